@@ -37,32 +37,32 @@ impl Aging {
         if times == 0 || records == 0 {
             return Ok(());
         }
-        let (mut key, mut value, mut was) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut key, mut value, mut old_value) = (Vec::new(), Vec::new(), Vec::new());
         let mut aged = AgingPass { times, store_ns: 0 };
-        let mut teller = ProgressReporter::new(ProgressKind::Writing, records * u64::from(times));
+        let mut progress = ProgressReporter::new(ProgressKind::Writing, records * u64::from(times));
         let (mut writes, mut changes, before) = (0, 0, Snapshot::now());
         for version in (0..times).rev() {
             for index in shuffled(records, u64::from(version)) {
-                [&mut key, &mut value, &mut was].into_iter().for_each(Vec::clear);
-                record(index, (version + 1) % times, &mut key, &mut was);
+                [&mut key, &mut value, &mut old_value].into_iter().for_each(Vec::clear);
+                record(index, (version + 1) % times, &mut key, &mut old_value);
                 key.clear();
                 record(index, version, &mut key, &mut value);
                 let start = Instant::now();
-                let done = session.update(&key, &value);
+                let result = session.update(&key, &value);
                 aged.store_ns += start.elapsed().as_nanos() as u64;
-                done.map_err(|error| {
+                result.map_err(|error| {
                     WorkloadError::store("overwriting a record before the operations", &error)
                 })?;
                 writes += 1;
                 // A store need not sync what leaves all as it was.
-                changes += u64::from(value != was);
-                let of_this = WrittenRecords {
+                changes += u64::from(value != old_value);
+                let write = WrittenRecords {
                     records: 1,
                     key_bytes: key.len() as u64,
                     value_bytes: value.len() as u64,
                 };
-                *written = written.plus(of_this);
-                teller.report(writes);
+                *written = written.plus(write);
+                progress.report(writes);
             }
         }
         AcknowledgedWrites::new("writes before the operations", changes, 1, &before.until_now())
@@ -89,8 +89,8 @@ fn shuffled(count: u64, turn: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-fn common_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { common_divisor(other, one % other) }
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 #[cfg(test)]

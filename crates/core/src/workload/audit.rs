@@ -86,8 +86,8 @@ impl Sample {
 
     /// Whether a record is one of them.
     pub fn contains(&self, index: u64, is_touched: bool) -> bool {
-        let (of, wanted) = if is_touched { self.touched } else { self.untouched };
-        wanted >= of || hash(self.seed, index) % of < wanted
+        let (total, wanted) = if is_touched { self.touched } else { self.untouched };
+        wanted >= total || seeded_hash(self.seed, index) % total < wanted
     }
 }
 
@@ -98,7 +98,7 @@ impl ExpectedRecords {
         &self,
         bench: &mut Bench<'_>,
         records: &Records,
-        reading: AuditOpening,
+        opening: AuditOpening,
     ) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         let chosen = self.choose(most_records(records.mean_value()));
@@ -110,24 +110,24 @@ impl ExpectedRecords {
             reopened: 0,
             took_ns: 0,
         };
-        if reading == AuditOpening::Anew {
+        if opening == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
         }
-        let now = AuditMoment { reopened: audit.reopened };
-        read_back(bench.store()?, records, &chosen, now)?;
-        let (removed, kept) = if self.removes { self.to_remove(chosen) } else { (Vec::new(), chosen) };
+        let moment = AuditMoment { reopened: audit.reopened };
+        read_back(bench.store()?, records, &chosen, moment)?;
+        let (removed, kept) = if self.removes { self.split_removed(chosen) } else { (Vec::new(), chosen) };
         remove(bench.store()?, records, &removed)?;
         audit.removed = removed.len() as u64;
-        if reading == AuditOpening::Anew {
+        if opening == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
-            let now = AuditMoment { reopened: audit.reopened };
-            read_back(bench.store()?, records, &kept, now)?;
-            check_removed(bench.store()?, records, &removed, now)?;
+            let moment = AuditMoment { reopened: audit.reopened };
+            read_back(bench.store()?, records, &kept, moment)?;
+            check_removed(bench.store()?, records, &removed, moment)?;
         }
-        let now = AuditMoment { reopened: audit.reopened };
-        count(bench.store()?, audit.records - audit.removed, now)?;
+        let moment = AuditMoment { reopened: audit.reopened };
+        count(bench.store()?, audit.records - audit.removed, moment)?;
         bench.close()?;
         audit.took_ns = start.elapsed().as_nanos() as u64;
         Ok(audit)
@@ -147,11 +147,11 @@ impl ExpectedRecords {
     fn all(&self) -> impl Iterator<Item = Record> {
         let threads = self.versions.len();
         let longest = self.versions.iter().map(Vec::len).max().unwrap_or(0);
-        let at = move |position: usize, thread: usize| {
+        let record_at = move |position: usize, thread: usize| {
             let version = self.versions[thread].get(position)?;
             Some(((position * threads + thread) as u64, *version))
         };
-        (0..longest).flat_map(move |position| (0..threads).filter_map(move |thread| at(position, thread)))
+        (0..longest).flat_map(move |position| (0..threads).filter_map(move |thread| record_at(position, thread)))
     }
 
     /// Versions are counted modulo 256: a record updated 256 times looks untouched.
@@ -160,15 +160,15 @@ impl ExpectedRecords {
     }
 
     /// Takes the records to remove for good, some of each part of the set, at most half.
-    fn to_remove(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
-        let number = REMOVED.min(chosen.len() / 2);
-        let Some(step) = chosen.len().checked_div(number) else { return (Vec::new(), chosen) };
-        let offset = (hash(self.seed, 0) % step as u64) as usize;
+    fn split_removed(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
+        let count = REMOVED.min(chosen.len() / 2);
+        let Some(step) = chosen.len().checked_div(count) else { return (Vec::new(), chosen) };
+        let offset = (seeded_hash(self.seed, 0) % step as u64) as usize;
         let mut position = 0;
         let removed = chosen
             .extract_if(.., |_| {
                 position += 1;
-                (position - 1) % step == offset && (position - 1) / step < number
+                (position - 1) % step == offset && (position - 1) / step < count
             })
             .collect();
         (removed, chosen)
@@ -176,21 +176,21 @@ impl ExpectedRecords {
 }
 
 /// Checks some of the store's `live` records, and that others are gone, after all measurements; closes the open store.
-pub(crate) fn hold(
+pub(crate) fn check_records(
     bench: &mut Bench<'_>,
     records: &Records,
     (kept, gone, live): (&[Record], &[Record], u64),
-    reading: AuditOpening,
+    opening: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
-    let reopened = u32::from(reading == AuditOpening::Anew);
+    let reopened = u32::from(opening == AuditOpening::Anew);
     if reopened > 0 {
         bench.reopen()?;
     }
-    let (store, now) = (bench.store()?, AuditMoment { reopened });
-    read_back(store, records, kept, now)?;
-    check_removed(store, records, gone, now)?;
-    count(store, live, now)?;
+    let (store, moment) = (bench.store()?, AuditMoment { reopened });
+    read_back(store, records, kept, moment)?;
+    check_removed(store, records, gone, moment)?;
+    count(store, live, moment)?;
     bench.close()?;
     Ok(Audit {
         records: live,
@@ -217,7 +217,7 @@ impl std::fmt::Display for AuditMoment {
     }
 }
 
-fn hash(seed: u64, index: u64) -> u64 {
+fn seeded_hash(seed: u64, index: u64) -> u64 {
     xxh3_64_with_seed(&index.to_le_bytes(), seed)
 }
 
@@ -234,21 +234,21 @@ fn read_back(
     let mut session = session(store)?;
     for (index, version) in chosen {
         let key = records.key(*index);
-        let (mut found, mut right) = (0, false);
+        let (mut found, mut is_right) = (0, false);
         let get = session.get(&key, &mut |value| {
-            (found, right) = (value.len(), records.is_value(*index, *version, value));
+            (found, is_right) = (value.len(), records.is_value(*index, *version, value));
         });
         match get {
-            Ok(true) if right => {}
+            Ok(true) if is_right => {}
             Ok(true) => {
                 let written = records.value_length(*index, *version);
-                let what = format!(
+                let fault = format!(
                     "is not what was written last: {found} bytes, but {written} were written, or other bytes"
                 );
-                return Err(wrong_data(*index, &key, &what, moment));
+                return Err(wrong_data(*index, &key, &fault, moment));
             }
             Ok(false) => return Err(wrong_data(*index, &key, "is missing", moment)),
-            Err(error) => return Err(failed("reading back", *index, &key, &error)),
+            Err(error) => return Err(store_error("reading back", *index, &key, &error)),
         }
     }
     Ok(())
@@ -261,7 +261,7 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
     let mut session = session(store)?;
     for (index, _) in removed {
         let key = records.key(*index);
-        session.remove(&key).map_err(|error| failed("removing", *index, &key, &error))?;
+        session.remove(&key).map_err(|error| store_error("removing", *index, &key, &error))?;
     }
     drop(session);
     check_removed(store, records, removed, AuditMoment { reopened: 0 })
@@ -281,7 +281,7 @@ fn check_removed(
             Ok(true) => {
                 return Err(wrong_data(*index, &key, "is still there, though it was removed", moment));
             }
-            Err(error) => return Err(failed("looking for", *index, &key, &error)),
+            Err(error) => return Err(store_error("looking for", *index, &key, &error)),
         }
     }
     Ok(())
@@ -296,13 +296,13 @@ fn count(store: &dyn Store, expected: u64, moment: AuditMoment) -> Result<(), Wo
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn wrong_data(index: u64, key: &Key, what: &str, moment: AuditMoment) -> WorkloadError {
+fn wrong_data(index: u64, key: &Key, fault: &str, moment: AuditMoment) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
-    let message = format!("the value of record {index} (key {key}) {what}, {moment}");
+    let message = format!("the value of record {index} (key {key}) {fault}, {moment}");
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 
-fn failed(doing: &str, index: u64, key: &Key, error: &StoreError) -> WorkloadError {
+fn store_error(doing: &str, index: u64, key: &Key, error: &StoreError) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
     WorkloadError::store(&format!("{doing} record {index} (key {key}) after the trial"), error)
 }
@@ -326,8 +326,8 @@ pub fn time_beyond_limit(estimate_s: f64) -> Duration {
 pub fn warnings(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Warning> {
     let mut warnings = Vec::new();
     // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
-    let is_here = disk.allocated_bytes > 0 || disk.files > 0;
-    if is_here && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
+    let has_files = disk.allocated_bytes > 0 || disk.files > 0;
+    if has_files && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
         let reason = format!(
             "{} bytes of incompressible values can't lie in the {} bytes that the store's folder takes",
             stored.value_bytes, disk.allocated_bytes

@@ -4,8 +4,8 @@
 pub(crate) const BATCH_BYTES: usize = 32 << 20;
 
 pub struct Batch {
-    most: usize,
-    most_bytes: usize,
+    max_records: usize,
+    max_bytes: usize,
     values: Vec<u8>,
     keys: Vec<u8>,
     /// The ends of each record's key and value.
@@ -13,25 +13,25 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// For up to `most` records with keys and values of up to the given bytes; its memory is resident.
-    pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
-        Batch::with_bytes(most, BATCH_BYTES, key_bytes, largest_value)
+    /// For up to `max_records` records with keys and values of up to the given bytes; its memory is resident.
+    pub fn new(max_records: usize, key_bytes: usize, largest_value: usize) -> Batch {
+        Batch::with_bytes(max_records, BATCH_BYTES, key_bytes, largest_value)
     }
 
     /// With another bound of value bytes.
     pub(crate) fn with_bytes(
-        most: usize,
-        most_bytes: usize,
+        max_records: usize,
+        max_bytes: usize,
         key_bytes: usize,
         largest_value: usize,
     ) -> Batch {
-        let bytes = (largest_value * most).min(most_bytes + largest_value);
+        let bytes = (largest_value * max_records).min(max_bytes + largest_value);
         Batch {
-            most,
-            most_bytes,
+            max_records,
+            max_bytes,
             values: touched(bytes as u64),
-            keys: Vec::with_capacity(most * key_bytes),
-            ends: Vec::with_capacity(most),
+            keys: Vec::with_capacity(max_records * key_bytes),
+            ends: Vec::with_capacity(max_records),
         }
     }
 
@@ -42,7 +42,7 @@ impl Batch {
     }
 
     pub fn is_full(&self) -> bool {
-        self.ends.len() >= self.most || self.values.len() >= self.most_bytes
+        self.ends.len() >= self.max_records || self.values.len() >= self.max_bytes
     }
 
     /// Adds a record, whose value `append` appends.

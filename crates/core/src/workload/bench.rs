@@ -44,8 +44,8 @@ impl<'a> Bench<'a> {
 
     /// [`Bench::disk`] without the folder of this name, which is not the store's.
     pub(crate) fn disk_without(&self, name: &str) -> io::Result<Disk> {
-        let here = || disk::usage_without(&self.folder, Some(name));
-        if self.elsewhere.is_some() { Ok(Disk::default()) } else { here() }
+        let measure_folder = || disk::usage_without(&self.folder, Some(name));
+        if self.elsewhere.is_some() { Ok(Disk::default()) } else { measure_folder() }
     }
 
     pub fn folder(&self) -> &Path {
@@ -60,9 +60,9 @@ impl<'a> Bench<'a> {
     /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
     /// the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
-        let counted =
+        let syncs =
             self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
-        Ok(counted.map(|syncs| self.syncs_before + syncs))
+        Ok(syncs.map(|syncs| self.syncs_before + syncs))
     }
 
     pub fn fresh(&mut self) -> Result<(), WorkloadError> {
@@ -121,7 +121,7 @@ impl<'a> Bench<'a> {
     }
 
     /// [`Bench::compact`] while sessions work, if the engine can do that.
-    pub fn compact_beside(&self) -> Result<Option<&'static str>, WorkloadError> {
+    pub fn compact_concurrently(&self) -> Result<Option<&'static str>, WorkloadError> {
         self.store()?
             .compact_concurrently()
             .map_err(|error| WorkloadError::store("reclaiming space during other work", &error))

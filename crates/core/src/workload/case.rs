@@ -64,8 +64,8 @@ impl Case<'_> {
 
     /// The tier that its store gives: as it is shipped where none is asked for. `None` where that is not known.
     pub fn tier(&self) -> Option<Guarantee> {
-        let asked = self.cell.guarantee().tier();
-        self.store().and_then(|store| store.resolve(asked)).or(asked)
+        let requested = self.cell.guarantee().tier();
+        self.store().and_then(|store| store.resolve(requested)).or(requested)
     }
 
     /// The syncs of a write, about.
@@ -83,17 +83,17 @@ impl Case<'_> {
     /// With a session for each thread; and the store's capabilities with its settings, which may remove sessions or its order.
     pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), LeftOutReason> {
         let store = self.opens()?;
-        let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
+        let capabilities = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {
-            threads if threads > 1 && able.threads == Threads::One => {
+            threads if threads > 1 && capabilities.threads == Threads::One => {
                 Err(LeftOutReason::OneSession { store: store.name.into(), threads })
             }
-            _ => Ok((store, able)),
+            _ => Ok((store, capabilities)),
         }
     }
 
     /// Whether its sessions can be spread over its clients, if it has any.
-    pub fn spreads(&self) -> Result<(), LeftOutReason> {
+    pub fn check_clients(&self) -> Result<(), LeftOutReason> {
         let (threads, clients) = (self.cell.threads(), self.clients);
         if clients == 0 {
             return Ok(());
@@ -124,36 +124,36 @@ impl Case<'_> {
 
     /// How many of `held_bytes` its store keeps in memory alone: all, if it has nowhere else for them.
     pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
-        let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
+        let in_memory = self.capabilities().is_some_and(|capabilities| capabilities.keeps && !capabilities.persists);
         if in_memory { held_bytes } else { 0.0 }
     }
 
     /// The capabilities of its store with its settings; `None` for an unknown store.
     pub fn capabilities(&self) -> Option<Capabilities> {
-        let settings = self.own_settings();
+        let settings = self.effective_settings();
         let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Some(self.store()?.capabilities_with(named))
     }
 
     /// Whether its store is a server that was running before, so that the place holds nothing of it.
     pub fn is_elsewhere(&self) -> bool {
-        self.kind() == StoreKind::Server && self.own_settings().contains_key(running::URL)
+        self.kind() == StoreKind::Server && self.effective_settings().contains_key(running::URL)
     }
 
     /// Whether its store has files of the trial's process that should survive a kill; assumed if the guarantee is found later.
     pub fn survives_kills(&self) -> bool {
         let tier = self.cell.guarantee().tier();
-        let persists = self.capabilities().is_some_and(|able| able.persists);
+        let persists = self.capabilities().is_some_and(|capabilities| capabilities.persists);
         persists && !self.is_elsewhere() && tier.is_none_or(|tier| tier >= Guarantee::Process)
     }
 
-    fn own_settings(&self) -> BTreeMap<String, String> {
+    fn effective_settings(&self) -> BTreeMap<String, String> {
         let mut settings = self.settings.get(self.cell.store()).cloned().unwrap_or_default();
         settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
         settings
     }
 
-    /// A private server's bytes on disk besides the records.
+    /// A private server's bytes on disk in addition to the records.
     pub fn server_bytes(&self) -> f64 {
         if self.kind() == StoreKind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
@@ -170,7 +170,7 @@ impl Case<'_> {
     }
 }
 
-/// A server's bytes besides the records: its tables and log files. A fresh one takes 40 MB.
+/// A server's bytes in addition to the records: its tables and log files. A fresh one takes 40 MB.
 const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.
@@ -218,25 +218,25 @@ mod tests {
 
     #[test]
     fn a_store_that_syncs_as_shipped_does_so_in_estimates_whatever_that_keeps() {
-        let own = StoreDef {
+        let syncing_store = StoreDef {
             name: "own",
             shipped: Guarantee::Process,
             syncs_at_power: 2.0,
             syncs_as_shipped: Some(4.0),
             ..FLAT_FOLDER
         };
-        let stores = [StoreDef { kind: StoreKind::Engine, ..own }, FLAT_FOLDER];
+        let stores = [StoreDef { kind: StoreKind::Engine, ..syncing_store }, FLAT_FOLDER];
         let syncs = |store: &str, choice| {
             let cell = Cell::new(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
             Case::with_defaults(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
         };
         let tier = GuaranteeChoice::Tier;
-        let of = |store| {
+        let syncs_by_choice = |store| {
             [GuaranteeChoice::Default, tier(Guarantee::Process), tier(Guarantee::Power)]
                 .map(|choice| syncs(store, choice))
         };
-        assert_eq!(of("own"), [4.0, 0.0, 2.0]);
-        assert_eq!(of(FLAT_FOLDER.name), [0.0, 0.0, 2.0]);
-        assert_eq!(of("unknown"), [0.0, 0.0, 1.0]);
+        assert_eq!(syncs_by_choice("own"), [4.0, 0.0, 2.0]);
+        assert_eq!(syncs_by_choice(FLAT_FOLDER.name), [0.0, 0.0, 2.0]);
+        assert_eq!(syncs_by_choice("unknown"), [0.0, 0.0, 1.0]);
     }
 }

@@ -60,8 +60,8 @@ impl Chooser {
     pub fn fill(&mut self, chosen: &mut [u64], known: &[u8]) {
         let count = known.len() as u64;
         chosen.fill_with(|| self.choose_below(count));
-        let seen = chosen.iter().fold(0, |seen, index| seen ^ known.get(*index as usize).unwrap_or(&0));
-        std::hint::black_box(seen);
+        let checksum = chosen.iter().fold(0, |checksum, index| checksum ^ known.get(*index as usize).unwrap_or(&0));
+        std::hint::black_box(checksum);
     }
 }
 

@@ -147,7 +147,7 @@ impl Crud {
 }
 
 impl PreparedCrud<'_> {
-    pub(crate) fn spread_over(&mut self, fleet: Option<Fleet>) {
+    pub(crate) fn set_fleet(&mut self, fleet: Option<Fleet>) {
         self.fleet = fleet;
     }
 
@@ -184,7 +184,7 @@ impl PreparedCrud<'_> {
         if let Some(fleet) = fleet {
             let anew = loading.load(worker_pool::session(store)?.as_mut(), progress, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
-            return rounds((shared, shares), progress, acknowledged, |phase, order| {
+            return run_rounds((shared, shares), progress, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
@@ -195,7 +195,7 @@ impl PreparedCrud<'_> {
             |_| Ok(()),
             |pool| {
                 loading.load(pool.handle.as_mut(), progress, acknowledged)?;
-                rounds((shared, shares), progress, acknowledged, |_, order| {
+                run_rounds((shared, shares), progress, acknowledged, |_, order| {
                     let before = Snapshot::now();
                     let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
@@ -205,8 +205,8 @@ impl PreparedCrud<'_> {
     }
 
     /// The measurements.
-    pub fn into_result(self, ran: CrudRun) -> Result<CrudResult, WorkloadError> {
-        let CrudRun { load, phases, cache_emptied_by } = ran;
+    pub fn into_result(self, run: CrudRun) -> Result<CrudResult, WorkloadError> {
+        let CrudRun { load, phases, cache_emptied_by } = run;
         let (stored, written) =
             (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
         let expected = self.shares.expected(self.shared.plan);
@@ -249,25 +249,25 @@ impl Loading<'_, '_> {
         }
         let SharedRecords { plan, records, .. } = *self.shared;
         let count = plan.records.from;
-        self.shares.all_loaded(count);
+        self.shares.set_loaded(count);
         let add = |batch: &mut Batch, index| {
             batch.add(&records.key(index), |values| records.append_value(index, 0, values));
         };
         let fill = numbered(count, add);
         let aging = Aging { records: count, times: plan.age, after: plan.after_load };
         let after = aging.after_load();
-        let mut done = load(Some(count), self.batch, session, acknowledged, after, fill)?;
-        aging.age(&mut done, session, acknowledged, |index, version, key, value| {
+        let mut loaded = load(Some(count), self.batch, session, acknowledged, after, fill)?;
+        aging.age(&mut loaded, session, acknowledged, |index, version, key, value| {
             key.extend_from_slice(&records.key(index));
             records.append_value(index, version as u8, value);
         })?;
-        (progress.load, *self.loaded) = (Some(done.0), self.loaded.plus(done.1));
+        (progress.load, *self.loaded) = (Some(loaded.0), self.loaded.plus(loaded.1));
         Ok(Some(count))
     }
 }
 
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
-fn rounds<'s>(
+fn run_rounds<'s>(
     (shared, shares): (&'s SharedRecords<'_>, &Shares<'_>),
     progress: &mut Progress,
     acknowledged: &mut Vec<AcknowledgedWrites>,
@@ -292,14 +292,14 @@ fn rounds<'s>(
             Some(goal) if goal.operations == 0 => return Ok(NextTask::MakeAnew),
             Some(goal) => {
                 let work = || work(number, RoundOrder { shared, goal, live });
-                round(shared, shares, work, phase, goal, acknowledged)?;
+                run_round(shared, shares, work, phase, goal, acknowledged)?;
             }
             None => continue,
         }
     }
 }
 
-fn round(
+fn run_round(
     shared: &SharedRecords<'_>,
     shares: &Shares<'_>,
     work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,
@@ -309,14 +309,14 @@ fn round(
 ) -> Result<(), WorkloadError> {
     shared.series.begin();
     let (elapsed, counters) = work()?;
-    let (what, threads) = (written_by(goal.doing), shared.plan.threads);
-    AcknowledgedWrites::new(what, shares.take_writes(), threads, &counters).note(acknowledged);
+    let (kind, threads) = (name_writes(goal.doing), shared.plan.threads);
+    AcknowledgedWrites::new(kind, shares.take_writes(), threads, &counters).note(acknowledged);
     phase.count(counters, &shares.take_untimed());
     phase.add(goal, elapsed, shared.series.finish());
     Ok(())
 }
 
-fn written_by(doing: PhaseWork) -> &'static str {
+fn name_writes(doing: PhaseWork) -> &'static str {
     match doing {
         PhaseWork::One(Operation::Insert) => "inserts",
         PhaseWork::One(Operation::Get) => "writes next to gets",

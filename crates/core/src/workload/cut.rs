@@ -17,36 +17,36 @@ use crate::workload::spec::{CutPart, TrialContext, TrialError};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
-    asked: &TrialContext<'_>,
+    context: &TrialContext<'_>,
     part: &CutPart,
-    tell: impl Fn(&CutMessage) -> Result<(), TrialError>,
+    report: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
-    let failed = |ended: TrialError| match ended {
+    let failure_message = |error: TrialError| match error {
         TrialError::Failed(stop) => CutMessage::Failed(stop.message),
         TrialError::Unsupported(message) => CutMessage::Failed(message),
     };
     match part {
         CutPart::Record { steps, sessions, made } => {
-            match record::record(asked, *steps, *sessions, *made, &tell) {
+            match record::record(context, *steps, *sessions, *made, &report) {
                 Ok(never) => match never {},
-                Err(ended) => tell(&failed(ended)),
+                Err(error) => report(&failure_message(error)),
             }
         }
-        CutPart::Endure { steps } => match fault_writer::endure(asked, *steps, &tell) {
+        CutPart::Endure { steps } => match fault_writer::write_with_faults(context, *steps, &report) {
             Ok(never) => match never {},
-            Err(ended) => tell(&failed(ended)),
+            Err(error) => report(&failure_message(error)),
         },
         CutPart::LookAfter { acknowledged } => {
-            tell(&fault_writer::look_after(asked, acknowledged).unwrap_or_else(failed))
+            report(&fault_writer::check_after_faults(context, acknowledged).unwrap_or_else(failure_message))
         }
         CutPart::Look { begun, made } => {
             #[cfg(target_os = "linux")]
-            if let Err(error) = boot::another() {
-                return tell(&CutMessage::Failed(format!(
+            if let Err(error) = boot::restart_with_new_boot_id() {
+                return report(&CutMessage::Failed(format!(
                     "another boot could not be shown to the store: {error}"
                 )));
             }
-            tell(&check_state::check_state(asked, begun, *made).unwrap_or_else(failed))
+            report(&check_state::check_state(context, begun, *made).unwrap_or_else(failure_message))
         }
     }
 }

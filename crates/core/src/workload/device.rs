@@ -89,11 +89,11 @@ impl PreparedFile {
     pub fn measure(&self, clock: &Clock) -> Result<DeviceMeasurements, DeviceError> {
         let PreparedFile { spec, target } = self;
         self.set_cache()?;
-        let worker = |thread| {
+        let make_worker = |thread| {
             let worker = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
             worker.map(Mutex::new).map_err(DeviceError::Harness)
         };
-        let workers = (0..spec.threads()).map(worker).collect::<Result<Vec<_>, DeviceError>>()?;
+        let workers = (0..spec.threads()).map(make_worker).collect::<Result<Vec<_>, DeviceError>>()?;
         let series = Series::new(workers.len()).map_err(DeviceError::Harness)?;
         let no_handle = || Ok(Box::new(()));
         let (elapsed, disk) = worker_pool::run(
@@ -111,7 +111,7 @@ impl PreparedFile {
         let workers: Vec<DeviceWorker<'_>> = workers.into_iter().map(into_worker).collect();
         let recorder = Recorder::sum(workers.into_iter().map(DeviceWorker::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
-        let of = |kind: usize| recorder.latencies(kind).clone();
+        let latencies = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
         let operations = recorder.latencies(OPERATIONS).count();
         Ok(DeviceMeasurements {
@@ -119,8 +119,8 @@ impl PreparedFile {
             bytes: operations * spec.block,
             wall: elapsed.wall,
             harness_share: elapsed.harness_share(true).unwrap_or_default(),
-            latencies: of(OPERATIONS),
-            syncs: has_syncs.then(|| of(SYNCS)),
+            latencies: latencies(OPERATIONS),
+            syncs: has_syncs.then(|| latencies(SYNCS)),
             final_sync,
             disk,
             series: series.finish(),

@@ -168,12 +168,12 @@ pub struct Driver<'a> {
     records: &'a Records,
     visit: Visit,
     /// Whether reads can be checked: not with a store that keeps nothing.
-    check: bool,
+    checks_reads: bool,
     /// Whether the session copies what is read ([`Session::copied`]).
     copied: bool,
     /// Removed keys that were checked to be gone.
     seen_gone: u64,
-    seen: ReadBuffer,
+    read_buffer: ReadBuffer,
     recorder: Recorder,
     untimed: UntimedWork,
     pacer: Option<Pacer>,
@@ -186,18 +186,18 @@ impl<'a> Driver<'a> {
         clock: &'a Clock,
         records: &'a Records,
         visit: Visit,
-        check: bool,
+        checks_reads: bool,
     ) -> Result<Driver<'a>, String> {
-        let seen = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
+        let read_buffer = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, UntimedWork::default());
         Ok(Driver {
             clock,
             records,
             visit,
-            check,
+            checks_reads,
             copied: false,
             seen_gone: 0,
-            seen,
+            read_buffer,
             recorder,
             untimed,
             pacer: None,
@@ -271,39 +271,39 @@ impl<'a> Driver<'a> {
         let Quantum { planned, keys, arena, ticks, reads } = quantum;
         self.copied = session.copied().is_some();
         if *reads && !self.copied {
-            self.seen.make_room_for(self.records.largest_value());
+            self.read_buffer.make_room_for(self.records.largest_value());
         }
-        let mut done = 0;
-        let mut stopped = Ok(());
+        let mut completed = 0;
+        let mut result = Ok(());
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
             let value = &arena[planned.value.clone()];
-            let one = if planned.timed {
+            let outcome = if planned.timed {
                 self.run_operation(session, planned, key, value)
             } else {
-                self.one_untimed(session, planned, key, value)
+                self.run_untimed(session, planned, key, value)
             };
-            match one {
+            match outcome {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
                     self.recorder.kind_record_mut(planned.operation as usize).errors += 1;
-                    stopped = Err(stop);
+                    result = Err(stop);
                     break;
                 }
             }
-            done += 1;
+            completed += 1;
         }
-        for (planned, ticks) in planned[..done].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
+        for (planned, ticks) in planned[..completed].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
         {
             let record = self.recorder.kind_record_mut(planned.operation as usize);
             record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
             record.value_bytes += planned.value.len() as u64;
         }
-        stopped
+        result
     }
 
     /// The moment from which a latency counts: now, or when the operation was due.
     #[inline(always)]
-    fn start(&mut self, timed: bool) -> u64 {
+    fn latency_start(&mut self, timed: bool) -> u64 {
         match &mut self.pacer {
             Some(pacer) if timed => pacer.wait(self.clock),
             _ => self.clock.now(),
@@ -334,16 +334,16 @@ impl<'a> Driver<'a> {
         key: &Key,
         call: impl FnOnce() -> crate::store::Result<()>,
     ) -> Result<u64, WorkloadError> {
-        let start = self.start(planned.timed);
+        let start = self.latency_start(planned.timed);
         let result = call();
         let end = self.clock.now();
-        result.map_err(|error| failed(planned, key, &error))?;
+        result.map_err(|error| store_error(planned, key, &error))?;
         Ok(end.saturating_sub(start))
     }
 
     /// Does one untimed operation: its time and syncs are counted separately, and it makes no other late.
     #[inline(never)]
-    fn one_untimed(
+    fn run_untimed(
         &mut self,
         session: &mut dyn Session,
         planned: &PlannedOperation,
@@ -352,19 +352,19 @@ impl<'a> Driver<'a> {
     ) -> Result<u64, WorkloadError> {
         let before = syncs::count_this_thread();
         // Looking whether a removed key is gone is no more the schedule's than putting it back.
-        let from = self.clock.now();
-        if planned.puts_back && self.check {
+        let start = self.clock.now();
+        if planned.puts_back && self.checks_reads {
             self.check_gone(session, planned, key)?;
         }
-        let done = self.run_operation(session, planned, key, value);
-        let to = self.clock.now();
+        let result = self.run_operation(session, planned, key, value);
+        let end = self.clock.now();
         self.untimed.note(planned.operation);
-        self.untimed.ticks += to.saturating_sub(from);
+        self.untimed.ticks += end.saturating_sub(start);
         if let Some(pacer) = &mut self.pacer {
-            pacer.make_room_for(from, to);
+            pacer.make_room_for(start, end);
         }
         self.untimed.syncs = self.untimed.syncs.plus(&syncs::count_this_thread().since(&before));
-        done
+        result
     }
 
     /// Checks that a removed record is gone.
@@ -380,7 +380,7 @@ impl<'a> Driver<'a> {
                 Ok(())
             }
             Ok(true) => Err(wrong_data(planned, key, "is still there, though it was just removed")),
-            Err(error) => Err(failed(planned, key, &error)),
+            Err(error) => Err(store_error(planned, key, &error)),
         }
     }
 
@@ -391,19 +391,19 @@ impl<'a> Driver<'a> {
         planned: &PlannedOperation,
         key: &Key,
     ) -> Result<u64, WorkloadError> {
-        let start = self.start(planned.timed);
-        let seen = &mut self.seen;
+        let start = self.latency_start(planned.timed);
+        let read_buffer = &mut self.read_buffer;
         let result = match self.visit {
-            Visit::Copy if self.copied => session.get(key, &mut |value| seen.length = value.len()),
-            Visit::Copy => session.get(key, &mut |value| seen.copy(value)),
-            Visit::Touch => session.get(key, &mut |value| seen.touch(value)),
+            Visit::Copy if self.copied => session.get(key, &mut |value| read_buffer.length = value.len()),
+            Visit::Copy => session.get(key, &mut |value| read_buffer.copy(value)),
+            Visit::Touch => session.get(key, &mut |value| read_buffer.touch(value)),
         };
         let end = self.clock.now();
         match result {
-            Ok(true) if !self.check => {}
+            Ok(true) if !self.checks_reads => {}
             Ok(true) => self.check_value(session, planned, key)?,
             Ok(false) => return Err(wrong_data(planned, key, "is missing")),
-            Err(error) => return Err(failed(planned, key, &error)),
+            Err(error) => return Err(store_error(planned, key, &error)),
         }
         Ok(end.saturating_sub(start))
     }
@@ -416,15 +416,15 @@ impl<'a> Driver<'a> {
         key: &Key,
     ) -> Result<(), WorkloadError> {
         if self.visit == Visit::Touch && !self.copied {
-            let seen = &mut self.seen;
-            session.get(key, &mut |value| seen.copy(value)).map_err(|error| failed(planned, key, &error))?;
+            let read_buffer = &mut self.read_buffer;
+            session.get(key, &mut |value| read_buffer.copy(value)).map_err(|error| store_error(planned, key, &error))?;
         }
-        let value = if self.copied { session.copied() } else { self.seen.value() }.unwrap_or_default();
+        let value = if self.copied { session.copied() } else { self.read_buffer.value() }.unwrap_or_default();
         if !self.records.is_value(planned.index, planned.version, value) {
             let expected = self.records.value_length(planned.index, planned.version);
-            let found =
-                format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.seen.length);
-            return Err(wrong_data(planned, key, &found));
+            let fault =
+                format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.read_buffer.length);
+            return Err(wrong_data(planned, key, &fault));
         }
         self.recorder.kind_record_mut(Operation::Get as usize).value_bytes += value.len() as u64;
         Ok(())
@@ -432,7 +432,7 @@ impl<'a> Driver<'a> {
 }
 
 #[cold]
-fn failed(planned: &PlannedOperation, key: &Key, error: &StoreError) -> WorkloadError {
+fn store_error(planned: &PlannedOperation, key: &Key, error: &StoreError) -> WorkloadError {
     let doing = format!(
         "{} of record {} (key {})",
         planned.operation.name(),
@@ -443,9 +443,9 @@ fn failed(planned: &PlannedOperation, key: &Key, error: &StoreError) -> Workload
 }
 
 #[cold]
-fn wrong_data(planned: &PlannedOperation, key: &Key, what: &str) -> WorkloadError {
+fn wrong_data(planned: &PlannedOperation, key: &Key, fault: &str) -> WorkloadError {
     let message =
-        format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
+        format!("the value of record {} (key {}) {fault}", planned.index, String::from_utf8_lossy(key));
     WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }
 }
 

@@ -36,20 +36,20 @@ pub struct Elapsed {
 
 impl Elapsed {
     pub fn from_parts(clock: &Clock, parts: &[TimedPart]) -> Elapsed {
-        let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
+        let time_between = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
-        let mut all = Elapsed { wall: took(begin, end), ..Elapsed::default() };
+        let mut total = Elapsed { wall: time_between(begin, end), ..Elapsed::default() };
         for part in parts {
-            let put_back = took(0, part.put_back_ticks);
+            let put_back = time_between(0, part.put_back_ticks);
             let called = put_back + Duration::from_nanos(part.calls_ns);
-            all.put_back += put_back;
-            let at_work = took(part.begin, part.end);
-            all.at_work += at_work;
-            all.between_calls += at_work.saturating_sub(called);
-            all.stood_still += took(0, part.stood_still_ticks);
+            total.put_back += put_back;
+            let at_work = time_between(part.begin, part.end);
+            total.at_work += at_work;
+            total.between_calls += at_work.saturating_sub(called);
+            total.stood_still += time_between(0, part.stood_still_ticks);
         }
-        all
+        total
     }
 
     /// Adds parallel work on other threads; together they took `wall`.
@@ -74,17 +74,17 @@ impl Elapsed {
     /// loop it is the schedule's time.
     pub fn rate_over_ns(&self, is_closed: bool, threads: u64) -> Option<u64> {
         let threads = threads.max(1) as u32;
-        let over = match is_closed {
+        let rate_time = match is_closed {
             true if threads == 1 => return None,
             true => self.wall.saturating_sub(self.put_back / threads),
             false => self.wall.saturating_sub(self.stood_still / threads),
         };
-        Some(over.as_nanos() as u64)
+        Some(rate_time.as_nanos() as u64)
     }
 
     /// The share of the threads' time between calls. Only in a closed loop is that the harness's work.
     pub fn harness_share(&self, is_closed: bool) -> Option<f64> {
-        let all = self.at_work.as_secs_f64();
-        (is_closed && all > 0.0).then(|| self.between_calls.as_secs_f64() / all)
+        let total_s = self.at_work.as_secs_f64();
+        (is_closed && total_s > 0.0).then(|| self.between_calls.as_secs_f64() / total_s)
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Gauge<'a> {
 
 pub(crate) struct GaugeReading {
     pub counters: Counters,
-    seen: MachineUse,
+    machine_use: MachineUse,
     series: Vec<Second>,
 }
 
@@ -34,15 +34,15 @@ impl<'a> Gauge<'a> {
     /// Does a phase's operations, and reads all counters before and after.
     pub fn measure<T>(
         &self,
-        all: impl FnOnce() -> Result<T, WorkloadError>,
+        work: impl FnOnce() -> Result<T, WorkloadError>,
     ) -> Result<(T, GaugeReading), WorkloadError> {
         self.series.begin();
         let machine = MachineCounters::start(self.device);
         let before = Snapshot::now();
-        let done = all()?;
+        let result = work()?;
         let counters = before.until_now();
-        let seen = machine.end();
-        Ok((done, GaugeReading { counters, seen, series: self.series.finish() }))
+        let machine_use = machine.end();
+        Ok((result, GaugeReading { counters, machine_use, series: self.series.finish() }))
     }
 }
 
@@ -50,9 +50,9 @@ impl GaugeReading {
     pub(crate) fn told_by(self, result: OperationResult) -> OperationResult {
         OperationResult {
             counters: Some(self.counters),
-            device_written_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),
-            device_read_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.read_bytes),
-            processors: self.seen.processors,
+            device_written_bytes: self.machine_use.traffic.as_ref().map(|traffic| traffic.written_bytes),
+            device_read_bytes: self.machine_use.traffic.as_ref().map(|traffic| traffic.read_bytes),
+            processors: self.machine_use.processors,
             series: self.series,
             ..result
         }
@@ -67,8 +67,8 @@ mod tests {
     fn counters_are_told_with_the_result_and_a_phase_that_fails_gives_its_error() {
         let (clock, device) = (Clock::new(), Err(String::new()));
         let gauge = Gauge { clock: &clock, series: Series::new(1).unwrap(), device: &device };
-        let (done, gauged) = gauge.measure(|| Ok(7)).unwrap();
-        let result = gauged.told_by(OperationResult { count: done, ..OperationResult::default() });
+        let (count, gauged) = gauge.measure(|| Ok(7)).unwrap();
+        let result = gauged.told_by(OperationResult { count, ..OperationResult::default() });
         assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
         let stopped = gauge.measure(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
         assert_eq!(stopped.message, "no");

@@ -23,7 +23,7 @@ use steps::{CYCLE, expected, record_key, record_value, step};
 pub(super) const MOST_BYTES: usize = 2_000;
 const MOST_STEPS: u64 = 256;
 /// No step is added after this time, once each kind was taken.
-const LONGEST: Duration = Duration::from_millis(50);
+const MAX_TIME: Duration = Duration::from_millis(50);
 
 /// The report of a process on its part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,26 +47,26 @@ pub enum KillMessage {
     },
 }
 
-/// Writes, announces each write through `tell`, and is killed. `apart` is the folder of the harness's files. Fails also
+/// Writes, announces each write through `report`, and is killed. `harness_folder` has the harness's files. Fails also
 /// when it lives on.
 pub fn write(
-    asked: &TrialContext<'_>,
-    apart: &Path,
-    tell: impl Fn(&KillMessage) -> Result<(), TrialError>,
+    context: &TrialContext<'_>,
+    harness_folder: &Path,
+    report: impl Fn(&KillMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
-    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
-    let is_power = store_trial::offered_guarantee(def, &asked.spec.cell)? >= Guarantee::Power;
-    let journal = is_power.then(|| syncs::keep_journal(apart));
-    let store = open(asked, Step::Opening)?;
-    let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| check_journal()));
+    let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
+    let is_power = store_trial::offered_guarantee(def, &context.spec.cell)? >= Guarantee::Power;
+    let journal = is_power.then(|| syncs::keep_journal(harness_folder));
+    let store = open(context, Step::Opening)?;
+    let undone = journal.map(|started| started.map_err(str::to_owned).and_then(|()| check_journal()));
     let mut session = session(&*store)?;
     let start = Instant::now();
     for number in 0..MOST_STEPS {
         let steps = number + 1;
-        let is_last = steps == MOST_STEPS || (steps >= CYCLE && start.elapsed() >= LONGEST);
+        let is_last = steps == MOST_STEPS || (steps >= CYCLE && start.elapsed() >= MAX_TIME);
         if is_last {
             // Told before, so that nothing comes between the last acknowledgement and the end.
-            tell(&KillMessage::Written { steps, undone: undone.clone() })?;
+            report(&KillMessage::Written { steps, undone: undone.clone() })?;
         }
         steps::take(&mut *session, number, MOST_BYTES)
             .map_err(|error| WorkloadError::store(&format!("step {number} of the kill check"), &error))?;
@@ -92,57 +92,57 @@ pub(super) fn undo() -> Result<(), TrialError> {
 
 /// Kills this process, without closing anything. Returns if it can't.
 pub(super) fn die() -> TrialError {
-    let own = rustix::process::getpid();
-    let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-    TrialError::harness(format!("it can't be killed: {killed:?}"))
+    let process = rustix::process::getpid();
+    let result = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+    TrialError::harness(format!("it can't be killed: {result:?}"))
 }
 
 /// Opens the store again and holds it to what was acknowledged. Fails also when something is missing or wrong.
-pub fn read_back(asked: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(), TrialError> {
-    let when = match (undone, lose_a_machine(asked)?) {
+pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(), TrialError> {
+    let when = match (undone, lose_machine(context)?) {
         (true, _) => "after its process was killed and what it had written and not synced was undone",
         (false, false) => "after its process was killed",
         (false, true) => "after its process was killed and one of its machines was lost",
     };
-    let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
-    let lost = |message: String| WorkloadError {
-        failure: reason,
+    let failure = if undone { Failure::Unsynced } else { Failure::WrongData };
+    let error_after_kill = |message: String| WorkloadError {
+        failure,
         message: format!("{message} {when}"),
         operation: None,
     };
-    let store = open(asked, Step::Reopening).map_err(|ended| match ended {
+    let store = open(context, Step::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => {
             TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop })
         }
         unsupported @ TrialError::Unsupported(_) => unsupported,
     })?;
     let mut session = session(&*store)?;
-    let held = expected(steps);
+    let expected_records = expected(steps);
     let touched = (0..steps).flat_map(|number| step(number).records());
     for record in touched {
-        let value = held.get(&record).map(|number| record_value(record, *number, MOST_BYTES));
-        if let Some(wrong) = why_wrong(&mut *session, record, value.as_deref(), when)? {
-            return Err(lost(wrong).into());
+        let value = expected_records.get(&record).map(|number| record_value(record, *number, MOST_BYTES));
+        if let Some(fault) = why_wrong(&mut *session, record, value.as_deref(), when)? {
+            return Err(error_after_kill(fault).into());
         }
     }
     drop(session);
     let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
-    if count != held.len() as u64 {
-        let message = format!("the store counts {count} records, but {} were acknowledged", held.len());
-        return Err(lost(message).into());
+    if count != expected_records.len() as u64 {
+        let message = format!("the store counts {count} records, but {} were acknowledged", expected_records.len());
+        return Err(error_after_kill(message).into());
     }
     Ok(store.close().map_err(|error| WorkloadError::store("closing the store", &error))?)
 }
 
 /// At `node`, has the store lose a machine for good; gives whether it did.
-fn lose_a_machine(asked: &TrialContext<'_>) -> Result<bool, TrialError> {
-    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
+fn lose_machine(context: &TrialContext<'_>) -> Result<bool, TrialError> {
+    let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
     let lose = def.server.and_then(|server| server.lose);
-    let Some(lose) = lose.filter(|_| asked.spec.cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Node))
+    let Some(lose) = lose.filter(|_| context.spec.cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Node))
     else {
         return Ok(false);
     };
-    let folder = asked.spec.directory.as_path();
+    let folder = context.spec.directory.as_path();
     lose(folder)
         .map_err(|error| TrialError::harness(format!("losing a machine in {}: {error}", folder.display())))?;
     Ok(true)
@@ -156,22 +156,22 @@ fn why_wrong(
     when: &str,
 ) -> Result<Option<String>, TrialError> {
     let key = record_key(record);
-    let mut right = false;
+    let mut is_right = false;
     let found = session
-        .get(key.as_bytes(), &mut |found| right = value == Some(found))
+        .get(key.as_bytes(), &mut |bytes| is_right = value == Some(bytes))
         .map_err(|error| WorkloadError::store(&format!("reading the record {key} {when}"), &error))?;
-    let what = match (found, value) {
-        (true, Some(_)) if right => return Ok(None),
+    let fault = match (found, value) {
+        (true, Some(_)) if is_right => return Ok(None),
         (false, None) => return Ok(None),
         (false, Some(_)) => "is missing",
         (true, Some(_)) => "has another value than the one acknowledged last",
         (true, None) => "is there, though its removal was acknowledged,",
     };
-    Ok(Some(format!("the acknowledged record {key} {what}")))
+    Ok(Some(format!("the acknowledged record {key} {fault}")))
 }
 
-pub(super) fn open(asked: &TrialContext<'_>, step: Step) -> Result<Box<dyn Store>, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
+pub(super) fn open(context: &TrialContext<'_>, step: Step) -> Result<Box<dyn Store>, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
     let (_, open): (_, OpenFn) = store_trial::find(stores, spec.cell.store())?;
     step.begin();
     let store =

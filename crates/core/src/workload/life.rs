@@ -65,8 +65,8 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = offered_guarantee(store, &spec.cell)?;
     let work = LifeParameters::from_parameters(&spec.cell, &spec.parameters);
@@ -83,80 +83,80 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers: Vec<_> = (0..work.threads).map(worker).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let mut alongside = concurrent_work::WorkKind::from_cell(&spec.cell)
+    let mut concurrent_worker = concurrent_work::WorkKind::from_cell(&spec.cell)
         .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
     let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let aging =
-        Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
-    aging.probe(&trial.bench, alongside.as_ref())?;
-    let aged = aging.all(&trial.bench, (&workers, alongside.as_mut()), &mut batch, &mut acknowledged)?;
+        Aging { work: &work, records: &records, gauge: &gauge, is_scannable: keeps && order, holds_reader };
+    aging.probe(&trial.bench, concurrent_worker.as_ref())?;
+    let outcome = aging.age(&trial.bench, (&workers, concurrent_worker.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let mut workers: Vec<LifeWorker<'_>> = workers.into_iter().map(into_worker).collect();
-    let others = alongside.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
-    acknowledge(&aged, &workers, alongside.as_ref(), &mut acknowledged);
+    let concurrent_writes = concurrent_worker.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
+    note_writes(&outcome, &workers, concurrent_worker.as_ref(), &mut acknowledged);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
-    let finish = |one: ConcurrentWorker<'_>| one.finish(workers.iter().map(|worker| &worker.set));
-    let alongside = alongside.map(finish).transpose()?;
-    let mut remains = RemainingRecords::from_sets(
+    let finish = |worker: ConcurrentWorker<'_>| worker.finish(workers.iter().map(|worker| &worker.set));
+    let concurrent_work = concurrent_worker.map(finish).transpose()?;
+    let mut remaining = RemainingRecords::from_sets(
         workers.iter().map(|worker| &worker.set),
         work.churn,
         &records,
         spec.seed,
     );
-    let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, AuditOpening::Open);
-    let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
+    let audit_while_open = |trial: &mut SettledTrial<'_>| remaining.audit(&mut trial.bench, false, AuditOpening::Open);
+    let audit_open = (keeps && !persists).then(|| audit_while_open(&mut trial)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let lives_on = keeps && persists;
+    let is_persistent = keeps && persists;
     let pieces = bench.outside_location().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
-    let stored = remains.stored();
-    let space_reclaim = lives_on.then(|| remains.reclaim_space(&mut bench, &work)).transpose()?;
-    let anew = lives_on.then(|| remains.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
-    let warn = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
-    let warnings = if keeps { warn() } else { Vec::new() };
-    let written = workers.iter().fold(aged.loaded.plus(others), |all, worker| all.plus(worker.written));
-    let bursts = bursts(&mut workers, &work)?;
-    let (operations, rounds) = results(&workers, aged.tenths)?;
-    let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| {
-        workers.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus)
+    let stored = remaining.stored();
+    let space_reclaim = is_persistent.then(|| remaining.reclaim_space(&mut bench, &work)).transpose()?;
+    let audit_anew = is_persistent.then(|| remaining.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
+    let find_warnings = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
+    let warnings = if keeps { find_warnings() } else { Vec::new() };
+    let written = workers.iter().fold(outcome.loaded.plus(concurrent_writes), |sum, worker| sum.plus(worker.written));
+    let bursts = sum_bursts(&mut workers, &work)?;
+    let (operations, rounds) = results(&workers, outcome.tenths)?;
+    let sum_calls = |calls_of: fn(&LifeWorker<'_>) -> CallStatistics| {
+        workers.iter().map(calls_of).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (during, otherwise) = (calls(|worker| worker.watch.beside), calls(|worker| worker.watch.otherwise));
+    let (during, otherwise) = (sum_calls(|worker| worker.watch.during), sum_calls(|worker| worker.watch.otherwise));
     Ok(Measurements {
-        load: aged.load,
+        load: outcome.load,
         operations,
         rounds,
         stored,
         written: Some(written),
         space_reclaim,
-        fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
+        fragmentation: Some(Fragmentation { pieces, ..outcome.fragmentation }),
         bursts,
-        concurrent_work: alongside.map(|one| result::ConcurrentWork { during, otherwise, ..one }),
+        concurrent_work: concurrent_work.map(|totals| result::ConcurrentWork { during, otherwise, ..totals }),
         pauses: workers.into_iter().map(|worker| worker.watch.result()).reduce(Pauses::plus),
-        audit: open.or(anew),
+        audit: audit_open.or(audit_anew),
         warnings,
         ..measured
     })
 }
 
 /// Adds the threads' writes and their syncs, to check a promise of `power`.
-fn acknowledge(
-    aged: &AgingOutcome,
+fn note_writes(
+    outcome: &AgingOutcome,
     workers: &[LifeWorker<'_>],
-    alongside: Option<&ConcurrentWorker<'_>>,
-    all: &mut Vec<AcknowledgedWrites>,
+    concurrent_worker: Option<&ConcurrentWorker<'_>>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) {
-    const WHAT: &str = "writes";
-    let (shared, syncs) = alongside.map_or((0, 0), |one| (one.shared(), one.syncs()));
+    const KIND: &str = "writes";
+    let (shared, syncs) = concurrent_worker.map_or((0, 0), |worker| (worker.shared_writes(), worker.syncs()));
     let mut writes = workers.iter().map(|worker| worker.writes).sum::<u64>().saturating_sub(shared);
-    for counters in aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts) {
+    for counters in outcome.tenths.iter().map(|tenth| &tenth.gauge_reading.counters).chain(&outcome.bursts) {
         let threads = workers.len() as u64;
-        AcknowledgedWrites::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
+        AcknowledgedWrites::new(KIND, std::mem::take(&mut writes), threads, counters).note(acknowledged);
     }
-    let own = |one: AcknowledgedWrites| one.without_syncs(WHAT, syncs);
-    *all = std::mem::take(all).into_iter().map(own).collect();
+    let without_concurrent = |writes: AcknowledgedWrites| writes.without_syncs(KIND, syncs);
+    *acknowledged = std::mem::take(acknowledged).into_iter().map(without_concurrent).collect();
 }
 
 fn records(spec: &Spec, churn: Churn) -> Records {
@@ -176,7 +176,7 @@ struct Aging<'a> {
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     /// Whether all records can be scanned.
-    in_order: bool,
+    is_scannable: bool,
     holds_reader: bool,
 }
 
@@ -192,17 +192,17 @@ struct AgingOutcome {
 
 struct Tenth {
     elapsed: Elapsed,
-    gauged: GaugeReading,
+    gauge_reading: GaugeReading,
     disk: Disk,
 }
 
 type LifePool<'c, 's, 'a> = worker_pool::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
 
 impl<'a> Aging<'a> {
-    fn all(
+    fn age(
         self,
         bench: &Bench<'_>,
-        (workers, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut ConcurrentWorker<'_>>),
+        (workers, concurrent_worker): (&[Mutex<LifeWorker<'a>>], Option<&mut ConcurrentWorker<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<AgingOutcome, WorkloadError> {
@@ -219,7 +219,7 @@ impl<'a> Aging<'a> {
             },
             |pool| {
                 let reader = self.hold_reader(store)?;
-                let tenths = self.tenths(bench, (pool, store), alongside)?;
+                let tenths = self.tenths(bench, (pool, store), concurrent_worker)?;
                 drop(reader);
                 let scans_ns = self.scans(&mut *pool.handle)?;
                 let bursts = self.bursts((pool, store), &tenths)?;
@@ -231,10 +231,10 @@ impl<'a> Aging<'a> {
     }
 
     /// Checks that the open store has a reader or a backup, if one is wanted.
-    fn probe(self, bench: &Bench<'_>, alongside: Option<&ConcurrentWorker<'_>>) -> Result<(), TrialError> {
+    fn probe(self, bench: &Bench<'_>, concurrent_worker: Option<&ConcurrentWorker<'_>>) -> Result<(), TrialError> {
         let store = bench.store()?;
-        if let Some(alongside) = alongside
-            && !alongside.is_possible(store)?
+        if let Some(concurrent_worker) = concurrent_worker
+            && !concurrent_worker.is_possible(store)?
         {
             return Err(TrialError::Unsupported(
                 "with these settings no backup can be made while others write".into(),
@@ -249,8 +249,8 @@ impl<'a> Aging<'a> {
     }
 
     fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn HeldReader + '_>>, WorkloadError> {
-        let held = if self.holds_reader { store.hold_reader() } else { Ok(None) };
-        held.map_err(|error| WorkloadError::store("holding a reader", &error))
+        let reader = if self.holds_reader { store.hold_reader() } else { Ok(None) };
+        reader.map_err(|error| WorkloadError::store("holding a reader", &error))
     }
 
     fn load(
@@ -272,28 +272,28 @@ impl<'a> Aging<'a> {
         self,
         bench: &Bench<'_>,
         (pool, store): (&mut LifePool<'_, 's, 'a>, &'s dyn Store),
-        mut alongside: Option<&mut ConcurrentWorker<'_>>,
+        mut concurrent_worker: Option<&mut ConcurrentWorker<'_>>,
     ) -> Result<Vec<Tenth>, WorkloadError> {
-        let most = self.work.most_tenths();
-        let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
+        let most_tenths = self.work.most_tenths();
+        let mut tenths: Vec<Tenth> = Vec::with_capacity(most_tenths);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
-        let mut teller = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
-        while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
+        let mut progress = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
+        while tenths.len() < TENTHS || (tenths.len() < most_tenths && !is_steady(&tenths)) {
             let mut steps =
                 || self.gauge.measure(|| pool.round(LifeOrder { round: life_worker::Round::Tenth, store }));
-            let (elapsed, gauged) = match &mut alongside {
-                Some(alongside) => alongside.run_during(store, &mut steps)?,
+            let (elapsed, gauge_reading) = match &mut concurrent_worker {
+                Some(concurrent_worker) => concurrent_worker.run_during(store, &mut steps)?,
                 None => steps()?,
             };
             let disk = bench
                 .disk_without(concurrent_work::BACKUP)
                 .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
-            tenths.push(Tenth { elapsed, gauged, disk });
+            tenths.push(Tenth { elapsed, gauge_reading, disk });
             if tenths.len() == TENTHS {
-                teller.now_of(self.work.steps * most as u64);
+                progress.set_total(self.work.steps * most_tenths as u64);
             }
-            teller.report(self.work.steps * tenths.len() as u64);
+            progress.report(self.work.steps * tenths.len() as u64);
         }
         Ok(tenths)
     }
@@ -303,38 +303,38 @@ impl<'a> Aging<'a> {
         (pool, store): (&mut LifePool<'_, 's, 'a>, &'s dyn Store),
         tenths: &[Tenth],
     ) -> Result<Vec<Counters>, WorkloadError> {
-        let per_second = self.sustained(tenths);
+        let per_second = self.steps_per_second(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
             let order = LifeOrder { round: life_worker::Round::Bursts(schedule), store };
-            let (_, gauged) = self.gauge.measure(|| pool.round(order))?;
-            Ok(gauged.counters)
+            let (_, gauge_reading) = self.gauge.measure(|| pool.round(order))?;
+            Ok(gauge_reading.counters)
         };
         self.work.bursts.iter().map(burst).collect()
     }
 
     /// The times of scans over all records, if they have an order.
     fn scans(self, session: &mut (dyn Session + '_)) -> Result<Vec<u64>, WorkloadError> {
-        match self.in_order {
+        match self.is_scannable {
             true => fragmentation::scans(session, self.work.records, self.gauge.clock),
             false => Ok(Vec::new()),
         }
     }
 
     /// Steps per second at the end of its life.
-    fn sustained(self, tenths: &[Tenth]) -> f64 {
+    fn steps_per_second(self, tenths: &[Tenth]) -> f64 {
         let last = &tenths[tenths.len() - steady::LAST..];
         let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
         last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9)
     }
 }
 
-fn bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
-    let mut seen: Vec<_> =
+fn sum_bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
+    let mut outcomes: Vec<_> =
         workers.iter_mut().map(|worker| std::mem::take(&mut worker.bursts).into_iter()).collect();
     work.bursts
         .iter()
-        .map(|_| BurstOutcome::result(seen.iter_mut().filter_map(Iterator::next).collect()))
+        .map(|_| BurstOutcome::result(outcomes.iter_mut().filter_map(Iterator::next).collect()))
         .collect()
 }
 
@@ -346,22 +346,22 @@ fn results(
     let threads = workers.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();
-    let mut all: Option<Recorder> = None;
+    let mut total: Option<Recorder> = None;
     for (number, tenth) in tenths.into_iter().enumerate() {
         let recorder =
             Recorder::sum(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
         let mut operations = results_by_kind(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
-            *first = tenth.gauged.told_by(std::mem::take(first));
+            *first = tenth.gauge_reading.told_by(std::mem::take(first));
             // The whole trial's would hold ten of them.
             first.series = Vec::new();
         }
         rounds.push(Round { operations, disk: tenth.disk });
         elapsed = elapsed.add_later(tenth.elapsed);
-        all = Some(Recorder::sum(all.into_iter().chain([recorder]))?);
+        total = Some(Recorder::sum(total.into_iter().chain([recorder]))?);
     }
-    let all = all.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
-    Ok((results_by_kind(&all, &elapsed, threads)?, rounds))
+    let total = total.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
+    Ok((results_by_kind(&total, &elapsed, threads)?, rounds))
 }
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
@@ -372,8 +372,8 @@ fn results_by_kind(
     threads: u64,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
-    let all = recorder.merge_kinds(0..KINDS.len()).map_err(WorkloadError::harness)?;
-    let mut results = vec![result(OVERALL, &all)?];
+    let total = recorder.merge_kinds(0..KINDS.len()).map_err(WorkloadError::harness)?;
+    let mut results = vec![result(OVERALL, &total)?];
     for (name, record) in KINDS.iter().zip(recorder.all()) {
         if record.latencies.count() > 0 {
             results.push(result(name, record)?);

@@ -9,7 +9,7 @@ use crate::words::words;
 use crate::workload::progress_shm::{self, ProgressSlot};
 
 /// Between reports.
-const EVERY: Duration = Duration::from_millis(500);
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The work that is under way.
 #[derive(
@@ -70,25 +70,25 @@ impl LoadProgress {
 #[derive(Debug)]
 pub(crate) struct ProgressReporter {
     doing: ProgressKind,
-    all: u64,
+    total: u64,
     start: Instant,
-    due: Duration,
+    next_report: Duration,
 }
 
 impl ProgressReporter {
-    pub fn new(doing: ProgressKind, all: u64) -> ProgressReporter {
-        ProgressReporter { doing, all, start: Instant::now(), due: EVERY }
+    pub fn new(doing: ProgressKind, total: u64) -> ProgressReporter {
+        ProgressReporter { doing, total, start: Instant::now(), next_report: REPORT_INTERVAL }
     }
 
-    pub(crate) fn now_of(&mut self, all: u64) {
-        self.all = all;
+    pub(crate) fn set_total(&mut self, total: u64) {
+        self.total = total;
     }
 
     pub fn report(&mut self, done: u64) {
         let took = self.start.elapsed();
-        if took >= self.due {
-            self.due = took + EVERY;
-            LoadProgress { doing: self.doing, done, all: self.all, took }.store();
+        if took >= self.next_report {
+            self.next_report = took + REPORT_INTERVAL;
+            LoadProgress { doing: self.doing, done, all: self.total, took }.store();
         }
     }
 }
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_rate_tells_the_rest() {
-        let told =
+        let progress =
             LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!((told.rate_per_s(), told.time_left()), (100.0, Some(Duration::from_secs(7))));
+        assert_eq!((progress.rate_per_s(), progress.time_left()), (100.0, Some(Duration::from_secs(7))));
     }
 
     #[test]
@@ -115,17 +115,17 @@ mod tests {
         let Some(file) = progress_shm::file() else { return };
         assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
         progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, 1]);
-        let told =
+        let progress =
             LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!(LoadProgress::read(&file), Some(told));
+        assert_eq!(LoadProgress::read(&file), Some(progress));
         progress_shm::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
         assert_eq!(LoadProgress::read(&file), None, "it is over");
     }
 
     #[test]
     fn each_work_is_told_by_its_place() {
-        for (place, doing) in ProgressKind::ALL.into_iter().enumerate() {
-            assert_eq!(doing as usize, place);
+        for (index, doing) in ProgressKind::ALL.into_iter().enumerate() {
+            assert_eq!(doing as usize, index);
         }
     }
 

@@ -27,10 +27,10 @@ pub fn numbered(
 }
 
 /// Loads the batches that `fill` makes, until an empty one; gives also what was handed to the store. Reports progress if the
-/// number of records, `all`, is known. `acknowledged` receives what a promise of `power` is held to. Then the store rests, unless
-/// `after` says otherwise.
+/// number of records, `total_records`, is known. `acknowledged` receives what a promise of `power` is held to. Then the store
+/// rests, unless `after` says otherwise.
 pub fn load(
-    all: Option<u64>,
+    total_records: Option<u64>,
     batch: &mut Batch,
     session: &mut dyn Session,
     acknowledged: &mut Vec<AcknowledgedWrites>,
@@ -38,10 +38,10 @@ pub fn load(
     mut fill: impl FnMut(&mut Batch) -> Result<(), WorkloadError>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
     let (mut load, mut written) = (Load::default(), WrittenRecords::default());
-    if all == Some(0) {
+    if total_records == Some(0) {
         return Ok((load, written));
     }
-    let (mut batches, mut teller) = (0, all.map(|all| ProgressReporter::new(ProgressKind::Loading, all)));
+    let (mut batches, mut progress) = (0, total_records.map(|total| ProgressReporter::new(ProgressKind::Loading, total)));
     let before = Snapshot::now();
     loop {
         batch.clear();
@@ -56,8 +56,8 @@ pub fn load(
         batches += 1;
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());
         written = written.plus(WrittenRecords { records: records.len() as u64, key_bytes, value_bytes });
-        if let Some(teller) = &mut teller {
-            teller.report(written.records);
+        if let Some(progress) = &mut progress {
+            progress.report(written.records);
         }
     }
     let counters = before.until_now();

@@ -30,22 +30,22 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedTurns<const N: usize> {
     /// Places on a circle of 2^64: up to and including each belong to that entry.
-    up_to: [u64; N],
+    upper_ends: [u64; N],
 }
 
 impl<const N: usize> WeightedTurns<N> {
     /// The shares add up to 1.
     pub fn new(shares: [f64; N]) -> WeightedTurns<N> {
         let mut sum = 0.0;
-        let mut up_to = shares.map(|share| {
+        let mut upper_ends = shares.map(|share| {
             sum += share;
             (sum * 2f64.powi(64)) as u64
         });
         // The sum may be off by a rounding; what has no share must have no turn.
         if let Some(last) = shares.iter().rposition(|share| *share > 0.0) {
-            up_to[last..].fill(u64::MAX);
+            upper_ends[last..].fill(u64::MAX);
         }
-        WeightedTurns { up_to }
+        WeightedTurns { upper_ends }
     }
 
     /// Which has the turn, of turns counted from 0. In any number of successive turns each has its share, but for one or two.
@@ -53,7 +53,7 @@ impl<const N: usize> WeightedTurns<N> {
     pub fn choose(&self, turn: u64) -> usize {
         let place = turn.wrapping_mul(GOLDEN).wrapping_add(GOLDEN / 2);
         let place = place.min(u64::MAX - 1);
-        self.up_to.iter().position(|up_to| place < *up_to).unwrap_or(N - 1)
+        self.upper_ends.iter().position(|end| place < *end).unwrap_or(N - 1)
     }
 }
 
@@ -87,34 +87,34 @@ impl Mix {
 
     /// The mix with another share of gets: the others keep their proportions. `None` with only gets, or none.
     pub fn with_gets(&self, gets: f64) -> Option<Mix> {
-        let now = self.share(Operation::Get);
+        let current_gets = self.share(Operation::Get);
         let scale = |operation: Operation, share: f64| match operation {
             Operation::Get => gets,
-            _ => share * (1.0 - gets) / (1.0 - now),
+            _ => share * (1.0 - gets) / (1.0 - current_gets),
         };
         let shares = self.shares().iter().map(|(operation, share)| (*operation, scale(*operation, *share)));
-        (now > 0.0 && now < 1.0).then(|| Mix::new(shares))
+        (current_gets > 0.0 && current_gets < 1.0).then(|| Mix::new(shares))
     }
 
     /// The operation of a turn, from 0. In any run of turns each occurs by its share, give or take one or two.
     pub fn operation_at(&self, turn: u64) -> Operation {
         let place = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
-        let mut below = 0.0;
+        let mut sum = 0.0;
         let found = self.shares().iter().find(|(_, share)| {
-            below += share;
-            place < below
+            sum += share;
+            place < sum
         });
         found.or(self.shares().last()).map_or(Operation::Get, |(operation, _)| *operation)
     }
 
     /// `80 get, 15 update`, of a hundred.
     pub fn describe(&self) -> String {
-        let one = |(operation, share): &(Operation, f64)| {
+        let format_share = |(operation, share): &(Operation, f64)| {
             let percent = share * 100.0;
             let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
             format!("{percent} {}", operation.name())
         };
-        self.shares().iter().map(one).collect::<Vec<_>>().join(", ")
+        self.shares().iter().map(format_share).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -127,11 +127,11 @@ impl PartialEq for Mix {
 /// `get=80,update=15`, as it is read.
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |(operation, share): &(Operation, f64)| {
+        let format_share = |(operation, share): &(Operation, f64)| {
             let percent = format!("{:.6}", share * 100.0);
             format!("{}={}", operation.name(), percent.trim_end_matches('0').trim_end_matches('.'))
         };
-        f.write_str(&self.shares().iter().map(one).collect::<Vec<_>>().join(","))
+        f.write_str(&self.shares().iter().map(format_share).collect::<Vec<_>>().join(","))
     }
 }
 
@@ -146,9 +146,9 @@ impl FromStr for Mix {
     fn from_str(text: &str) -> Result<Self, String> {
         let example = "write it like get=80,update=15,insert=5";
         let mut weights = [None; Operation::ALL.len()];
-        for part in text.split(',') {
+        for entry in text.split(',') {
             let (name, weight) =
-                part.split_once('=').ok_or_else(|| format!("{} has no weight: {example}", quoted(part)))?;
+                entry.split_once('=').ok_or_else(|| format!("{} has no weight: {example}", quoted(entry)))?;
             let operation =
                 Operation::ALL.into_iter().find(|operation| operation.name() == name.trim()).ok_or_else(
                     || format!("{} is no operation: say insert, get, update or remove", quoted(name)),
@@ -167,8 +167,8 @@ impl FromStr for Mix {
         if weights.iter().flatten().sum::<f64>() <= 0.0 {
             return Err(format!("all weights are 0: {example}"));
         }
-        let given = Operation::ALL.into_iter().zip(weights);
-        Ok(Mix::new(given.filter_map(|(operation, weight)| Some((operation, weight?)))))
+        let weighted = Operation::ALL.into_iter().zip(weights);
+        Ok(Mix::new(weighted.filter_map(|(operation, weight)| Some((operation, weight?)))))
     }
 }
 
@@ -176,7 +176,7 @@ impl PhaseWork {
     /// Whether an operation is done.
     pub fn includes(&self, operation: Operation) -> bool {
         match self {
-            PhaseWork::One(one) => *one == operation,
+            PhaseWork::One(only) => *only == operation,
             PhaseWork::Mix(mix) => mix.share(operation) > 0.0,
         }
     }
@@ -184,10 +184,10 @@ impl PhaseWork {
     /// The operation that is done most; of a mix, whose course the time series shows.
     pub fn main(&self) -> Operation {
         match self {
-            PhaseWork::One(one) => *one,
+            PhaseWork::One(only) => *only,
             PhaseWork::Mix(mix) => {
-                let most = mix.shares().iter().max_by(|a, b| a.1.total_cmp(&b.1));
-                most.map_or(Operation::Get, |(operation, _)| *operation)
+                let most_frequent = mix.shares().iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                most_frequent.map_or(Operation::Get, |(operation, _)| *operation)
             }
         }
     }
@@ -248,9 +248,9 @@ mod tests {
     fn things_come_in_turn_by_their_shares() {
         for shares in [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.95, 0.0, 0.05], [0.1, 0.2, 0.7]] {
             let turns = WeightedTurns::new(shares);
-            for from in [0, 1 << 32, u64::MAX - 300] {
+            for first_turn in [0, 1 << 32, u64::MAX - 300] {
                 let mut found = [0.0; 3];
-                (0..1000_u64).for_each(|turn| found[turns.choose(from.wrapping_add(turn))] += 1.0);
+                (0..1000_u64).for_each(|turn| found[turns.choose(first_turn.wrapping_add(turn))] += 1.0);
                 for (found, share) in found.into_iter().zip(shares) {
                     assert!((found - share * 1000.0).abs() <= 3.0, "{found} of {share}");
                     assert!(share > 0.0 || found == 0.0);
@@ -262,13 +262,13 @@ mod tests {
     #[test]
     fn turns_follow_the_shares_wherever_they_begin() {
         let mix: Mix = "get=80,update=14.5,insert=5,remove=0.5".parse().unwrap();
-        for from in [0, 17, 1 << 40] {
-            for turns in [20_u64, 200, 5_000] {
+        for first_turn in [0, 17, 1 << 40] {
+            for count in [20_u64, 200, 5_000] {
                 for (operation, share) in mix.shares() {
-                    let done = (from..from + turns)
+                    let chosen = (first_turn..first_turn + count)
                         .filter(|turn| mix.operation_at(*turn) == *operation)
                         .count() as f64;
-                    assert!((done - turns as f64 * share).abs() <= 3.0, "{operation} {done} of {turns}");
+                    assert!((chosen - count as f64 * share).abs() <= 3.0, "{operation} {chosen} of {count}");
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::measure::clock::Clock;
 pub(crate) struct Pacer {
     start: u64,
     interval_ticks: f64,
-    next: u64,
+    next_operation: u64,
     stood_still: u64,
     /// Set when another thread has failed.
     stopped: Arc<AtomicBool>,
@@ -28,10 +28,10 @@ impl Pacer {
     /// A pacer for one of `threads` threads that together begin `per_second` operations each second, the first of them at `begin`
     /// by the clock, this one's first in its turn.
     pub fn new(clock: &Clock, begin: u64, per_second: u32, thread: u64, threads: u64) -> Pacer {
-        let between_ns = 1e9 / f64::from(per_second);
-        let start = begin + clock.ticks(between_ns * thread as f64) as u64;
-        let interval_ticks = clock.ticks(between_ns * threads as f64);
-        Pacer { start, interval_ticks, next: 0, stood_still: 0, stopped: Arc::default() }
+        let interval_ns = 1e9 / f64::from(per_second);
+        let start = begin + clock.ticks(interval_ns * thread as f64) as u64;
+        let interval_ticks = clock.ticks(interval_ns * threads as f64);
+        Pacer { start, interval_ticks, next_operation: 0, stood_still: 0, stopped: Arc::default() }
     }
 
     pub(crate) fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
@@ -39,14 +39,14 @@ impl Pacer {
     }
 
     fn moment(&self) -> u64 {
-        self.start + (self.next as f64 * self.interval_ticks) as u64
+        self.start + (self.next_operation as f64 * self.interval_ticks) as u64
     }
 
     /// Adds to the schedule what it had no time for of untimed work between two moments.
-    pub(crate) fn make_room_for(&mut self, from: u64, to: u64) {
-        let over = to.saturating_sub(from.max(self.moment()));
-        self.start += over;
-        self.stood_still += over;
+    pub(crate) fn make_room_for(&mut self, begin: u64, end: u64) {
+        let overrun = end.saturating_sub(begin.max(self.moment()));
+        self.start += overrun;
+        self.stood_still += overrun;
     }
 
     /// The ticks for which the schedule has stood still.
@@ -62,7 +62,7 @@ impl Pacer {
     /// Waits for the next operation's moment, unless it has passed; gives that moment.
     pub fn wait(&mut self, clock: &Clock) -> u64 {
         let moment = self.moment();
-        self.next += 1;
+        self.next_operation += 1;
         wait_until(clock, moment, &self.stopped);
         moment
     }
@@ -112,7 +112,7 @@ mod tests {
         let clock = Clock::new();
         // Moments at 1000, 1100, 1200, ...
         let mut pacer =
-            Pacer { start: 1000, interval_ticks: 100.0, next: 1, stood_still: 0, stopped: Arc::default() };
+            Pacer { start: 1000, interval_ticks: 100.0, next_operation: 1, stood_still: 0, stopped: Arc::default() };
         pacer.make_room_for(1010, 1090);
         assert_eq!((pacer.moment(), pacer.stood_still()), (1100, 0), "there was time for it");
         pacer.make_room_for(1010, 1150);

@@ -52,7 +52,7 @@ macro_rules! parameters {
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
                 match name {
                     $(stringify!($name) => {
-                        self.$name = Some(text.parse::<$type>().map_err(|wrong| format!("{name}: {wrong}"))?);
+                        self.$name = Some(text.parse::<$type>().map_err(|error| format!("{name}: {error}"))?);
                     })*
                     _ => return Err(unknown(name)),
                 }
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn each_parameter_is_some_workload_s_and_no_workload_has_another() {
-        let theirs: Vec<&str> = table::all().flat_map(|workload| workload.parameters).copied().collect();
+        let used_names: Vec<&str> = table::all().flat_map(|workload| workload.parameters).copied().collect();
         assert!(Parameters::NAMES.is_sorted());
-        assert_eq!(Parameters::NAMES.iter().find(|name| !theirs.contains(name)), None);
-        assert_eq!(theirs.iter().find(|name| !Parameters::NAMES.contains(name)), None);
+        assert_eq!(Parameters::NAMES.iter().find(|name| !used_names.contains(name)), None);
+        assert_eq!(used_names.iter().find(|name| !Parameters::NAMES.contains(name)), None);
     }
 
     #[test]
@@ -244,19 +244,19 @@ mod tests {
             ("speed", "0.5"),
             ("visit", "touch"),
         ];
-        let all = texts.iter().fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        let json = serde_json::to_string(&all).unwrap();
-        assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), all, "{json}");
-        texts.iter().for_each(|(name, text)| assert_eq!(all.text(name).as_deref(), Some(*text), "{name}"));
+        let parameters = texts.iter().fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
+        let json = serde_json::to_string(&parameters).unwrap();
+        assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters, "{json}");
+        texts.iter().for_each(|(name, text)| assert_eq!(parameters.text(name).as_deref(), Some(*text), "{name}"));
         let shorter =
             Parameters::default().with("limit", "1M").unwrap().with("bursts", "10%, 2000/s").unwrap();
         assert_eq!(
             (shorter.limit, shorter.text("bursts").as_deref()),
             (Some(Count(1_000_000)), Some("10%,2000/s"))
         );
-        assert_eq!(all.names().count(), texts.len());
+        assert_eq!(parameters.names().count(), texts.len());
         let mut changed = Parameters::default().with("visit", "copy").unwrap().with("batch", "7").unwrap();
-        changed.change(all);
+        changed.change(parameters);
         assert_eq!((changed.visit, changed.batch()), (Some(Visit::Touch), 7));
     }
 

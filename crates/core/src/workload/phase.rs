@@ -30,7 +30,7 @@ pub struct Phase {
 }
 
 /// Inserts of a mix beyond their share that a thread may do in a round.
-const PASSED_BY: u64 = 4;
+const MAX_EXTRA_INSERTS: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseGoal {
@@ -89,8 +89,8 @@ impl Phase {
         if share == 0.0 {
             return u64::MAX;
         }
-        let sure = room.saturating_sub(PASSED_BY * self.threads.max(1));
-        ((sure as f64 / share) as u64).max(room.min(1))
+        let safe_inserts = room.saturating_sub(MAX_EXTRA_INSERTS * self.threads.max(1));
+        ((safe_inserts as f64 / share) as u64).max(room.min(1))
     }
 
     pub fn add(&mut self, goal: PhaseGoal, elapsed: Elapsed, series: Vec<Second>) {
@@ -109,15 +109,15 @@ impl Phase {
     pub fn count(&mut self, counters: Counters, untimed: &UntimedWork) {
         let counters = counters.without_syncs(&untimed.syncs);
         self.counters = Some(match self.counters.take() {
-            Some(before) => before.plus(&counters),
+            Some(earlier) => earlier.plus(&counters),
             None => counters,
         });
         self.untimed.add(untimed);
     }
 
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, WorkloadError> {
-        let done = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        done.map(|operation| self.result(operation, recorder)).collect()
+        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
+        operations.map(|operation| self.result(operation, recorder)).collect()
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
@@ -130,7 +130,7 @@ impl Phase {
             false => 0,
         };
         let is_main = operation == self.doing.main();
-        let alone = matches!(self.doing, PhaseWork::One(_));
+        let is_single = matches!(self.doing, PhaseWork::One(_));
         let record = recorder.kind_record(operation as usize);
         let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
@@ -140,8 +140,8 @@ impl Phase {
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
             // Which of a mix's operations made a sync is not known.
-            counters: self.counters.clone().filter(|_| alone),
-            phase_disk: self.disk_of_mix(recorder).filter(|_| is_main && !alone),
+            counters: self.counters.clone().filter(|_| is_single),
+            phase_disk: self.disk_of_mix(recorder).filter(|_| is_main && !is_single),
             series: if is_main { self.series.clone() } else { Vec::new() },
             ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
@@ -151,11 +151,11 @@ impl Phase {
 impl Phase {
     fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseRequests> {
         let requests = self.counters.as_ref()?.disk.clone()?;
-        let of = |operation: Operation| {
+        let count_of = |operation: Operation| {
             recorder.latencies(operation as usize).count() + self.untimed.count(operation)
         };
-        let done = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        Some(PhaseRequests { operations: done.map(of).sum(), requests })
+        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
+        Some(PhaseRequests { operations: operations.map(count_of).sum(), requests })
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn operations_per_second_of_several_threads_or_of_an_open_loop_are_over_time_passed() {
         let us = Duration::from_micros;
-        let of = |threads, rate| {
+        let rate_and_share = |threads, rate| {
             let mut phase = Phase::new(Operation::Remove, &Crud { threads, rate, ..crud("100..500", 10) });
             let at_work = us(60) * threads as u32;
             phase.elapsed = Elapsed {
@@ -239,10 +239,10 @@ mod tests {
                 phase.elapsed.harness_share(rate == Rate::Closed),
             )
         };
-        assert_eq!(of(1, Rate::Closed), (None, Some(0.5)));
-        assert_eq!(of(4, Rate::Closed), (Some(50_000), Some(0.125)));
-        assert_eq!(of(1, Rate::PerSecond(9)), (Some(52_000), None));
-        assert_eq!(of(4, Rate::PerSecond(9)), (Some(58_000), None));
+        assert_eq!(rate_and_share(1, Rate::Closed), (None, Some(0.5)));
+        assert_eq!(rate_and_share(4, Rate::Closed), (Some(50_000), Some(0.125)));
+        assert_eq!(rate_and_share(1, Rate::PerSecond(9)), (Some(52_000), None));
+        assert_eq!(rate_and_share(4, Rate::PerSecond(9)), (Some(58_000), None));
     }
 
     #[test]

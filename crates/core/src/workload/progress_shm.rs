@@ -28,34 +28,34 @@ pub fn file() -> Option<File> {
     system::file_in_memory("told").ok()
 }
 
-static TOLD: OnceLock<File> = OnceLock::new();
+static PROGRESS_FILE: OnceLock<File> = OnceLock::new();
 
 /// From here on a trial's process reports to its standard input, which its run has made for that.
 pub fn by_input() -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     // The first one stays.
-    let _ = TOLD.set(input.into());
+    let _ = PROGRESS_FILE.set(input.into());
     Ok(())
 }
 
 /// Tells numbers. A run that does not hear them goes on all the same.
 pub fn store_numbers<const N: usize>(place: ProgressSlot<N>, numbers: [u64; N]) {
-    if let Some(file) = TOLD.get() {
+    if let Some(file) = PROGRESS_FILE.get() {
         write(file, place, numbers);
     }
 }
 
-pub(super) fn write<const N: usize>(file: &File, ProgressSlot(at): ProgressSlot<N>, numbers: [u64; N]) {
+pub(super) fn write<const N: usize>(file: &File, ProgressSlot(offset): ProgressSlot<N>, numbers: [u64; N]) {
     let bytes: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
-    let _ = file.write_all_at(&bytes, at);
+    let _ = file.write_all_at(&bytes, offset);
 }
 
 /// The last report; `None` before the first.
-pub fn read<const N: usize>(file: &File, ProgressSlot(at): ProgressSlot<N>) -> Option<[u64; N]> {
+pub fn read<const N: usize>(file: &File, ProgressSlot(offset): ProgressSlot<N>) -> Option<[u64; N]> {
     let mut bytes = [0; 8];
     let mut numbers = [0; N];
-    for (at, number) in (at..).step_by(8).zip(&mut numbers) {
-        file.read_exact_at(&mut bytes, at).ok()?;
+    for (offset, number) in (offset..).step_by(8).zip(&mut numbers) {
+        file.read_exact_at(&mut bytes, offset).ok()?;
         *number = u64::from_le_bytes(bytes);
     }
     Some(numbers)

@@ -19,22 +19,22 @@ pub(crate) fn largest_quantum(rate: Rate) -> u64 {
     }
 }
 
-/// Does at most `operations`, in quanta of at most `largest`, while `goes_on`. `quantum` gives how many it did, 0 if there is no
+/// Does at most `operations`, in quanta of at most `largest`, while `can_continue`. `quantum` gives how many it did, 0 if there is no
 /// more to do.
 pub(crate) fn run_in_quanta<E>(
     operations: u64,
     largest: u64,
-    goes_on: impl Fn() -> bool,
+    can_continue: impl Fn() -> bool,
     mut quantum: impl FnMut(u64) -> Result<u64, E>,
 ) -> Result<(), E> {
-    let (mut left, mut limit) = (operations, largest.min(FIRST_QUANTUM));
-    while left > 0 && goes_on() {
+    let (mut remaining, mut limit) = (operations, largest.min(FIRST_QUANTUM));
+    while remaining > 0 && can_continue() {
         let start = Instant::now();
-        let done = quantum(left.min(limit))?;
+        let done = quantum(remaining.min(limit))?;
         if done == 0 {
             break;
         }
-        left -= done;
+        remaining -= done;
         limit = match start.elapsed() {
             took if took > QUANTUM_TIME => limit / 2,
             took if took < QUANTUM_TIME / 2 => limit * 2,
@@ -51,34 +51,34 @@ mod tests {
 
     use super::*;
 
-    /// The size of each quantum if an operation takes `each`.
-    fn asked(operations: u64, each: Duration) -> Vec<u64> {
-        let mut all = Vec::new();
-        let quantum = |most: u64| {
-            all.push(most);
-            std::thread::sleep(each * most as u32);
-            Ok::<_, ()>(most)
+    /// The size of each quantum if an operation takes `operation_time`.
+    fn quantum_sizes(operations: u64, operation_time: Duration) -> Vec<u64> {
+        let mut sizes = Vec::new();
+        let quantum = |size: u64| {
+            sizes.push(size);
+            std::thread::sleep(operation_time * size as u32);
+            Ok::<_, ()>(size)
         };
         run_in_quanta(operations, 128, || true, quantum).unwrap();
-        all
+        sizes
     }
 
     #[test]
     fn quanta_grow_while_operations_are_quick_and_shrink_while_they_are_slow() {
-        assert_eq!(asked(1_000, Duration::ZERO).iter().sum::<u64>(), 1_000);
-        assert_eq!(asked(20, QUANTUM_TIME)[..4], [8, 4, 2, 1]);
+        assert_eq!(quantum_sizes(1_000, Duration::ZERO).iter().sum::<u64>(), 1_000);
+        assert_eq!(quantum_sizes(20, QUANTUM_TIME)[..4], [8, 4, 2, 1]);
     }
 
     #[test]
     fn it_ends_with_the_operations_the_time_or_what_there_is_to_do() {
-        let done = |goes_on: bool, each: u64| {
-            let mut all = 0;
-            let quantum = |most: u64| {
-                let done = most.min(each).min(30 - all);
-                all += done;
+        let done = |can_continue: bool, most: u64| {
+            let mut total = 0;
+            let quantum = |limit: u64| {
+                let done = limit.min(most).min(30 - total);
+                total += done;
                 Ok::<_, ()>(done)
             };
-            run_in_quanta(100, 4, || goes_on, quantum).map(|()| all)
+            run_in_quanta(100, 4, || can_continue, quantum).map(|()| total)
         };
         assert_eq!((done(true, 3), done(false, 3), done(true, 0)), (Ok(30), Ok(0), Ok(0)));
         assert_eq!(run_in_quanta(9, 4, || true, |_| Err("wrong")), Err("wrong"));

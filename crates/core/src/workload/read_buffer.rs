@@ -11,11 +11,11 @@ pub(super) struct ReadBuffer {
 impl ReadBuffer {
     /// For values of up to `largest_value` bytes; its memory is taken now if only the check needs it.
     pub(super) fn new(for_check: bool, largest_value: usize) -> ReadBuffer {
-        let mut seen = ReadBuffer { buffer: Vec::new(), length: 0 };
+        let mut read_buffer = ReadBuffer { buffer: Vec::new(), length: 0 };
         if for_check {
-            seen.make_room_for(largest_value);
+            read_buffer.make_room_for(largest_value);
         }
-        seen
+        read_buffer
     }
 
     /// Takes and touches the memory, once.
@@ -29,8 +29,8 @@ impl ReadBuffer {
     #[inline(always)]
     pub(super) fn copy(&mut self, value: &[u8]) {
         self.length = value.len();
-        let kept = value.len().min(self.buffer.len());
-        self.buffer[..kept].copy_from_slice(&value[..kept]);
+        let copied_bytes = value.len().min(self.buffer.len());
+        self.buffer[..copied_bytes].copy_from_slice(&value[..copied_bytes]);
     }
 
     /// Reads a byte of every cache line of a value.

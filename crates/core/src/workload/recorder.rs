@@ -94,20 +94,20 @@ impl<const N: usize> Recorder<N> {
     }
 
     pub fn merge_kinds(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
-        let mut all = Record::new()?;
-        kinds.into_iter().try_for_each(|kind| all.merge(&self.records[kind]))?;
-        Ok(all)
+        let mut total = Record::new()?;
+        kinds.into_iter().try_for_each(|kind| total.merge(&self.records[kind]))?;
+        Ok(total)
     }
 
     pub fn merge(&mut self, other: &Recorder<N>) -> Result<(), String> {
-        self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
+        self.records.iter_mut().zip(&other.records).try_for_each(|(record, other_record)| record.merge(other_record))
     }
 
     /// The sum over all threads. Fails when there is none.
     pub fn sum(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, WorkloadError> {
         let mut threads = threads.into_iter();
-        let mut all = threads.next().ok_or_else(|| WorkloadError::harness("no thread was at work"))?;
-        threads.try_for_each(|one| all.merge(&one)).map_err(WorkloadError::harness)?;
-        Ok(all)
+        let mut total = threads.next().ok_or_else(|| WorkloadError::harness("no thread was at work"))?;
+        threads.try_for_each(|recorder| total.merge(&recorder)).map_err(WorkloadError::harness)?;
+        Ok(total)
     }
 }

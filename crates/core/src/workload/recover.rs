@@ -50,46 +50,46 @@ pub enum RecoveryMessage {
     },
 }
 
-/// Does a part, and reports its result. A store that is not closed is killed with this process. `apart` is the folder of the
+/// Does a part, and reports its result. A store that is not closed is killed with this process. `harness_folder` has the
 /// harness's files.
 pub fn run(
-    asked: &TrialContext<'_>,
+    context: &TrialContext<'_>,
     part: RecoverPart,
-    apart: &Path,
-    tell: impl Fn(&RecoveryMessage) -> Result<(), TrialError>,
+    harness_folder: &Path,
+    report: impl Fn(&RecoveryMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
-    let told = |ended| match ended {
+    let failure_message = |error| match error {
         TrialError::Failed(WorkloadError { failure, message, .. }) => {
             RecoveryMessage::Failed { reason: failure, message }
         }
         TrialError::Unsupported(message) => RecoveryMessage::Failed { reason: Failure::Store, message },
     };
     let journal = match part.end {
-        RecoverEnd::Cut => syncs::keep_journal(apart).map_err(str::to_owned),
+        RecoverEnd::Cut => syncs::keep_journal(harness_folder).map_err(str::to_owned),
         RecoverEnd::Closes | RecoverEnd::Killed => Ok(()),
     };
-    let (store, opened) = match live(asked, part) {
-        Ok(lived) => lived,
-        Err(ended) => return tell(&told(ended)),
+    let (store, reopening) = match open_and_work(context, part) {
+        Ok(opened_store) => opened_store,
+        Err(error) => return report(&failure_message(error)),
     };
     match part.end {
         RecoverEnd::Closes => {
             let start = Instant::now();
-            let closed =
+            let result =
                 store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
-            tell(&closed.map_or_else(told, |()| RecoveryMessage::Opened(Reopening { close_ns, ..opened })))
+            report(&result.map_or_else(failure_message, |()| RecoveryMessage::Opened(Reopening { close_ns, ..reopening })))
         }
         RecoverEnd::Killed => {
-            tell(&RecoveryMessage::Opened(opened))?;
+            report(&RecoveryMessage::Opened(reopening))?;
             Err(kill::die())
         }
         RecoverEnd::Cut => {
-            let seen = journal.and_then(|()| kill::check_journal());
-            tell(
-                &seen.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(opened)),
+            let journal_check = journal.and_then(|()| kill::check_journal());
+            report(
+                &journal_check.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(reopening)),
             )?;
-            if seen.is_ok() {
+            if journal_check.is_ok() {
                 kill::undo()?;
             }
             Err(kill::die())
@@ -97,7 +97,7 @@ pub fn run(
     }
 }
 
-fn live(asked: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), TrialError> {
+fn open_and_work(context: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), TrialError> {
     if part.is_cold {
         page_cache::fill_with_program()
             .map_err(|error| TrialError::harness(format!("reading the program into memory: {error}")))?;
@@ -105,72 +105,72 @@ fn live(asked: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, 
     let is_first = part.records == 0;
     let step = if is_first { Step::Opening } else { Step::Reopening };
     let resident = || process::resident().ok().map(|resident| resident.now_bytes);
-    let (base, fetched, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
+    let (base, fetched_before, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
     let start = Instant::now();
-    let store = kill::open(asked, step)?;
+    let store = kill::open(context, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
     let mut session = kill::session(&*store)?;
-    let mut reopened = Reopening { records: part.records, open_ns, ..Reopening::default() };
-    if let Some(last) = part.records.checked_sub(1) {
-        must_have(&mut *session, last)?;
-        reopened.first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);
-        overwrite(&mut *session, last)?;
-        let since = open_ns + reopened.first_read_ns;
-        reopened.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(since);
+    let mut reopening = Reopening { records: part.records, open_ns, ..Reopening::default() };
+    if let Some(last_record) = part.records.checked_sub(1) {
+        check_record(&mut *session, last_record)?;
+        reopening.first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);
+        overwrite(&mut *session, last_record)?;
+        let write_start_ns = open_ns + reopening.first_read_ns;
+        reopening.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(write_start_ns);
     }
-    reopened.read_bytes = before.until_now().read_bytes;
-    reopened.fetched_bytes = fetched.zip(fetched_bytes().ok()).map(|(then, now)| now.saturating_sub(then));
-    reopened.memory_bytes = base.zip(resident()).map(|(base, now)| now.saturating_sub(base));
-    add(&mut *session, part.records..part.records + part.adds)?;
+    reopening.read_bytes = before.until_now().read_bytes;
+    reopening.fetched_bytes = fetched_before.zip(fetched_bytes().ok()).map(|(fetched_before, after)| after.saturating_sub(fetched_before));
+    reopening.memory_bytes = base.zip(resident()).map(|(base, after)| after.saturating_sub(base));
+    add_records(&mut *session, part.records..part.records + part.adds)?;
     drop(session);
     if part.end == RecoverEnd::Closes {
         let (count, records) = (count(&*store)?, part.records + part.adds);
         if count != records {
-            return Err(missing(format!(
+            return Err(wrong_data(format!(
                 "the store counts {count} records, but {records} were acknowledged"
             )));
         }
     }
-    Ok((store, reopened))
+    Ok((store, reopening))
 }
 
 fn count(store: &dyn Store) -> Result<u64, WorkloadError> {
     store.count().map_err(|error| WorkloadError::store("counting", &error))
 }
 
-fn missing(message: String) -> TrialError {
+fn wrong_data(message: String) -> TrialError {
     let message = format!("{message} after its process was killed");
     WorkloadError { failure: Failure::WrongData, message, operation: None }.into()
 }
 
 /// Reads an acknowledged record.
-fn must_have(session: &mut dyn Session, record: u64) -> Result<(), TrialError> {
+fn check_record(session: &mut dyn Session, record: u64) -> Result<(), TrialError> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
     let mut is_right = false;
     session
-        .get(key.as_bytes(), &mut |found| is_right = found == value)
+        .get(key.as_bytes(), &mut |bytes| is_right = bytes == value)
         .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
     is_right
         .then_some(())
-        .ok_or_else(|| missing(format!("the acknowledged record {key} is missing or wrong")))
+        .ok_or_else(|| wrong_data(format!("the acknowledged record {key} is missing or wrong")))
 }
 
 fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), WorkloadError> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
-    let written = session.update(key.as_bytes(), &value);
-    written.map_err(|error| WorkloadError::store(&format!("overwriting the record {key}"), &error))
+    let result = session.update(key.as_bytes(), &value);
+    result.map_err(|error| WorkloadError::store(&format!("overwriting the record {key}"), &error))
 }
 
-fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), WorkloadError> {
+fn add_records(session: &mut dyn Session, records: Range<u64>) -> Result<(), WorkloadError> {
     let Range { mut start, end } = records;
     while start < end {
-        let upto = (start + BATCH).min(end);
+        let batch_end = (start + BATCH).min(end);
         let owned: Vec<(String, Vec<u8>)> =
-            (start..upto).map(|record| (record_key(record), record_value(record, 0, MOST_BYTES))).collect();
+            (start..batch_end).map(|record| (record_key(record), record_value(record, 0, MOST_BYTES))).collect();
         let batch: Vec<(&[u8], &[u8])> =
             owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
         session.insert_batch(&batch).map_err(|error| WorkloadError::store("adding records", &error))?;
-        start = upto;
+        start = batch_end;
     }
     Ok(())
 }

@@ -59,9 +59,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
-    let (store, open) = find(stores, spec.cell.store())?;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
+    let (store, opener) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     offered_guarantee(store, &spec.cell)?;
     let work = ShopParameters::from_parameters(&spec.cell, &spec.parameters, spec.memory_limit)
@@ -76,80 +76,80 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut acknowledged = Vec::with_capacity(2);
     // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
-    let mut trial = StoreTrial::open((store, open), options, tier, spec)?;
-    let ran = steps::run(&shared, &trial.bench, &workers, makers, &spec.device, &mut acknowledged)?;
+    let mut trial = StoreTrial::open((store, opener), options, tier, spec)?;
+    let shop_run = steps::run(&shared, &trial.bench, &workers, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
     let workers: Vec<_> = workers.into_iter().map(into_worker).collect();
-    let operations = results(&work, &workers, &ran, &shared)?;
+    let operations = results(&work, &workers, &shop_run, &shared)?;
     let purchases: Vec<u64> = workers.iter().map(ShopWorker::purchases).collect();
-    let (stored, entries) = stored(&work, &ran, &purchases);
+    let (stored, entries) = count_stored(&work, &shop_run, &purchases);
     let mut trial = trial.finish(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
-    let open = (!persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
+    let open_audit = (!persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
-    let anew = persists.then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
-    let written = written(&ran, &workers);
+    let reopened_audit = persists.then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
+    let written = count_written(&shop_run, &workers);
     Ok(Measurements {
-        load: ran.load,
+        load: shop_run.load,
         operations,
         stored,
         written: Some(written),
-        audit: open.or(anew),
+        audit: open_audit.or(reopened_audit),
         ..trial.measured
     })
 }
 
 /// The rows of the tables, and the index's entries.
-fn stored(work: &ShopParameters, ran: &ShopRun, purchases: &[u64]) -> (StoredRecords, u64) {
-    let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
+fn count_stored(work: &ShopParameters, shop_run: &ShopRun, purchases: &[u64]) -> (StoredRecords, u64) {
+    let (new_orders, loaded) = (purchases.iter().sum::<u64>(), &shop_run.loaded);
     let stored = StoredRecords {
-        records: data.records + bought,
-        key_bytes: data.key_bytes + bought * ID_BYTES as u64,
-        value_bytes: data.value_bytes + bought * (ORDER_BYTES - ID_BYTES) as u64,
+        records: loaded.records + new_orders,
+        key_bytes: loaded.key_bytes + new_orders * ID_BYTES as u64,
+        value_bytes: loaded.value_bytes + new_orders * (ORDER_BYTES - ID_BYTES) as u64,
     };
-    let orders = rows::rows_of(work.data_bytes)[Table::Orders as usize] + bought;
+    let orders = rows::rows_of(work.data_bytes)[Table::Orders as usize] + new_orders;
     (stored, if work.indexed { orders } else { 0 })
 }
 
 /// The records handed to the store: data, orders, and stock as four bytes.
-fn written(ran: &ShopRun, workers: &[ShopWorker<'_>]) -> WrittenRecords {
-    let (bought, writes) = workers
+fn count_written(shop_run: &ShopRun, workers: &[ShopWorker<'_>]) -> WrittenRecords {
+    let (new_orders, writes) = workers
         .iter()
-        .fold((0, 0), |(bought, writes), worker| (bought + worker.purchases(), writes + worker.writes()));
+        .fold((0, 0), |(new_orders, writes), worker| (new_orders + worker.purchases(), writes + worker.writes()));
     // Each transaction that writes changes a stock; a purchase is an order, too.
-    let records = bought + writes;
-    ran.loaded.plus(WrittenRecords {
+    let records = new_orders + writes;
+    shop_run.loaded.plus(WrittenRecords {
         records,
         key_bytes: records * ID_BYTES as u64,
-        value_bytes: bought * (ORDER_BYTES - ID_BYTES) as u64 + writes * schema::QUANTITY_BYTES as u64,
+        value_bytes: new_orders * (ORDER_BYTES - ID_BYTES) as u64 + writes * schema::QUANTITY_BYTES as u64,
     })
 }
 
 fn results(
     work: &ShopParameters,
     workers: &[ShopWorker<'_>],
-    ran: &ShopRun,
+    shop_run: &ShopRun,
     shared: &ShopContext<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
     let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder().clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
-            epochs: shared.epochs[kind].finish_epochs(ran.elapsed.wall),
-            ..recorder.kind_record(kind).result(name, &ran.elapsed, is_closed, work.threads)?
+            epochs: shared.epochs[kind].finish_epochs(shop_run.elapsed.wall),
+            ..recorder.kind_record(kind).result(name, &shop_run.elapsed, is_closed, work.threads)?
         })
     };
-    let all = OperationResult {
-        counters: Some(ran.counters.clone()),
-        device_written_bytes: ran.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),
-        device_read_bytes: ran.seen.traffic.as_ref().map(|traffic| traffic.read_bytes),
-        processors: ran.seen.processors.clone(),
-        series: ran.series.clone(),
+    let overall = OperationResult {
+        counters: Some(shop_run.counters.clone()),
+        device_written_bytes: shop_run.machine_use.traffic.as_ref().map(|traffic| traffic.written_bytes),
+        device_read_bytes: shop_run.machine_use.traffic.as_ref().map(|traffic| traffic.read_bytes),
+        processors: shop_run.machine_use.processors.clone(),
+        series: shop_run.series.clone(),
         ..result(OVERALL, ALL)?
     };
-    let mut results = vec![all];
+    let mut results = vec![overall];
     for kind in Kind::ALL.into_iter().filter(|kind| work.shares.share_of(*kind) > 0.0) {
         results.push(result(kind.name(), kind as usize)?);
     }

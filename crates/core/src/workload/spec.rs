@@ -28,7 +28,7 @@ pub struct Spec {
     pub cell: Cell,
     /// The empty folder for the store's files.
     pub directory: PathBuf,
-    /// A folder of the run for what servers need besides their data; `None` without a server.
+    /// A folder of the run for what servers need in addition to their data; `None` without a server.
     #[serde(default)]
     pub beside: Option<PathBuf>,
     /// The work that is done, and the thing that it is done to.
@@ -204,14 +204,14 @@ impl Spec {
             self.report_limits(order, &order.hold_server().map_err(TrialError::Unsupported)?)?;
             groups.clone_from(&order.groups);
         }
-        let counting = self.group.as_ref().ok().filter(|group| !groups.contains(group));
-        groups.extend(counting.cloned());
+        let counting_group = self.group.as_ref().ok().filter(|group| !groups.contains(group));
+        groups.extend(counting_group.cloned());
         children::hold_in(groups);
         Ok(())
     }
 
-    fn report_limits(&self, order: &LimitValues, told: &[LimitReport]) -> Result<(), TrialError> {
-        let text = serde_json::to_string(told).map_err(TrialError::harness)?;
+    fn report_limits(&self, order: &LimitValues, reports: &[LimitReport]) -> Result<(), TrialError> {
+        let text = serde_json::to_string(reports).map_err(TrialError::harness)?;
         let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
             return Err(TrialError::harness("there is no file for the limits"));
         };

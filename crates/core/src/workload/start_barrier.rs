@@ -27,7 +27,7 @@ pub(crate) struct StartBarrier<'c> {
     late: AtomicU64,
     stopped: StopFlag,
     /// Or [`NONE`].
-    failed: AtomicUsize,
+    first_failed: AtomicUsize,
 }
 
 const NONE: usize = usize::MAX;
@@ -35,7 +35,7 @@ const NONE: usize = usize::MAX;
 /// A gate at the barrier, which opens at one moment for the threads of several machines.
 pub(crate) trait StartGate: Sync {
     /// Waits, with all threads of this machine, until the moment is known, by the barrier's clock. `None` if it will not come.
-    fn opens(&self) -> Option<u64>;
+    fn wait_for_start(&self) -> Option<u64>;
 }
 
 /// How long after all threads' arrival an open loop's schedule starts: by then they have woken up.
@@ -66,7 +66,7 @@ impl<'c> StartBarrier<'c> {
             start: AtomicU64::new(0),
             late: AtomicU64::new(0),
             stopped: StopFlag::default(),
-            failed: AtomicUsize::new(NONE),
+            first_failed: AtomicUsize::new(NONE),
         }
     }
 
@@ -85,7 +85,7 @@ impl<'c> StartBarrier<'c> {
         let now = self.clock.now();
         match self.gate.filter(|_| !self.is_stopped()) {
             None => now + self.clock.ticks(LEAD_NS) as u64,
-            Some(gate) => gate.opens().unwrap_or_else(|| {
+            Some(gate) => gate.wait_for_start().unwrap_or_else(|| {
                 self.stop(thread);
                 now
             }),
@@ -98,12 +98,12 @@ impl<'c> StartBarrier<'c> {
 
     pub fn stop(&self, thread: usize) {
         // The first failure counts.
-        let _ = self.failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.first_failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
         self.stopped.store(true, Ordering::Release);
     }
 
     pub(crate) fn first_to_fail(&self) -> Option<usize> {
-        Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
+        Some(self.first_failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
     }
 
     fn is_stopped(&self) -> bool {

@@ -62,15 +62,15 @@ impl<'a> StoreTrial<'a> {
     ) -> Result<StoreTrial<'a>, TrialError> {
         // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
         let _ = syncs::check_counting();
-        let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
-        if let Some(server) = own_server {
+        let private_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
+        if let Some(server) = private_server {
             Step::MakingServer.begin();
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
         let mut watch = TrialMeter::start(options.directory, &spec.device);
         process::reset_peak().map_err(TrialError::harness)?;
         let base = process::resident().map_err(TrialError::harness)?;
-        if own_server.is_some() {
+        if private_server.is_some() {
             spec.hold_server()?;
             watch.charge_server_to(&spec.group);
         } else {
@@ -101,12 +101,12 @@ impl<'a> StoreTrial<'a> {
         let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;
         if guarantee >= Guarantee::Power {
-            unchecked = hold_to_power(&bench, store, acknowledged)?;
+            unchecked = check_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;
         let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.finish();
         unknown.extend(unchecked);
-        unknown.extend(bench.outside_location().map_or_else(Vec::new, not_here));
+        unknown.extend(bench.outside_location().map_or_else(Vec::new, unknown_figures));
         // The traffic of a device under the place is not the store's, where its data are elsewhere.
         let device = device.filter(|_| bench.outside_location().is_none());
         let peak = peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
@@ -146,7 +146,7 @@ impl SettledTrial<'_> {
 }
 
 /// Figures that are unknown if the data are elsewhere.
-fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
+fn unknown_figures(elsewhere: &str) -> Vec<UnknownFigure> {
     let unknown = |figure: &str, why: &str| UnknownFigure {
         figure: figure.into(),
         reason: format!("{elsewhere}{why}"),
@@ -176,7 +176,7 @@ fn check_guarantee(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Gua
 
 /// Compares acknowledged writes with counted syncs. For a server, and a library whose calls are not seen, only its own count of
 /// the whole trial is known; without a count, that is reported.
-fn hold_to_power(
+fn check_power(
     bench: &Bench<'_>,
     store: &StoreDef,
     acknowledged: &[AcknowledgedWrites],

@@ -12,7 +12,7 @@ const NOT_DURABLE: &str = "sync_file_range";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AcknowledgedWrites {
     /// The kind of writes, such as `updates`.
-    what: &'static str,
+    kind: &'static str,
     writes: u64,
     threads: u64,
     /// `None` if they can't be counted.
@@ -21,10 +21,10 @@ pub(crate) struct AcknowledgedWrites {
 
 impl AcknowledgedWrites {
     /// `writes` of `threads` threads at once; `counters` hold all syncs, including those of untimed writes.
-    pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> AcknowledgedWrites {
+    pub fn new(kind: &'static str, writes: u64, threads: u64, counters: &Counters) -> AcknowledgedWrites {
         let idle = counters.syncs_by_call.get(NOT_DURABLE).copied().unwrap_or_default();
         AcknowledgedWrites {
-            what,
+            kind,
             writes,
             threads,
             syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)),
@@ -33,30 +33,30 @@ impl AcknowledgedWrites {
 
     /// Subtracts syncs that others made meanwhile, if the writes have this name.
     #[must_use]
-    pub fn without_syncs(self, what: &str, syncs: u64) -> AcknowledgedWrites {
-        let own = self.syncs.map(|all| if self.what == what { all.saturating_sub(syncs) } else { all });
-        AcknowledgedWrites { syncs: own, ..self }
+    pub fn without_syncs(self, kind: &str, syncs: u64) -> AcknowledgedWrites {
+        let syncs = self.syncs.map(|all| if self.kind == kind { all.saturating_sub(syncs) } else { all });
+        AcknowledgedWrites { syncs, ..self }
     }
 
-    pub fn note(self, all: &mut Vec<AcknowledgedWrites>) {
-        match all.iter_mut().find(|one| one.what == self.what) {
-            Some(one) => {
-                one.writes += self.writes;
-                one.syncs = one.syncs.zip(self.syncs).map(|(a, b)| a + b);
+    pub fn note(self, noted: &mut Vec<AcknowledgedWrites>) {
+        match noted.iter_mut().find(|same_kind| same_kind.kind == self.kind) {
+            Some(same_kind) => {
+                same_kind.writes += self.writes;
+                same_kind.syncs = same_kind.syncs.zip(self.syncs).map(|(a, b)| a + b);
             }
-            None => all.push(self),
+            None => noted.push(self),
         }
     }
 
     /// Whether there were enough syncs. Without a count the promise is believed. Fails with [`Failure::Unsynced`] otherwise.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        let AcknowledgedWrites { what, writes, threads, syncs } = self;
+        let AcknowledgedWrites { kind, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);
         let Some(syncs) = syncs.filter(|syncs| *syncs < least) else { return Ok(()) };
         let shared =
             if *threads > 1 { format!(", of which {threads} threads can share one,") } else { String::new() };
         let message = format!(
-            "the store promises power, and made {syncs} syncs for {writes} acknowledged {what}{shared} where at least {least} \
+            "the store promises power, and made {syncs} syncs for {writes} acknowledged {kind}{shared} where at least {least} \
              are needed"
         );
         Err(WorkloadError { failure: Failure::Unsynced, message, operation: None })
@@ -64,10 +64,10 @@ impl AcknowledgedWrites {
 }
 
 /// Checks that the syncs were enough in all, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
-pub(crate) fn check_all(all: &[AcknowledgedWrites], syncs: u64) -> Result<(), WorkloadError> {
-    let writes: u64 = all.iter().map(|one| one.writes).sum();
-    let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
-    AcknowledgedWrites { what: "writes", writes, threads, syncs: Some(syncs) }.check()
+pub(crate) fn check_all(acknowledged: &[AcknowledgedWrites], syncs: u64) -> Result<(), WorkloadError> {
+    let writes: u64 = acknowledged.iter().map(|writes_of_kind| writes_of_kind.writes).sum();
+    let threads = acknowledged.iter().map(|writes_of_kind| writes_of_kind.threads).max().unwrap_or(1);
+    AcknowledgedWrites { kind: "writes", writes, threads, syncs: Some(syncs) }.check()
 }
 
 #[cfg(test)]
@@ -79,37 +79,37 @@ mod tests {
         Counters { syncs, syncs_by_call, ..Counters::default() }
     }
 
-    fn holds(writes: u64, threads: u64, syncs: Option<u64>, idle: u64) -> bool {
+    fn has_enough_syncs(writes: u64, threads: u64, syncs: Option<u64>, idle: u64) -> bool {
         AcknowledgedWrites::new("updates", writes, threads, &counters(syncs, idle)).check().is_ok()
     }
 
     #[test]
     fn each_write_takes_a_sync_and_threads_may_share_one() {
-        assert!(holds(100, 1, Some(100), 0) && !holds(100, 1, Some(99), 0));
-        assert!(holds(101, 4, Some(26), 0) && !holds(101, 4, Some(25), 0));
-        assert!(!holds(100, 1, Some(100), 1), "what leaves the device's cache alone is no sync");
-        assert!(holds(100, 1, None, 0), "what can't be counted is believed");
-        assert!(holds(0, 1, Some(0), 0));
+        assert!(has_enough_syncs(100, 1, Some(100), 0) && !has_enough_syncs(100, 1, Some(99), 0));
+        assert!(has_enough_syncs(101, 4, Some(26), 0) && !has_enough_syncs(101, 4, Some(25), 0));
+        assert!(!has_enough_syncs(100, 1, Some(100), 1), "what leaves the device's cache alone is no sync");
+        assert!(has_enough_syncs(100, 1, None, 0), "what can't be counted is believed");
+        assert!(has_enough_syncs(0, 1, Some(0), 0));
     }
 
     #[test]
     fn a_count_of_all_is_held_to_all() {
-        let one = |writes, threads| AcknowledgedWrites { what: "inserts", writes, threads, syncs: None };
-        let all = [one(100, 1), one(50, 1)];
-        assert!(check_all(&all, 150).is_ok() && check_all(&all, 149).is_err() && check_all(&[], 0).is_ok());
-        assert!(check_all(&[one(100, 4)], 25).is_ok() && check_all(&[one(100, 4)], 24).is_err());
+        let inserts = |writes, threads| AcknowledgedWrites { kind: "inserts", writes, threads, syncs: None };
+        let acknowledged = [inserts(100, 1), inserts(50, 1)];
+        assert!(check_all(&acknowledged, 150).is_ok() && check_all(&acknowledged, 149).is_err() && check_all(&[], 0).is_ok());
+        assert!(check_all(&[inserts(100, 4)], 25).is_ok() && check_all(&[inserts(100, 4)], 24).is_err());
     }
 
     #[test]
     fn rounds_of_one_operation_count_together() {
-        let mut all = Vec::new();
-        for (what, syncs) in [("inserts", Some(3)), ("updates", Some(10)), ("inserts", Some(17))] {
-            AcknowledgedWrites::new(what, 10, 1, &counters(syncs, 0)).note(&mut all);
+        let mut acknowledged = Vec::new();
+        for (kind, syncs) in [("inserts", Some(3)), ("updates", Some(10)), ("inserts", Some(17))] {
+            AcknowledgedWrites::new(kind, 10, 1, &counters(syncs, 0)).note(&mut acknowledged);
         }
-        assert_eq!(all.len(), 2);
-        assert!(all.iter().all(|one| one.check().is_ok()), "{all:?}");
-        AcknowledgedWrites::new("updates", 1, 1, &counters(Some(0), 0)).note(&mut all);
-        let stop = all[1].check().unwrap_err();
+        assert_eq!(acknowledged.len(), 2);
+        assert!(acknowledged.iter().all(|writes| writes.check().is_ok()), "{acknowledged:?}");
+        AcknowledgedWrites::new("updates", 1, 1, &counters(Some(0), 0)).note(&mut acknowledged);
+        let stop = acknowledged[1].check().unwrap_err();
         assert_eq!(stop.failure, Failure::Unsynced);
         assert!(stop.message.contains("made 10 syncs for 11 acknowledged updates"), "{}", stop.message);
     }

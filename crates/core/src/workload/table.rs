@@ -20,16 +20,16 @@ static ALL: [&WorkloadDef; 8] = [
     &life::WORKLOAD,
 ];
 
-static OWN: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
+static ADDED: OnceLock<Vec<&'static WorkloadDef>> = OnceLock::new();
 
 /// Adds workloads to the table, for the whole process. Only the first call counts.
 pub fn add(workloads: &[&'static WorkloadDef]) {
-    let _ = OWN.set(workloads.to_vec());
+    let _ = ADDED.set(workloads.to_vec());
 }
 
 /// Every workload.
 pub fn all() -> impl Iterator<Item = &'static WorkloadDef> {
-    ALL.iter().chain(OWN.get().map(Vec::as_slice).unwrap_or_default()).copied()
+    ALL.iter().chain(ADDED.get().map(Vec::as_slice).unwrap_or_default()).copied()
 }
 
 impl Workload {
@@ -44,7 +44,7 @@ impl FromStr for Workload {
         all().find(|workload| workload.name == text).map(Workload::from_def).ok_or_else(|| {
             let known: Vec<&str> = all().map(|workload| workload.name).collect();
             let hint = meant(text, known.iter().copied());
-            let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+            let hint = hint.map_or(String::new(), |name| format!(" (did you mean {name}?)"));
             format!("there is no workload {}{hint}: there is {}", quoted(text), known.join(", "))
         })
     }

@@ -40,10 +40,10 @@ trait Transactions<H: ?Sized>: Send {
     fn plan(&mut self, kind: usize, number: u64) -> u64;
 
     /// Does it; gives its clock ticks, and the store's number of rows.
-    fn timed(&mut self, on: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
+    fn run_timed(&mut self, handle: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
 
     /// Checks the rows, after the clock has stopped. Fails when they are not as they should be.
-    fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), WorkloadError>;
+    fn check(&mut self, handle: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), WorkloadError>;
 }
 
 /// Times a transaction: from now, or from when it was due.
@@ -59,9 +59,9 @@ impl Timer<'_> {
             Some(pacer) => pacer.wait(self.clock),
             None => self.clock.now(),
         };
-        let done = call();
+        let result = call();
         let end = self.clock.now();
-        (end.saturating_sub(start), done)
+        (end.saturating_sub(start), result)
     }
 }
 
@@ -90,7 +90,7 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
 
     fn round(
         &mut self,
-        on: &mut H,
+        handle: &mut H,
         kind: usize,
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
@@ -102,11 +102,11 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
         let mut timer = Timer { clock, pacer };
         for number in 0..self.count {
             let value_bytes = self.transactions.plan(kind, number);
-            let (ticks, done) = self.transactions.timed(on, kind, &mut timer);
-            let rows = done.map_err(|error| {
+            let (ticks, result) = self.transactions.run_timed(handle, kind, &mut timer);
+            let rows = result.map_err(|error| {
                 WorkloadError::store(&format!("the {} of transaction {number}", T::KINDS[kind].name), &error)
             })?;
-            self.transactions.check(on, kind, number, rows)?;
+            self.transactions.check(handle, kind, number, rows)?;
             self.recorder.record(kind, clock.nanoseconds(0, ticks).max(1));
             self.recorder.kind_record_mut(kind).value_bytes += value_bytes;
             seconds.add_latencies(self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
@@ -121,7 +121,7 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
 /// One kind's outcome without its latencies.
 type Phase = (Elapsed, GaugeReading);
 
-fn phases<H: ?Sized, T: Transactions<H>>(
+fn run_phases<H: ?Sized, T: Transactions<H>>(
     worker: &Mutex<TransactionWorker<'_, T>>,
     pool: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
@@ -131,32 +131,32 @@ fn phases<H: ?Sized, T: Transactions<H>>(
         let worker = lock_worker(worker);
         (worker.gauge, worker.count)
     };
-    let phase = |(kind, Kind { acknowledged: what, .. }): (usize, &Kind)| {
+    let run_phase = |(kind, Kind { acknowledged: writes, .. }): (usize, &Kind)| {
         lock_worker(worker).transactions.begin(kind);
         std::thread::sleep(rest);
-        let (elapsed, gauged) = gauge.measure(|| pool.round(kind))?;
-        if let Some(what) = what {
-            AcknowledgedWrites::new(what, count, 1, &gauged.counters).note(acknowledged);
+        let (elapsed, reading) = gauge.measure(|| pool.round(kind))?;
+        if let Some(writes) = writes {
+            AcknowledgedWrites::new(writes, count, 1, &reading.counters).note(acknowledged);
         }
-        Ok((elapsed, gauged))
+        Ok((elapsed, reading))
     };
-    T::KINDS.iter().enumerate().map(phase).collect()
+    T::KINDS.iter().enumerate().map(run_phase).collect()
 }
 
 fn results<H: ?Sized, T: Transactions<H>>(
     worker: &TransactionWorker<'_, T>,
     phases: Vec<Phase>,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
-    let result = |(kind, (elapsed, gauged)): (usize, Phase)| {
+    let phase_result = |(kind, (elapsed, reading)): (usize, Phase)| {
         let result = worker.recorder.kind_record(kind).result(
             T::KINDS[kind].name,
             &elapsed,
             worker.rate == Rate::Closed,
             1,
         )?;
-        Ok(gauged.told_by(result))
+        Ok(reading.told_by(result))
     };
-    phases.into_iter().enumerate().map(result).collect()
+    phases.into_iter().enumerate().map(phase_result).collect()
 }
 
 /// Does a statement for each row, several in a transaction; gives the number of rows.
@@ -166,14 +166,14 @@ fn run_statements<R>(
     rows: &[R],
     mut statement: impl FnMut(&mut dyn SqlSession, &R) -> store::Result<u64>,
 ) -> store::Result<u64> {
-    if let [only] = rows {
-        return statement(session, only);
+    if let [row] = rows {
+        return statement(session, row);
     }
     session.begin()?;
     let mut count = 0;
     for row in rows {
         match statement(session, row) {
-            Ok(more) => count += more,
+            Ok(changed) => count += changed,
             Err(error) => {
                 // Some engines have rolled back by themselves; the first error counts.
                 let _ = session.roll_back();

@@ -114,25 +114,25 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         O: 's,
         E: 's,
     {
-        let (orders, to_do) = sync_channel::<O>(1);
-        let (done, parts) = sync_channel(1);
-        let (ready, opened) = sync_channel(1);
+        let (orders, order_receiver) = sync_channel::<O>(1);
+        let (part_sender, parts) = sync_channel(1);
+        let (ready, ready_receiver) = sync_channel(1);
         let serve = move || {
             let mut handle = match catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|words| Err(panicked(&*words).into()))
+                .unwrap_or_else(|payload| Err(panic_error(&*payload).into()))
             {
                 Ok(handle) => handle,
-                Err(failed) => return drop(ready.send(Err(failed))),
+                Err(error) => return drop(ready.send(Err(error))),
             };
-            let mut heard = ready.send(Ok(())).is_ok();
-            while heard && let Ok(order) = to_do.recv() {
-                heard = done.send(run_worker(barrier, worker, number, &mut handle, order)).is_ok();
+            let mut is_connected = ready.send(Ok(())).is_ok();
+            while is_connected && let Ok(order) = order_receiver.recv() {
+                is_connected = part_sender.send(run_worker(barrier, worker, number, &mut handle, order)).is_ok();
             }
         };
         thread::Builder::new()
             .spawn_scoped(scope, serve)
             .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
-        opened.recv().map_err(|_| thread_gone())??;
+        ready_receiver.recv().map_err(|_| thread_gone_error())??;
         Ok(WorkerThread { orders, parts })
     }
 }
@@ -146,16 +146,16 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
 
     /// Does a round; gives each thread's part.
     pub fn parts(&mut self, order: O) -> Result<Vec<TimedPart>, L::Failed> {
-        for other in &self.others {
-            other.orders.send(order).map_err(|_| thread_gone())?;
+        for thread in &self.others {
+            thread.orders.send(order).map_err(|_| thread_gone_error())?;
         }
-        let mine = run_worker(self.barrier, self.worker, 0, &mut self.handle, order);
-        let theirs =
-            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(thread_gone().into())));
-        let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
+        let first_part = run_worker(self.barrier, self.worker, 0, &mut self.handle, order);
+        let other_parts =
+            self.others.iter().map(|thread| thread.parts.recv().unwrap_or_else(|_| Err(thread_gone_error().into())));
+        let mut parts: Vec<_> = std::iter::once(first_part).chain(other_parts).collect();
         if let Some(first) = self.barrier.first_to_fail() {
-            let failed = parts.remove(first.min(parts.len() - 1));
-            parts.insert(0, failed);
+            let failed_part = parts.remove(first.min(parts.len() - 1));
+            parts.insert(0, failed_part);
         }
         parts.into_iter().collect()
     }
@@ -170,23 +170,23 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     order: O,
 ) -> Result<TimedPart, L::Failed> {
     let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
-    if done.is_err() {
+    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
+    if result.is_err() {
         barrier.stop(number);
     }
-    done
+    result
 }
 
 /// The message of a panic in the store or the harness.
-fn panicked(words: &(dyn Any + Send)) -> WorkloadError {
+fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
     let text =
-        words.downcast_ref::<&str>().copied().or_else(|| words.downcast_ref::<String>().map(String::as_str));
+        payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let message =
         text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
     WorkloadError { failure: Failure::Crashed, message, operation: None }
 }
 
-fn thread_gone() -> WorkloadError {
+fn thread_gone_error() -> WorkloadError {
     WorkloadError::harness("a thread has ended before its work")
 }
 

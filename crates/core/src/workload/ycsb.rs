@@ -83,10 +83,10 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
-    let (store, open) = find(stores, spec.cell.store())?;
-    let promised = offered_guarantee(store, &spec.cell)?;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
+    let (store, opener) = find(stores, spec.cell.store())?;
+    let guarantee = offered_guarantee(store, &spec.cell)?;
     let work =
         YcsbParameters::from_parameters(&spec.cell, &spec.parameters).map_err(TrialError::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
@@ -99,31 +99,31 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
-    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
-    let ran = rounds::run(&shared, &mut trial.bench, &workers, &mut batch, &mut acknowledged)?;
+    let mut trial = StoreTrial::open((store, opener), options, Some(guarantee), spec)?;
+    let rounds_run = rounds::run(&shared, &mut trial.bench, &workers, &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let (recorders, written, writes) = join_workers(workers)?;
-    let all = ran.sum_rounds();
-    AcknowledgedWrites::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
-    let stored = stored(&shared);
+    let total = rounds_run.sum_rounds();
+    AcknowledgedWrites::new("writes", writes, shared.work.threads, &total.counters).note(&mut acknowledged);
+    let stored = count_stored(&shared);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
-    let open = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
+    let open_audit = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
-    let rounds = rounds(&shared, &recorders, &ran)?;
-    let warn = || warnings(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk);
-    let warnings = if keeps { warn() } else { Vec::new() };
-    let anew = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
-    let operations = results(&shared, &Recorder::sum(recorders.iter().cloned())?, &all)?;
+    let rounds = summarize_rounds(&shared, &recorders, &rounds_run)?;
+    let collect_warnings = || warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk);
+    let warnings = if keeps { collect_warnings() } else { Vec::new() };
+    let reopened_audit = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
+    let operations = results(&shared, &Recorder::sum(recorders.iter().cloned())?, &total)?;
     Ok(Measurements {
-        written: Some(ran.loaded.plus(written)),
-        load: ran.load,
+        written: Some(rounds_run.loaded.plus(written)),
+        load: rounds_run.load,
         operations,
         rounds,
         stored,
-        audit: open.or(anew),
+        audit: open_audit.or(reopened_audit),
         warnings,
         ..trial.measured
     })
@@ -136,38 +136,37 @@ fn join_workers(
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for worker in workers.into_iter().map(into_worker) {
-        let (own, changed) = worker.written();
-        (written, writes) = (written.plus(own), writes + changed);
-        let own = worker.finish();
-        rounds.resize_with(own.len(), Vec::new);
-        rounds.iter_mut().zip(own).for_each(|(round, own)| round.push(own));
+        let (written_by_worker, writes_of_worker) = worker.written();
+        (written, writes) = (written.plus(written_by_worker), writes + writes_of_worker);
+        let recorders = worker.finish();
+        rounds.resize_with(recorders.len(), Vec::new);
+        rounds.iter_mut().zip(recorders).for_each(|(round, recorder)| round.push(recorder));
     }
     let rounds = rounds.into_iter().map(Recorder::sum).collect::<Result<_, _>>()?;
     Ok((rounds, written, writes))
 }
 
 /// Each round's figures, if there are several.
-fn rounds(
+fn summarize_rounds(
     shared: &YcsbContext<'_>,
     recorders: &[Recorder],
-    ran: &YcsbRun,
+    rounds_run: &YcsbRun,
 ) -> Result<Vec<Round>, WorkloadError> {
-    if ran.rounds.len() < 2 {
+    if rounds_run.rounds.len() < 2 {
         return Ok(Vec::new());
     }
-    let rounds = recorders.iter().zip(&ran.rounds);
-    let round = |(recorder, did): (&Recorder, &rounds::YcsbRound)| {
-        let mut operations = results(shared, recorder, did)?;
+    let rounds = recorders.iter().zip(&rounds_run.rounds);
+    let summarize = |(recorder, figures): (&Recorder, &rounds::YcsbRound)| {
+        let mut operations = results(shared, recorder, figures)?;
         // The whole trial's results hold them.
         operations.iter_mut().for_each(|operation| operation.series = Vec::new());
-        Ok(Round { operations, disk: did.disk.clone() })
+        Ok(Round { operations, disk: figures.disk.clone() })
     };
-    rounds.map(round).collect()
+    rounds.map(summarize).collect()
 }
 
 /// Warnings about disk figures, at the end and over the rounds.
-fn warnings(data: Data, stored: &StoredRecords, ran: (&Load, &[Round]), disk: &Disk) -> Vec<Warning> {
-    let (load, rounds) = ran;
+fn warnings(data: Data, stored: &StoredRecords, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Warning> {
     let mut warnings = audit::warnings(data, stored, disk);
     let holds_less =
         |first: &Round| first.disk.allocated_bytes > 0 && first.disk.allocated_bytes < load.value_bytes;
@@ -179,33 +178,33 @@ fn warnings(data: Data, stored: &StoredRecords, ran: (&Load, &[Round]), disk: &D
     warnings
 }
 
-fn stored(shared: &YcsbContext<'_>) -> StoredRecords {
+fn count_stored(shared: &YcsbContext<'_>) -> StoredRecords {
     let records = shared.versions.inserted();
-    let name = |record| shared.definition().naming.name(record).bytes().len() as u64;
+    let key_bytes = |record| shared.definition().naming.name(record).bytes().len() as u64;
     let value_bytes = shared.fields.bytes(&shared.versions, records);
-    StoredRecords { records, key_bytes: (0..records).map(name).sum(), value_bytes }
+    StoredRecords { records, key_bytes: (0..records).map(key_bytes).sum(), value_bytes }
 }
 
 fn results(
     shared: &YcsbContext<'_>,
     recorder: &Recorder,
-    did: &rounds::YcsbRound,
+    round: &rounds::YcsbRound,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
-    let main = shared.definition().main();
-    let all = result(OVERALL, &recorder::all(recorder).map_err(WorkloadError::harness)?, shared, did)?;
-    let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
+    let main_kind = shared.definition().main_kind();
+    let overall = result(OVERALL, &recorder::merge_all(recorder).map_err(WorkloadError::harness)?, shared, round)?;
+    let mut results = vec![OperationResult { counters: Some(round.counters.clone()), ..overall }];
     for kind in Kind::ALL {
         let record = recorder::merge_kind(recorder, kind).map_err(WorkloadError::harness)?;
         if !shared.definition().includes(kind) && record.latencies.count() == 0 {
             continue;
         }
-        let one = result(kind.name(), &record, shared, did)?;
-        let alone = shared.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
+        let result_of_kind = result(kind.name(), &record, shared, round)?;
+        let is_only_kind = shared.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
         results.push(OperationResult {
             // Which of several kinds made a sync is not known.
-            counters: alone.then(|| did.counters.clone()),
-            series: if kind == main { did.series.clone() } else { Vec::new() },
-            ..one
+            counters: is_only_kind.then(|| round.counters.clone()),
+            series: if kind == main_kind { round.series.clone() } else { Vec::new() },
+            ..result_of_kind
         });
     }
     Ok(results)
@@ -215,9 +214,9 @@ fn result(
     name: &str,
     record: &Record,
     shared: &YcsbContext<'_>,
-    did: &rounds::YcsbRound,
+    round: &rounds::YcsbRound,
 ) -> Result<OperationResult, WorkloadError> {
-    record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
+    record.result(name, &round.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }
 
 #[cfg(test)]

@@ -17,11 +17,11 @@ pub struct Zipf {
     buckets: Vec<Bucket>,
 }
 
-/// A column of the alias table: this bucket for numbers below `own`, the other one for the rest.
+/// A column of the alias table: this bucket for numbers below `threshold`, the other one for the rest.
 #[derive(Debug, Clone, Copy)]
 struct Column {
-    own: u32,
-    other: u32,
+    threshold: u32,
+    alias: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ struct Bucket {
     first: u64,
     length: u64,
     /// The chance up to which every rank of the bucket is accepted.
-    sure: f64,
+    sure_chance: f64,
 }
 
 impl Zipf {
@@ -45,8 +45,8 @@ impl Zipf {
         let mut first = 1;
         while first <= count {
             let last = if first < SINGLE { first } else { ((first as f64 * WIDTH) as u64).min(count) };
-            let sure = (first as f64 / last as f64).powf(exponent);
-            buckets.push(Bucket { first, length: last - first + 1, sure });
+            let sure_chance = (first as f64 / last as f64).powf(exponent);
+            buckets.push(Bucket { first, length: last - first + 1, sure_chance });
             weights.push(mass(first, last, exponent));
             first = last + 1;
         }
@@ -57,9 +57,9 @@ impl Zipf {
     pub fn rank(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let number = random.next_u64();
         // The high bits choose the column, the low ones, as good as independent of them, between its two buckets.
-        let chosen = scaled(number, self.table.len() as u64) as usize;
+        let chosen = scale_below(number, self.table.len() as u64) as usize;
         let column = self.table[chosen];
-        let bucket = &self.buckets[if number as u32 <= column.own { chosen } else { column.other as usize }];
+        let bucket = &self.buckets[if number as u32 <= column.threshold { chosen } else { column.alias as usize }];
         if bucket.length == 1 { bucket.first } else { self.random_in_bucket(bucket, random) }
     }
 
@@ -67,9 +67,9 @@ impl Zipf {
     fn random_in_bucket(&self, bucket: &Bucket, random: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
             let number = random.next_u64();
-            let rank = bucket.first + scaled(number, bucket.length);
+            let rank = bucket.first + scale_below(number, bucket.length);
             let chance = f64::from(number as u32) / f64::from(u32::MAX);
-            if chance <= bucket.sure || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent) {
+            if chance <= bucket.sure_chance || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent) {
                 return rank;
             }
         }
@@ -77,8 +77,8 @@ impl Zipf {
 }
 
 #[inline]
-fn scaled(number: u64, below: u64) -> u64 {
-    ((u128::from(number) * u128::from(below)) >> 64) as u64
+fn scale_below(number: u64, limit: u64) -> u64 {
+    ((u128::from(number) * u128::from(limit)) >> 64) as u64
 }
 
 /// Columns of equal height in which each bucket has the room of its weight, at most two to a column.
@@ -88,9 +88,9 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..weights.len()).partition(|bucket| heights[*bucket] < 1.0);
     let mut table: Vec<Column> =
-        (0..weights.len()).map(|bucket| Column { own: u32::MAX, other: bucket as u32 }).collect();
+        (0..weights.len()).map(|bucket| Column { threshold: u32::MAX, alias: bucket as u32 }).collect();
     while let (Some(low), Some(high)) = (small.pop(), large.last().copied()) {
-        table[low] = Column { own: (heights[low] * f64::from(u32::MAX)) as u32, other: high as u32 };
+        table[low] = Column { threshold: (heights[low] * f64::from(u32::MAX)) as u32, alias: high as u32 };
         heights[high] -= 1.0 - heights[low];
         if heights[high] < 1.0 {
             large.pop();
@@ -105,11 +105,11 @@ fn mass(first: u64, last: u64, exponent: f64) -> f64 {
     if last - first < 64 {
         return (first..=last).map(|rank| (rank as f64).powf(-exponent)).sum();
     }
-    let (from, to) = (first as f64 - 0.5, last as f64 + 0.5);
+    let (lower, upper) = (first as f64 - 0.5, last as f64 + 0.5);
     if (exponent - 1.0).abs() < 1e-9 {
-        (to / from).ln()
+        (upper / lower).ln()
     } else {
-        (to.powf(1.0 - exponent) - from.powf(1.0 - exponent)) / (1.0 - exponent)
+        (upper.powf(1.0 - exponent) - lower.powf(1.0 - exponent)) / (1.0 - exponent)
     }
 }
 

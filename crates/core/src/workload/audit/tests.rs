@@ -15,8 +15,8 @@ fn expected(shares: &[&[u8]], loaded: u64) -> ExpectedRecords {
 fn few_records_are_all_read_in_the_order_of_their_indexes() {
     // Two threads; the second inserted one more than the first.
     let expected = expected(&[&[0, 7, 0], &[1, 0, 0, 9]], 4);
-    let all: Vec<_> = (0..6).zip([0, 1, 7, 0, 0, 0]).chain([(7, 9)]).collect();
-    assert_eq!(expected.choose(7), all);
+    let records: Vec<_> = (0..6).zip([0, 1, 7, 0, 0, 0]).chain([(7, 9)]).collect();
+    assert_eq!(expected.choose(7), records);
     assert_eq!(expected.live(), 7);
 }
 
@@ -49,12 +49,12 @@ fn how_many_are_read_depends_on_their_size() {
 #[test]
 fn some_records_from_all_over_are_removed_for_good() {
     for live in [0, 1, 2, 3, 31, 32, 33, 1000] {
-        let all: Vec<(u64, u8)> = (0..live).map(|index| (index, 0)).collect();
-        let (removed, kept) = expected(&[], 0).to_remove(all.clone());
-        assert_eq!(removed.len(), REMOVED.min(all.len() / 2), "{live}");
-        let mut both = [removed.clone(), kept].concat();
-        both.sort_unstable();
-        assert_eq!(both, all, "{live}");
+        let records: Vec<(u64, u8)> = (0..live).map(|index| (index, 0)).collect();
+        let (removed, kept) = expected(&[], 0).split_removed(records.clone());
+        assert_eq!(removed.len(), REMOVED.min(records.len() / 2), "{live}");
+        let mut removed_and_kept = [removed.clone(), kept].concat();
+        removed_and_kept.sort_unstable();
+        assert_eq!(removed_and_kept, records, "{live}");
         assert!(live < 1000 || removed.last().unwrap().0 > 900, "{removed:?}");
     }
 }
@@ -65,15 +65,15 @@ fn less_disk_than_incompressible_values_is_doubted() {
     let disk = |allocated_bytes| Disk { allocated_bytes, apparent_bytes: 50_000, files: 1 };
     assert_eq!(warnings(Data::Incompressible, &stored, &disk(10_000)), []);
     assert_eq!(warnings(Data::Compressible, &stored, &disk(4_096)), []);
-    let doubted = warnings(Data::Incompressible, &stored, &disk(4_096));
-    assert_eq!(doubted.len(), 1);
-    assert!(doubted[0].reason.contains("10000") && doubted[0].reason.contains("4096"), "{doubted:?}");
+    let warnings = warnings(Data::Incompressible, &stored, &disk(4_096));
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].reason.contains("10000") && warnings[0].reason.contains("4096"), "{warnings:?}");
 }
 
-fn audited(
+fn audit(
     def: &crate::store::StoreDef,
-    reading: AuditOpening,
-    spoil: impl FnOnce(&dyn Store, &Records),
+    opening: AuditOpening,
+    change_store: impl FnOnce(&dyn Store, &Records),
 ) -> Result<Audit, WorkloadError> {
     let size = SizeRange { from: 20, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
@@ -87,43 +87,43 @@ fn audited(
         records.append_value(index, *version, &mut value);
         bench.store().unwrap().session().unwrap().insert(&records.key(index), &value).unwrap();
     }
-    spoil(bench.store().unwrap(), &records);
-    expected(&[&versions], 40).audit(&mut bench, &records, reading)
+    change_store(bench.store().unwrap(), &records);
+    expected(&[&versions], 40).audit(&mut bench, &records, opening)
 }
 
 #[test]
 fn a_store_that_holds_what_was_written_passes() {
-    let open = audited(&MEMORY, AuditOpening::Open, |_, _| ()).unwrap();
+    let open = audit(&MEMORY, AuditOpening::Open, |_, _| ()).unwrap();
     assert_eq!((open.records, open.read_back, open.removed, open.reopened), (40, 40, 16, 0));
-    let anew = audited(&FLAT_FOLDER, AuditOpening::Anew, |_, _| ()).unwrap();
+    let anew = audit(&FLAT_FOLDER, AuditOpening::Anew, |_, _| ()).unwrap();
     assert_eq!((anew.records, anew.read_back, anew.removed, anew.reopened), (40, 40, 16, 2));
     assert!(anew.took_ns > 0);
 }
 
 #[test]
 fn what_is_wrong_missing_or_too_much_is_noticed() {
-    let stopped = |def, reading, spoil: &dyn Fn(&dyn Store, &Records)| {
-        let stop = audited(def, reading, spoil).unwrap_err();
+    let failure_message = |def, opening, change_store: &dyn Fn(&dyn Store, &Records)| {
+        let stop = audit(def, opening, change_store).unwrap_err();
         assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
         stop.message
     };
-    let old = |store: &dyn Store, records: &Records| {
+    let write_old_value = |store: &dyn Store, records: &Records| {
         let mut value = Vec::new();
         records.append_value(7, 2, &mut value);
         store.session().unwrap().update(&records.key(7), &value).unwrap();
     };
-    let lost = |store: &dyn Store, records: &Records| {
+    let remove_last = |store: &dyn Store, records: &Records| {
         store.session().unwrap().remove(&records.key(39)).unwrap();
     };
-    let more = |store: &dyn Store, records: &Records| {
+    let insert_another = |store: &dyn Store, records: &Records| {
         store.session().unwrap().insert(&records.key(40), b"one too many").unwrap();
     };
-    for (def, reading) in [(&MEMORY, AuditOpening::Open), (&FLAT_FOLDER, AuditOpening::Anew)] {
-        let said = stopped(def, reading, &old);
-        assert!(said.contains("record 7 ") && said.contains("is not what was written last"), "{said}");
-        assert!(stopped(def, reading, &lost).contains("record 39 "));
-        assert!(stopped(def, reading, &more).contains("counts 25 records, but should hold 24"));
+    for (def, opening) in [(&MEMORY, AuditOpening::Open), (&FLAT_FOLDER, AuditOpening::Anew)] {
+        let message = failure_message(def, opening, &write_old_value);
+        assert!(message.contains("record 7 ") && message.contains("is not what was written last"), "{message}");
+        assert!(failure_message(def, opening, &remove_last).contains("record 39 "));
+        assert!(failure_message(def, opening, &insert_another).contains("counts 25 records, but should hold 24"));
     }
-    let said = stopped(&MEMORY, AuditOpening::Anew, &|_, _| ());
-    assert!(said.contains("is missing") && said.contains("closed and opened anew"), "{said}");
+    let message = failure_message(&MEMORY, AuditOpening::Anew, &|_, _| ());
+    assert!(message.contains("is missing") && message.contains("closed and opened anew"), "{message}");
 }

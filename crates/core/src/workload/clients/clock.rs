@@ -5,9 +5,9 @@
 /// When it was sent by our clock, what the other showed, and when the answer came, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ping {
-    pub sent: u64,
-    pub there: u64,
-    pub back: u64,
+    pub sent_ns: u64,
+    pub remote_ns: u64,
+    pub received_ns: u64,
 }
 
 /// The offset of another machine's clock.
@@ -21,7 +21,7 @@ pub(crate) struct ClockOffset {
 
 impl Ping {
     fn round_trip(&self) -> u64 {
-        self.back.saturating_sub(self.sent)
+        self.received_ns.saturating_sub(self.sent_ns)
     }
 }
 
@@ -29,14 +29,14 @@ impl ClockOffset {
     /// By the quickest ping; `None` without any.
     pub fn from_pings(pings: &[Ping]) -> Option<ClockOffset> {
         let quickest = pings.iter().min_by_key(|ping| ping.round_trip())?;
-        let middle = i128::from(quickest.sent) + i128::from(quickest.round_trip() / 2);
+        let middle = i128::from(quickest.sent_ns) + i128::from(quickest.round_trip() / 2);
         let uncertainty_ns = quickest.round_trip().div_ceil(2);
-        Some(ClockOffset { ahead_ns: i128::from(quickest.there) - middle, uncertainty_ns })
+        Some(ClockOffset { ahead_ns: i128::from(quickest.remote_ns) - middle, uncertainty_ns })
     }
 
     /// Converts a moment of our clock to the other.
-    pub fn to_other(self, here: u64) -> u64 {
-        (i128::from(here) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
+    pub fn to_remote(self, local_ns: u64) -> u64 {
+        (i128::from(local_ns) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
     }
 }
 
@@ -51,14 +51,14 @@ mod tests {
             for _ in 0..200 {
                 let mut pings = Vec::new();
                 for _ in 0..random.usize(1..30) {
-                    let (out, back) = (random.u64(1_000..3_000_000), random.u64(1_000..3_000_000));
-                    let sent = 10_000_000_000 + random.u64(0..1_000_000_000);
-                    let there = (sent + out).checked_add_signed(ahead).unwrap();
-                    pings.push(Ping { sent, there, back: sent + out + back });
+                    let (way_out, way_back) = (random.u64(1_000..3_000_000), random.u64(1_000..3_000_000));
+                    let sent_ns = 10_000_000_000 + random.u64(0..1_000_000_000);
+                    let remote_ns = (sent_ns + way_out).checked_add_signed(ahead).unwrap();
+                    pings.push(Ping { sent_ns, remote_ns, received_ns: sent_ns + way_out + way_back });
                 }
                 let offset = ClockOffset::from_pings(&pings).unwrap();
-                let off_by = offset.ahead_ns.abs_diff(i128::from(ahead));
-                assert!(off_by <= u128::from(offset.uncertainty_ns), "{off_by} {offset:?}");
+                let error = offset.ahead_ns.abs_diff(i128::from(ahead));
+                assert!(error <= u128::from(offset.uncertainty_ns), "{error} {offset:?}");
                 let least = pings.iter().map(Ping::round_trip).min().unwrap();
                 assert_eq!(offset.uncertainty_ns, least.div_ceil(2));
             }
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn a_moment_is_told_by_the_other_clock() {
-        let offset = ClockOffset::from_pings(&[Ping { sent: 1_000, there: 901_100, back: 1_200 }]).unwrap();
-        assert_eq!((offset.to_other(5_000), offset.uncertainty_ns), (905_000, 100));
-        let behind = ClockOffset::from_pings(&[Ping { sent: 1_000, there: 100, back: 1_000 }]).unwrap();
-        assert_eq!((behind.to_other(5_000), behind.to_other(10)), (4_100, 0));
+        let offset = ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 901_100, received_ns: 1_200 }]).unwrap();
+        assert_eq!((offset.to_remote(5_000), offset.uncertainty_ns), (905_000, 100));
+        let behind = ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 100, received_ns: 1_000 }]).unwrap();
+        assert_eq!((behind.to_remote(5_000), behind.to_remote(10)), (4_100, 0));
     }
 }

@@ -15,11 +15,11 @@ use crate::workload::workload_error::WorkloadError;
 /// A client reports every second; after this silence it has failed.
 const SILENCE: Duration = Duration::from_secs(15);
 /// How long to wait for one client before the next.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL: Duration = Duration::from_millis(5);
 /// Pings to a client before each round.
 const PINGS: Range<usize> = 8..64;
 /// After this time only the fewest pings are made.
-const PINGING: Duration = Duration::from_millis(200);
+const PINGING_TIME: Duration = Duration::from_millis(200);
 /// From the last ping to the common start, besides the latency: clients wake up in it.
 const LEAD: Duration = Duration::from_millis(30);
 
@@ -33,7 +33,7 @@ struct ClientMember {
     host: String,
     threads: Range<u64>,
     link: Box<dyn ClientLink>,
-    heard: Instant,
+    last_heard: Instant,
     report: ClientReport,
     phases: Vec<RoundSums>,
 }
@@ -65,26 +65,26 @@ impl Fleet {
     /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
     pub fn connect(
         spec: &Spec,
-        reach: Option<ClientConnector>,
+        connector: Option<ClientConnector>,
         threads: u64,
     ) -> Result<Option<Fleet>, WorkloadError> {
         if spec.clients.is_empty() {
             return Ok(None);
         }
-        let reach = reach.ok_or_else(|| WorkloadError::harness("this program knows no way to clients"))?;
-        let parts = parts(threads, spec.clients.len() as u64);
-        let one = &|(host, threads): (&String, &Range<u64>)| {
+        let connector = connector.ok_or_else(|| WorkloadError::harness("this program knows no way to clients"))?;
+        let ranges = split_threads(threads, spec.clients.len() as u64);
+        let connect_one = &|(host, threads): (&String, &Range<u64>)| {
             let sessions = threads.end - threads.start;
             let task = ClientTask { spec: spec.clone(), first: threads.start, sessions };
-            let link = reach(host, &task).map_err(|why| client_error(host, &why))?;
+            let link = connector(host, &task).map_err(|why| client_error(host, &why))?;
             Ok(ClientMember::new(host, threads.clone(), link))
         };
-        let each = spec.clients.iter().zip(&parts);
+        let clients = spec.clients.iter().zip(&ranges);
         // Each takes some round trips, and a program may have to be read there.
         let members: Result<Vec<ClientMember>, WorkloadError> = std::thread::scope(|scope| {
-            let starts: Vec<_> = each.map(|part| scope.spawn(move || one(part))).collect();
-            let gone = || Err(WorkloadError::harness("a thread has ended before its work"));
-            starts.into_iter().map(|start| start.join().unwrap_or_else(|_| gone())).collect()
+            let starts: Vec<_> = clients.map(|client| scope.spawn(move || connect_one(client))).collect();
+            let thread_ended = || Err(WorkloadError::harness("a thread has ended before its work"));
+            starts.into_iter().map(|start| start.join().unwrap_or_else(|_| thread_ended())).collect()
         });
         Ok(Some(Fleet::new(members?, SILENCE)))
     }
@@ -94,9 +94,9 @@ impl Fleet {
     }
 
     /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
-    pub fn open(&mut self, made: &ServerNamespace, loaded: Option<u64>) -> Result<(), WorkloadError> {
-        self.send(&ClientOrder::Open { made: made.clone(), loaded })?;
-        self.receive_each(|told| matches!(told, ClientReply::Opened).then_some(())).map(drop)
+    pub fn open(&mut self, namespace: &ServerNamespace, loaded: Option<u64>) -> Result<(), WorkloadError> {
+        self.send(&ClientOrder::Open { made: namespace.clone(), loaded })?;
+        self.receive_each(|reply| matches!(reply, ClientReply::Opened).then_some(())).map(drop)
     }
 
     /// Has all do a round of the phase with this name.
@@ -107,60 +107,60 @@ impl Fleet {
         is_closed: bool,
     ) -> Result<FleetRound, WorkloadError> {
         self.send(&ClientOrder::Round(round))?;
-        self.receive_each(|told| matches!(told, ClientReply::Ready).then_some(()))?;
+        self.receive_each(|reply| matches!(reply, ClientReply::Ready).then_some(()))?;
         let began = self.start()?;
-        let did = self.receive_each(|told| match told {
-            ClientReply::Done(did) => Some(*did),
+        let results = self.receive_each(|reply| match reply {
+            ClientReply::Done(result) => Some(*result),
             _ => None,
         })?;
-        let mut rounded = FleetRound {
+        let mut fleet_round = FleetRound {
             elapsed: Elapsed::default(),
             counters: Counters::default(),
             began,
-            did: Vec::with_capacity(did.len()),
+            did: Vec::with_capacity(results.len()),
         };
-        let wall = wall(&did);
-        for (member, did) in self.members.iter_mut().zip(did) {
-            member.check(&did)?;
-            member.note(round.phase, phase, is_closed, &did);
-            rounded.elapsed = rounded.elapsed.add_parallel(did.elapsed, wall);
-            rounded.counters = match rounded.did.is_empty() {
-                true => did.counters.clone(),
-                false => rounded.counters.plus(&did.counters),
+        let wall = wall(&results);
+        for (member, result) in self.members.iter_mut().zip(results) {
+            member.check(&result)?;
+            member.add_round(round.phase, phase, is_closed, &result);
+            fleet_round.elapsed = fleet_round.elapsed.add_parallel(result.elapsed, wall);
+            fleet_round.counters = match fleet_round.did.is_empty() {
+                true => result.counters.clone(),
+                false => fleet_round.counters.plus(&result.counters),
             };
-            rounded.did.push((member.threads.start as usize, did));
+            fleet_round.did.push((member.threads.start as usize, result));
         }
         // They were at work side by side.
-        let took = rounded.did.iter().filter_map(|(_, did)| did.counters.took_ns).max();
-        rounded.counters.took_ns = took;
-        Ok(rounded)
+        let took_ns = fleet_round.did.iter().filter_map(|(_, result)| result.counters.took_ns).max();
+        fleet_round.counters.took_ns = took_ns;
+        Ok(fleet_round)
     }
 
     /// Has all start at one moment, each by its own clock.
     fn start(&mut self) -> Result<Instant, WorkloadError> {
         let (base, silence) = (self.base, self.silence);
         let offsets =
-            self.members.iter_mut().map(|one| one.offset(base, silence)).collect::<Result<Vec<_>, _>>()?;
-        let way = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
-        let at = Instant::now() + LEAD + 4 * Duration::from_nanos(way);
-        let at_ns = nanoseconds(base, at);
+            self.members.iter_mut().map(|member| member.measure_offset(base, silence)).collect::<Result<Vec<_>, _>>()?;
+        let uncertainty_ns = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
+        let start = Instant::now() + LEAD + 4 * Duration::from_nanos(uncertainty_ns);
+        let start_ns = nanoseconds(base, start);
         for (member, offset) in self.members.iter_mut().zip(offsets) {
             let uncertainty = &mut member.report.clock_uncertainty_ns;
             *uncertainty = offset.uncertainty_ns.max(*uncertainty);
-            member.send(&ClientOrder::Start { at_ns: offset.to_other(at_ns) })?;
+            member.send(&ClientOrder::Start { at_ns: offset.to_remote(start_ns) })?;
         }
-        Ok(at)
+        Ok(start)
     }
 
     /// Receives each client's measurements, with its first thread and their number.
     pub fn finish(&mut self) -> Result<Vec<(Range<usize>, ClientResults)>, WorkloadError> {
         self.send(&ClientOrder::Finish)?;
-        let all = self.receive_each(|told| match told {
-            ClientReply::Finished(all) => Some(*all),
+        let results = self.receive_each(|reply| match reply {
+            ClientReply::Finished(result) => Some(*result),
             _ => None,
         })?;
-        let threads = self.members.iter().map(|one| one.threads.start as usize..one.threads.end as usize);
-        Ok(threads.zip(all).collect())
+        let threads = self.members.iter().map(|member| member.threads.start as usize..member.threads.end as usize);
+        Ok(threads.zip(results).collect())
     }
 
     /// The error of the client with this thread.
@@ -182,22 +182,22 @@ impl Fleet {
     /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
     fn receive_each<T>(
         &mut self,
-        wanted: impl Fn(ClientReply) -> Option<T>,
+        select: impl Fn(ClientReply) -> Option<T>,
     ) -> Result<Vec<T>, WorkloadError> {
-        let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
-        self.members.iter_mut().for_each(|member| member.heard = Instant::now());
-        while said.iter().any(Option::is_none) {
-            for (member, said) in self.members.iter_mut().zip(&mut said) {
+        let mut replies: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
+        self.members.iter_mut().for_each(|member| member.last_heard = Instant::now());
+        while replies.iter().any(Option::is_none) {
+            for (member, slot) in self.members.iter_mut().zip(&mut replies) {
                 // One that has said it need not say more.
-                let silence = if said.is_none() { self.silence } else { Duration::MAX };
-                let Some(told) = member.next(LOOK, silence)? else { continue };
-                match wanted(told) {
-                    Some(found) if said.is_none() => *said = Some(found),
+                let silence = if slot.is_none() { self.silence } else { Duration::MAX };
+                let Some(reply) = member.next(POLL, silence)? else { continue };
+                match select(reply) {
+                    Some(found) if slot.is_none() => *slot = Some(found),
                     _ => return Err(client_error(&member.host, "it said what it was not asked for")),
                 }
             }
         }
-        Ok(said.into_iter().flatten().collect())
+        Ok(replies.into_iter().flatten().collect())
     }
 }
 
@@ -212,7 +212,7 @@ impl ClientMember {
             host: host.to_owned(),
             threads,
             link,
-            heard: Instant::now(),
+            last_heard: Instant::now(),
             report,
             phases: Vec::new(),
         }
@@ -223,9 +223,9 @@ impl ClientMember {
     }
 
     /// The next message within a time, keep-alives aside.
-    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<ClientReply>, WorkloadError> {
-        match self.link.next(within).map_err(|why| client_error(&self.host, &why))? {
-            None if self.heard.elapsed() > silence => {
+    fn next(&mut self, timeout: Duration, silence: Duration) -> Result<Option<ClientReply>, WorkloadError> {
+        match self.link.next(timeout).map_err(|why| client_error(&self.host, &why))? {
+            None if self.last_heard.elapsed() > silence => {
                 let why = format!("it does not answer: it has said nothing for {silence:?}");
                 Err(client_error(&self.host, &why))
             }
@@ -233,45 +233,45 @@ impl ClientMember {
             Some(ClientReply::Failed { reason, message }) => {
                 Err(WorkloadError { failure: reason, ..client_error(&self.host, &message) })
             }
-            Some(told) => {
-                self.heard = Instant::now();
-                Ok(Some(told).filter(|told| *told != ClientReply::Alive))
+            Some(reply) => {
+                self.last_heard = Instant::now();
+                Ok(Some(reply).filter(|reply| *reply != ClientReply::Alive))
             }
         }
     }
 
-    fn offset(&mut self, base: Instant, silence: Duration) -> Result<ClockOffset, WorkloadError> {
-        let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
-        self.heard = begun;
-        while pings.len() < PINGS.start || (pings.len() < PINGS.end && begun.elapsed() < PINGING) {
-            let sent = nanoseconds(base, Instant::now());
+    fn measure_offset(&mut self, base: Instant, silence: Duration) -> Result<ClockOffset, WorkloadError> {
+        let (mut pings, start) = (Vec::with_capacity(PINGS.end), Instant::now());
+        self.last_heard = start;
+        while pings.len() < PINGS.start || (pings.len() < PINGS.end && start.elapsed() < PINGING_TIME) {
+            let sent_ns = nanoseconds(base, Instant::now());
             self.send(&ClientOrder::Ping)?;
-            let there = loop {
-                match self.next(LOOK, silence)? {
+            let remote_ns = loop {
+                match self.next(POLL, silence)? {
                     Some(ClientReply::Pong { at_ns }) => break at_ns,
                     Some(_) => return Err(client_error(&self.host, "it said what it was not asked for")),
                     None => {}
                 }
             };
-            pings.push(Ping { sent, there, back: nanoseconds(base, Instant::now()) });
+            pings.push(Ping { sent_ns, remote_ns, received_ns: nanoseconds(base, Instant::now()) });
         }
         ClockOffset::from_pings(&pings).ok_or_else(|| client_error(&self.host, "its clock is not known"))
     }
 
     /// Whether the results are for its threads.
-    fn check(&self, did: &RoundResult) -> Result<(), WorkloadError> {
-        let right = did.records.len() as u64 == self.report.sessions;
-        if right { Ok(()) } else { Err(client_error(&self.host, "it reported threads that are not its own")) }
+    fn check(&self, result: &RoundResult) -> Result<(), WorkloadError> {
+        let is_right = result.records.len() as u64 == self.report.sessions;
+        if is_right { Ok(()) } else { Err(client_error(&self.host, "it reported threads that are not its own")) }
     }
 
     /// Adds a round to its report.
-    fn note(&mut self, number: usize, phase: &str, is_closed: bool, did: &RoundResult) {
-        self.report.late_ns = self.report.late_ns.max(did.late_ns);
-        self.report.processors = did.processors;
+    fn add_round(&mut self, number: usize, phase: &str, is_closed: bool, result: &RoundResult) {
+        self.report.late_ns = self.report.late_ns.max(result.late_ns);
+        self.report.processors = result.processors;
         while self.phases.len() <= number {
             self.phases.push(RoundSums::new(phase, is_closed));
         }
-        self.phases[number].add(did);
+        self.phases[number].add(result);
     }
 }
 
@@ -290,21 +290,21 @@ impl RoundSums {
         }
     }
 
-    fn add(&mut self, did: &RoundResult) {
-        let wall_s = did.elapsed.wall.as_secs_f64();
-        self.count += did.count;
-        self.elapsed = self.elapsed.add_later(did.elapsed);
-        self.behind_ns = self.behind_ns.max(did.behind_ns);
+    fn add(&mut self, result: &RoundResult) {
+        let wall_s = result.elapsed.wall.as_secs_f64();
+        self.count += result.count;
+        self.elapsed = self.elapsed.add_later(result.elapsed);
+        self.behind_ns = self.behind_ns.max(result.behind_ns);
         self.wall_s += wall_s;
-        self.cpu_s += wall_s * did.cpu_share;
-        if let Some(busy) = did.busy_share {
+        self.cpu_s += wall_s * result.cpu_share;
+        if let Some(busy) = result.busy_share {
             self.known_s += wall_s;
             self.busy_s += wall_s * busy;
         }
     }
 
     fn phase(&self) -> ClientPhase {
-        let share = |part: f64, of: f64| (of > 0.0).then(|| part / of);
+        let share = |numerator: f64, denominator: f64| (denominator > 0.0).then(|| numerator / denominator);
         ClientPhase {
             operation: self.operation.clone(),
             count: self.count,
@@ -317,21 +317,21 @@ impl RoundSums {
 }
 
 /// The threads of each client, spread evenly, the first clients taking one more.
-fn parts(threads: u64, clients: u64) -> Vec<Range<u64>> {
-    let (each, over) = (threads / clients, threads % clients);
-    let first = |client: u64| client * each + client.min(over);
+fn split_threads(threads: u64, clients: u64) -> Vec<Range<u64>> {
+    let (threads_each, remainder) = (threads / clients, threads % clients);
+    let first = |client: u64| client * threads_each + client.min(remainder);
     (0..clients).map(|client| first(client)..first(client + 1)).collect()
 }
 
 /// From the first thread's begin to the last one's end, over all clients.
-fn wall(did: &[RoundResult]) -> Duration {
-    let begin = |did: &RoundResult| Duration::from_nanos(did.begin_ns);
-    let end = did.iter().map(|did| begin(did) + did.elapsed.wall).max().unwrap_or_default();
-    end.saturating_sub(did.iter().map(begin).min().unwrap_or_default())
+fn wall(results: &[RoundResult]) -> Duration {
+    let begin = |result: &RoundResult| Duration::from_nanos(result.begin_ns);
+    let end = results.iter().map(|result| begin(result) + result.elapsed.wall).max().unwrap_or_default();
+    end.saturating_sub(results.iter().map(begin).min().unwrap_or_default())
 }
 
-fn nanoseconds(base: Instant, at: Instant) -> u64 {
-    at.saturating_duration_since(base).as_nanos() as u64
+fn nanoseconds(base: Instant, moment: Instant) -> u64 {
+    moment.saturating_duration_since(base).as_nanos() as u64
 }
 
 fn client_error(host: &str, why: &str) -> WorkloadError {

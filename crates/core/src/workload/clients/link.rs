@@ -24,7 +24,7 @@ pub trait ClientLink: Send {
     fn send(&mut self, order: &ClientOrder) -> Result<(), String>;
 
     /// Its next message, if one comes within this time.
-    fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String>;
+    fn next(&mut self, timeout: Duration) -> Result<Option<ClientReply>, String>;
 }
 
 /// Starts a client on a host, which takes up its task; or says why it can't.
@@ -33,7 +33,7 @@ pub type ClientConnector = fn(&str, &ClientTask) -> Result<Box<dyn ClientLink>, 
 /// A client's own way to the trial's process.
 pub trait ClientWire: Sync {
     /// Tells it something. Where nobody is there any more, this process ends.
-    fn reply(&self, told: &ClientReply);
+    fn reply(&self, reply: &ClientReply);
 
     /// The next order; `None` where none will come any more.
     fn next_order(&self) -> Option<ClientOrder>;

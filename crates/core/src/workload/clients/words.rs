@@ -131,9 +131,9 @@ pub fn packed(bytes: &[u8]) -> Result<String, String> {
 /// The bytes of a text, whose number must be `length`.
 pub fn unpacked(text: &str, length: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(text).map_err(|error| error.to_string())?;
-    let (mut bytes, most) = (Vec::with_capacity(length), length as u64 + 1);
+    let (mut bytes, limit) = (Vec::with_capacity(length), length as u64 + 1);
     DeflateDecoder::new(packed.as_slice())
-        .take(most)
+        .take(limit)
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if bytes.len() == length { Ok(bytes) } else { Err(format!("it is not of {length} records")) }

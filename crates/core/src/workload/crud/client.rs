@@ -35,35 +35,35 @@ use crate::workload::workload_error::WorkloadError;
 /// How long before the start threads are woken up.
 const AWAKE_NS: f64 = 3_000_000.0;
 /// The kernel counts processor time in steps of 10 ms: shorter rounds have no usable figure.
-const TELLING: Duration = Duration::from_millis(300);
+const MIN_COUNTED_TIME: Duration = Duration::from_millis(300);
 
 /// Follows the trial's orders until there are no more, with these threads. Stops at the first thing that goes wrong.
-pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWire) -> Result<(), TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
+pub fn serve(context: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWire) -> Result<(), TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
     let records = trial::records(spec, None)?;
     let plan = trial::crud(spec, &CrudParameters::for_cell(&spec.parameters, &spec.cell));
-    let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
-    let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
+    let new_share = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
+    let shares = threads.clone().map(new_share).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
     let shared =
         SharedRecords { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
     let client =
-        Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
+        Client { shared, shares: Shares(shares), gate: CommonStart::new(&clock, wire), wire, clock: &clock };
     let options = spec.options(threads.end - threads.start);
     let mut next = wire.next_order();
     while let Some(order) = next {
         next = match order {
-            ClientOrder::Open { made, loaded } => {
-                loaded.into_iter().for_each(|count| client.shares.all_loaded(count));
-                let store = open_made(open, &options, &made)?;
+            ClientOrder::Open { made: namespace, loaded } => {
+                loaded.into_iter().for_each(|count| client.shares.set_loaded(count));
+                let store = open_made(open, &options, &namespace)?;
                 let next = client.run_while_open(store.as_ref())?;
                 store.close().map_err(|error| WorkloadError::store("closing the store", &error))?;
                 next
             }
             ClientOrder::Finish => {
-                wire.reply(&ClientReply::Finished(Box::new(client.all()?)));
+                wire.reply(&ClientReply::Finished(Box::new(client.results()?)));
                 wire.next_order()
             }
             ClientOrder::Ping | ClientOrder::Round(_) | ClientOrder::Start { .. } => {
@@ -80,19 +80,19 @@ const OUT_OF_TURN: &str = "it was given an order out of turn";
 fn open_made(
     open: OpenFn,
     options: &OpenOptions<'_>,
-    made: &ServerNamespace,
+    namespace: &ServerNamespace,
 ) -> Result<Box<dyn Store>, TrialError> {
-    let failed = |error| TrialError::harness(format!("using {}: {error}", options.directory.display()));
-    fs::create_dir(options.directory).map_err(failed)?;
-    let opened = made.keep(options.directory).map(|()| open(options));
-    guard::remove_made(options.directory).map_err(failed)?;
-    opened.map_err(failed)?.map_err(unsupported_or_failed)
+    let file_error = |error| TrialError::harness(format!("using {}: {error}", options.directory.display()));
+    fs::create_dir(options.directory).map_err(file_error)?;
+    let result = namespace.keep(options.directory).map(|()| open(options));
+    guard::remove_made(options.directory).map_err(file_error)?;
+    result.map_err(file_error)?.map_err(unsupported_or_failed)
 }
 
 struct Client<'a> {
     shared: SharedRecords<'a>,
     shares: Shares<'a>,
-    gate: Edge<'a>,
+    gate: CommonStart<'a>,
     wire: &'a dyn ClientWire,
     clock: &'a Clock,
 }
@@ -115,10 +115,10 @@ impl Client<'_> {
                     match self.wire.next_order() {
                         Some(ClientOrder::Ping) => pong(self.wire, self.clock),
                         Some(ClientOrder::Round(round)) => {
-                            let did = self.round(round, &barrier, |order| pool.parts(order))?;
-                            self.wire.reply(&ClientReply::Done(Box::new(did)));
+                            let result = self.round(round, &barrier, |order| pool.parts(order))?;
+                            self.wire.reply(&ClientReply::Done(Box::new(result)));
                         }
-                        other => return Ok(other),
+                        order => return Ok(order),
                     }
                 }
             },
@@ -140,7 +140,7 @@ impl Client<'_> {
         let parts = work(share::RoundOrder { shared, goal, live })?;
         let counters = before.until_now();
         let elapsed = Elapsed::from_parts(clock, &parts);
-        let (processors, cpu_share, busy_share) = gate.used(&elapsed);
+        let (processors, cpu_share, busy_share) = gate.read_usage(&elapsed);
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let behind = parts.iter().map(|part| part.behind_ticks).max().unwrap_or(0);
         Ok(RoundResult {
@@ -161,7 +161,7 @@ impl Client<'_> {
         })
     }
 
-    fn all(&self) -> Result<ClientResults, WorkloadError> {
+    fn results(&self) -> Result<ClientResults, WorkloadError> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
             let record = recorder.kind_record(operation as usize);
@@ -188,49 +188,49 @@ fn pong(wire: &dyn ClientWire, clock: &Clock) {
 }
 
 /// The common start of a round's timed part on all clients.
-struct Edge<'a> {
+struct CommonStart<'a> {
     clock: &'a Clock,
     wire: &'a dyn ClientWire,
     moment: AtomicU64,
     /// The process's and processors' counters just before it.
-    before: Mutex<Option<(Snapshot, MachineCounters)>>,
+    counters_before: Mutex<Option<(Snapshot, MachineCounters)>>,
 }
 
-impl<'a> Edge<'a> {
-    fn new(clock: &'a Clock, wire: &'a dyn ClientWire) -> Edge<'a> {
-        Edge { clock, wire, moment: AtomicU64::new(0), before: Mutex::new(None) }
+impl<'a> CommonStart<'a> {
+    fn new(clock: &'a Clock, wire: &'a dyn ClientWire) -> CommonStart<'a> {
+        CommonStart { clock, wire, moment: AtomicU64::new(0), counters_before: Mutex::new(None) }
     }
 
     /// The processors that the process may use, and the shares of their time that it and all programs took since the start.
-    fn used(&self, elapsed: &Elapsed) -> (u32, f64, Option<f64>) {
+    fn read_usage(&self, elapsed: &Elapsed) -> (u32, f64, Option<f64>) {
         let processors = allowed_processors().map_or(1, |numbers| numbers.len().max(1)) as u32;
-        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((process, machine)) = before else { return (processors, 0.0, None) };
+        let counters_before = self.counters_before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((process, machine)) = counters_before else { return (processors, 0.0, None) };
         let counters = process.until_now();
         let all_ns = counters.took_ns.unwrap_or(0).max(1) as f64 * f64::from(processors);
         let cpu_share = (counters.cpu_ns.unwrap_or(0) as f64 / all_ns).min(1.0);
         let idle = machine.end().processors.map(|shares| shares.idle_share + shares.io_wait_share);
-        let busy_share = idle.filter(|_| elapsed.wall >= TELLING).map(|idle| (1.0 - idle).max(0.0));
+        let busy_share = idle.filter(|_| elapsed.wall >= MIN_COUNTED_TIME).map(|idle| (1.0 - idle).max(0.0));
         (processors, cpu_share, busy_share)
     }
 }
 
-impl StartGate for Edge<'_> {
-    fn opens(&self) -> Option<u64> {
+impl StartGate for CommonStart<'_> {
+    fn wait_for_start(&self) -> Option<u64> {
         self.wire.reply(&ClientReply::Ready);
         loop {
             match self.wire.next_order()? {
                 ClientOrder::Ping => pong(self.wire, self.clock),
                 ClientOrder::Start { at_ns } => {
                     let now = self.clock.now();
-                    let left_ns = at_ns.saturating_sub(self.clock.nanoseconds(0, now)) as f64;
-                    let moment = now + self.clock.ticks(left_ns) as u64;
-                    let awake = moment.saturating_sub(self.clock.ticks(AWAKE_NS) as u64);
-                    wait_until(self.clock, awake, &false.into());
+                    let wait_ns = at_ns.saturating_sub(self.clock.nanoseconds(0, now)) as f64;
+                    let moment = now + self.clock.ticks(wait_ns) as u64;
+                    let wake_up = moment.saturating_sub(self.clock.ticks(AWAKE_NS) as u64);
+                    wait_until(self.clock, wake_up, &false.into());
                     self.moment.store(moment, Ordering::Relaxed);
                     let counters =
                         (Snapshot::now(), MachineCounters::start(&Err("it is not looked at".into())));
-                    *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(counters);
+                    *self.counters_before.lock().unwrap_or_else(PoisonError::into_inner) = Some(counters);
                     return Some(moment);
                 }
                 ClientOrder::Open { .. } | ClientOrder::Round(_) | ClientOrder::Finish => return None,

@@ -24,7 +24,7 @@ const FILES_OF_DIRECTORY: f64 = 3.0;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
-const OWN_FILES: &str = "values are made from files of this machine (--text), which clients have not: leave that out, as compressible values can be \
+const TEXT_FILES: &str = "values are made from files of this machine (--text), which clients have not: leave that out, as compressible values can be \
      made without";
 
 /// Disk space as a multiple of values' bytes: log, tables and compaction at once.
@@ -36,9 +36,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, _) = case.opens_for_threads()?;
-    case.spreads()?;
+    case.check_clients()?;
     if case.clients > 0 && CrudParameters::for_cell(case.parameters, case.cell).text.is_some() {
-        return Err(LeftOutReason::Contradiction { why: OWN_FILES.into() });
+        return Err(LeftOutReason::Contradiction { why: TEXT_FILES.into() });
     }
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(LeftOutReason::KeepsNothing { store: store.name.into() });
@@ -62,9 +62,9 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let cell = case.cell;
     let size = cell.record_size().span();
     let largest = size.to as f64;
-    let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
+    let prepared_bytes = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    ahead + batch + case.kept_in_memory(held_bytes(case))
+    prepared_bytes + batch + case.kept_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
@@ -111,8 +111,8 @@ fn seconds((cell, wait_s): (&Cell, f64), kind: StoreKind, work: &CrudParameters,
 /// The directories that loading makes: two levels, each of two hexadecimal digits of the key.
 fn directories(cell: &Cell) -> f64 {
     const MOST: f64 = 65_536.0;
-    let reached = MOST * -(-(cell.records().from as f64) / MOST).exp_m1();
-    if cell.store() == NESTED_FOLDER.name { reached } else { 0.0 }
+    let directories = MOST * -(-(cell.records().from as f64) / MOST).exp_m1();
+    if cell.store() == NESTED_FOLDER.name { directories } else { 0.0 }
 }
 
 /// Seconds to delete a trial's files: for a folder of files about as long as making them. An image goes as one file.
@@ -125,11 +125,11 @@ fn clearing_seconds(cell: &Cell, kind: StoreKind, inserts: u64, probe: &Probe) -
 
 /// Seconds of a phase's timed part.
 fn stretch_seconds(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
-    let each_s = match cell.rate() {
+    let operation_s = match cell.rate() {
         Rate::Closed => call_s,
         Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
     };
-    work.duration.map_or(work.operations as f64 * each_s, |duration| duration.as_secs_f64())
+    work.duration.map_or(work.operations as f64 * operation_s, |duration| duration.as_secs_f64())
 }
 
 /// How often inserts fill the store, so that it is made anew and loaded again.
@@ -177,8 +177,8 @@ mod tests {
         let work = CrudParameters::from_parameters(&Parameters::default());
         let wait_s =
             |cell: &Cell| f64::from(u8::from(cell.guarantee().tier() >= Some(Guarantee::Power))) / 1e3;
-        let of = |cell: &Cell, kind| seconds((cell, wait_s(cell)), kind, &work, &probe);
-        let engine = |cell: &Cell| of(cell, StoreKind::Engine);
+        let trial_s = |cell: &Cell, kind| seconds((cell, wait_s(cell)), kind, &work, &probe);
+        let engine = |cell: &Cell| trial_s(cell, StoreKind::Engine);
         let small = engine(&cell("sqlite", "100", Guarantee::Process));
         assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
         assert!(engine(&cell("sqlite", "100", Guarantee::Power)) > small + 3.0);
@@ -189,11 +189,11 @@ mod tests {
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
         // By the store's kind, whatever its name.
         let records = cell("mine", "1000", Guarantee::Process);
-        assert!(of(&records, StoreKind::Folder) > engine(&records) + 0.05);
+        assert!(trial_s(&records, StoreKind::Folder) > engine(&records) + 0.05);
         assert!(clearing_seconds(&records, StoreKind::Folder, 0, &probe) >= 0.03);
         let nested = cell("nested-folder", "1000000", Guarantee::Process);
         let flat = cell("flat-folder", "1000000", Guarantee::Process);
-        let directories_s = of(&nested, StoreKind::Folder) - of(&flat, StoreKind::Folder);
+        let directories_s = trial_s(&nested, StoreKind::Folder) - trial_s(&flat, StoreKind::Folder);
         assert!((5.5..6.5).contains(&directories_s), "65,536 directories: {directories_s}");
         let in_image = flat.with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
         assert!(
@@ -210,9 +210,9 @@ mod tests {
             .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000..1000000").unwrap())
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
-        let given = parameters.iter();
-        let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&all), &probe)
+        let texts = parameters.iter();
+        let parameters = texts.fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
+        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&parameters), &probe)
     }
 
     #[test]

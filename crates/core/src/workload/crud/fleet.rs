@@ -21,12 +21,12 @@ use crate::workload::workload_error::WorkloadError;
 
 const MIX: &str = "mix";
 
-pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), WorkloadError> {
-    let made = ServerNamespace::read_note(bench.folder())
+pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, loaded_records: Option<u64>) -> Result<(), WorkloadError> {
+    let namespace = ServerNamespace::read_note(bench.folder())
         .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
-    let made =
-        made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
-    fleet.open(&made, anew)
+    let namespace =
+        namespace?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
+    fleet.open(&namespace, loaded_records)
 }
 
 pub fn round(
@@ -44,7 +44,7 @@ pub fn round(
     let is_closed = shared.plan.rate == Rate::Closed;
     let FleetRound { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
     for (first, did) in did {
-        put(shares, first, &did).map_err(|why| fleet.error(first, &why))?;
+        put_results(shares, first, &did).map_err(|why| fleet.error(first, &why))?;
         let added = shared.series.add_packed(began, &did.seconds);
         added.map_err(|why| fleet.error(first, &why))?;
     }
@@ -52,45 +52,45 @@ pub fn round(
 }
 
 /// Puts a client's results where its threads would have put them.
-fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), String> {
-    let untimed = did.untimed.as_slice().try_into().map_err(|_| "it reported other operations")?;
+fn put_results(shares: &Shares<'_>, first: usize, result: &RoundResult) -> Result<(), String> {
+    let untimed = result.untimed.as_slice().try_into().map_err(|_| "it reported other operations")?;
     let threads = shares.0.get(first..).unwrap_or_default();
-    for (share, records) in threads.iter().zip(&did.records) {
+    for (share, records) in threads.iter().zip(&result.records) {
         // Versions come at the end.
         lock_worker(share).versions.resize(*records as usize, 0);
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
     let mut share = lock_worker(share);
     share.driver.add_untimed(&UntimedWork::from_counts(untimed));
-    share.writes += did.writes;
-    share.written = did.written;
+    share.writes += result.writes;
+    share.written = result.written;
     Ok(())
 }
 
 /// Takes the clients' measurements, and their records' versions.
 pub fn gather_results(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadError> {
-    for (threads, all) in fleet.finish()? {
+    for (threads, results) in fleet.finish()? {
         let first = threads.start;
-        let taken = shares.0.get(threads).ok_or_else(|| "it has other threads".to_owned());
-        let taken = taken.and_then(|shares| take(shares, &all));
-        taken.map_err(|why| fleet.error(first, &why))?;
+        let outcome = shares.0.get(threads).ok_or_else(|| "it has other threads".to_owned());
+        let outcome = outcome.and_then(|shares| take_results(shares, &results));
+        outcome.map_err(|why| fleet.error(first, &why))?;
     }
     Ok(())
 }
 
-fn take(shares: &[Mutex<RecordShare<'_>>], all: &ClientResults) -> Result<(), String> {
-    if all.versions.len() != shares.len() {
+fn take_results(shares: &[Mutex<RecordShare<'_>>], results: &ClientResults) -> Result<(), String> {
+    if results.versions.len() != shares.len() {
         return Err("it reported threads that are not its own".into());
     }
-    for (share, versions) in shares.iter().zip(&all.versions) {
+    for (share, versions) in shares.iter().zip(&results.versions) {
         let mut share = lock_worker(share);
         share.versions = unpacked(versions, share.versions.len())?;
     }
-    let recorder = measured(&all.kinds)?;
-    shares.first().map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, all.seen_gone))
+    let recorder = recorder_from(&results.kinds)?;
+    shares.first().map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, results.seen_gone))
 }
 
-fn measured(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
+fn recorder_from(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
     if kinds.len() != Operation::ALL.len() {
         return Err("it reported other operations".into());
     }
@@ -110,8 +110,8 @@ pub fn warnings(clients: &[ClientReport], operations: &[OperationResult]) -> Vec
     let warning = |operation: &OperationResult| {
         let name = &operation.operation;
         let why = |client: &ClientReport| {
-            let own = |phase: &&ClientPhase| phase.operation == MIX || phase.operation == *name;
-            let why = client.phases.iter().filter(own).find_map(ClientPhase::saturation)?;
+            let is_of_operation = |phase: &&ClientPhase| phase.operation == MIX || phase.operation == *name;
+            let why = client.phases.iter().filter(is_of_operation).find_map(ClientPhase::saturation)?;
             Some(format!("the client {} was saturated: {why}", client.host))
         };
         let why: Vec<String> = clients.iter().filter_map(why).collect();

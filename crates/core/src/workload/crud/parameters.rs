@@ -48,19 +48,19 @@ impl CrudParameters {
 
     /// The values that parameters give for a cell.
     pub fn for_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
-        let own = CrudParameters::from_parameters(parameters);
+        let common = CrudParameters::from_parameters(parameters);
         let is_unsynced = cell.guarantee().tier().is_some_and(|tier| tier < Guarantee::Power);
         let unsynced = parameters.operations_unsynced.filter(|_| is_unsynced);
-        CrudParameters { operations: unsynced.map_or(own.operations, |count| count.0), ..own }
+        CrudParameters { operations: unsynced.map_or(common.operations, |count| count.0), ..common }
     }
 
     /// The most records that a trial inserts, warm-up included; without bound for a duration.
     pub fn most_inserts(&self) -> u64 {
-        let all = self.operations + self.warm_up;
+        let total = self.operations + self.warm_up;
         match self.mix {
             _ if self.duration.is_some() => u64::MAX / 2,
-            Some(mix) => (all as f64 * mix.share(Operation::Insert)).ceil() as u64,
-            None => all,
+            Some(mix) => (total as f64 * mix.share(Operation::Insert)).ceil() as u64,
+            None => total,
         }
     }
 }
@@ -79,12 +79,12 @@ mod tests {
 
     #[test]
     fn writes_that_wait_for_no_disk_can_be_more() {
-        let both = Parameters::default().with("operations", "100").unwrap();
-        let both = both.with("operations_unsynced", "400").unwrap();
-        let at = |guarantee: &str| {
+        let parameters = Parameters::default().with("operations", "100").unwrap();
+        let parameters = parameters.with("operations_unsynced", "400").unwrap();
+        let operations_at = |guarantee: &str| {
             let cell = Cell::default().with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
-            CrudParameters::for_cell(&both, &cell).operations
+            CrudParameters::for_cell(&parameters, &cell).operations
         };
-        assert_eq!(["none", "process", "power", "default"].map(at), [400, 400, 100, 100]);
+        assert_eq!(["none", "process", "power", "default"].map(operations_at), [400, 400, 100, 100]);
     }
 }

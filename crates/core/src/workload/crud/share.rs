@@ -61,7 +61,7 @@ impl RecordShare<'_> {
         if operation == Operation::Get {
             return self.quantum.plan(records, operation, index, *version, timed);
         }
-        let before = *version;
+        let old_version = *version;
         *version = version.wrapping_add(1);
         let version = *version;
         self.quantum.plan(records, operation, index, version, timed);
@@ -69,21 +69,21 @@ impl RecordShare<'_> {
             self.quantum.plan_put_back(records, index, version);
             self.writes += 2;
         } else {
-            self.writes += u64::from(!records.is_same_value(index, before, version));
+            self.writes += u64::from(!records.is_same_value(index, old_version, version));
         }
     }
 
-    /// Does at most `operations`, in quanta, while `goes_on`. They are timed if there are `seconds`.
+    /// Does at most `operations`, in quanta, while `can_continue`. They are timed if there are `seconds`.
     fn run_quanta(
         &mut self,
         session: &mut dyn Session,
         RoundOrder { shared, goal, .. }: RoundOrder<'_>,
         operations: u64,
-        goes_on: impl Fn() -> bool,
+        can_continue: impl Fn() -> bool,
         mut seconds: Option<&mut Seconds<'_>>,
     ) -> Result<(), WorkloadError> {
-        run_in_quanta(operations, largest_quantum(shared.plan.rate), goes_on, |most| {
-            let done = self.fill_quantum(shared.records, goal.doing, most, seconds.is_some());
+        run_in_quanta(operations, largest_quantum(shared.plan.rate), can_continue, |limit| {
+            let done = self.fill_quantum(shared.records, goal.doing, limit, seconds.is_some());
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
             if let Some(seconds) = &mut seconds {
@@ -93,36 +93,36 @@ impl RecordShare<'_> {
         })
     }
 
-    /// Plans at most `most` operations; gives their number.
+    /// Plans at most `limit` operations; gives their number.
     pub(crate) fn fill_quantum(
         &mut self,
         records: &Records,
         doing: PhaseWork,
-        most: u64,
+        limit: u64,
         timed: bool,
     ) -> u64 {
         self.quantum.clear();
         let operation = match doing {
             PhaseWork::One(operation) => operation,
-            PhaseWork::Mix(mix) => return self.fill_with(records, &mix, most, timed),
+            PhaseWork::Mix(mix) => return self.fill_with(records, &mix, limit, timed),
         };
         if operation != Operation::Insert && self.versions.is_empty() {
             // There are fewer records than threads.
             return 0;
         }
         let mut chosen = [0; QUANTUM_OPERATIONS];
-        let before = self.chooser.position();
+        let position = self.chooser.position();
         if operation != Operation::Insert {
-            self.chooser.fill(&mut chosen[..most as usize], &self.versions);
+            self.chooser.fill(&mut chosen[..limit as usize], &self.versions);
         }
         let mut planned = 0;
-        while planned < most && self.quantum.has_room_for(2) {
+        while planned < limit && self.quantum.has_room_for(2) {
             self.plan(records, operation, chosen[planned as usize], timed);
             planned += 1;
         }
-        if planned < most && operation != Operation::Insert {
+        if planned < limit && operation != Operation::Insert {
             // Those without room come next: the choice of records must not depend on how many fit, which depends on the store's speed.
-            self.chooser.go_back(before);
+            self.chooser.go_back(position);
             self.chooser.fill(&mut chosen[..planned as usize], &self.versions);
         }
         planned
@@ -130,10 +130,10 @@ impl RecordShare<'_> {
 }
 
 impl RecordShare<'_> {
-    /// Plans at most `most` operations of a mix; gives their number. Each is chosen among all records that are there by then.
-    fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
+    /// Plans at most `limit` operations of a mix; gives their number. Each is chosen among all records that are there by then.
+    fn fill_with(&mut self, records: &Records, mix: &Mix, limit: u64, timed: bool) -> u64 {
         let mut planned = 0;
-        while planned < most && self.quantum.has_room_for(2) {
+        while planned < limit && self.quantum.has_room_for(2) {
             let operation = mix.operation_at(self.turn);
             let chosen = match operation {
                 Operation::Insert => 0,
@@ -173,12 +173,12 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         seconds.restart();
         let (begin, pacer) = started.start_work(shared.plan.rate);
         self.driver.set_pacer(pacer);
-        let goes_on = || started.can_continue(begin, goal.until);
-        let done = self.run_quanta(session, order, goal.operations - warm_up, goes_on, Some(&mut seconds));
+        let can_continue = || started.can_continue(begin, goal.until);
+        let result = self.run_quanta(session, order, goal.operations - warm_up, can_continue, Some(&mut seconds));
         let end = shared.clock.now();
         let pacer = self.driver.set_pacer(None);
         let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.ticks_late(end));
-        done?;
+        result?;
         seconds.finish(self.driver.latencies(goal.doing.main())).map_err(WorkloadError::harness)?;
         Ok(TimedPart {
             begin,

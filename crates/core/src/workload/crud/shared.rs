@@ -34,11 +34,11 @@ impl<'a> Shares<'a> {
         self.shares().map(|share| share.versions.len() as u64).sum()
     }
 
-    pub(crate) fn all_loaded(&self, count: u64) {
+    pub(crate) fn set_loaded(&self, count: u64) {
         for mut share in self.shares() {
-            let mine = (count + share.threads - 1 - share.thread) / share.threads;
+            let own_records = (count + share.threads - 1 - share.thread) / share.threads;
             share.versions.clear();
-            share.versions.resize(mine as usize, 0);
+            share.versions.resize(own_records as usize, 0);
         }
     }
 
@@ -65,10 +65,10 @@ impl<'a> Shares<'a> {
         }
     }
 
-    pub fn stored(&self, of: &Records) -> StoredRecords {
+    pub fn stored(&self, all_records: &Records) -> StoredRecords {
         let records = self.live();
         let value_bytes = |share: MutexGuard<'_, RecordShare<'_>>| -> u64 {
-            let length = |(version, position)| of.value_length(share.index(position), version);
+            let length = |(version, position)| all_records.value_length(share.index(position), version);
             share.versions.iter().copied().zip(0..).map(|record| length(record) as u64).sum()
         };
         let value_bytes = self.shares().map(value_bytes).sum();

@@ -42,33 +42,33 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
     let options = OpenOptions { sessions: plan.threads as usize, ..OpenOptions::new(&directory) };
     let mut bench = Bench::open(open, options).unwrap();
     let mut prepared = plan.prepare(&records, &clock, true).unwrap();
-    let ran = prepared.run(&mut bench)?;
-    let done = prepared.into_result(ran)?;
-    assert_eq!(bench.store()?.count().unwrap(), done.stored.records);
-    Ok(done)
+    let run_outcome = prepared.run(&mut bench)?;
+    let result = prepared.into_result(run_outcome)?;
+    assert_eq!(bench.store()?.count().unwrap(), result.stored.records);
+    Ok(result)
 }
 
 #[test]
 fn every_operation_is_timed_and_the_store_holds_what_was_written() {
     for threads in [1, 3] {
-        let done = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
+        let result = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
         let counts: Vec<_> =
-            done.operations.iter().map(|one| (one.operation.as_str(), one.count, one.errors)).collect();
+            result.operations.iter().map(|operation| (operation.operation.as_str(), operation.count, operation.errors)).collect();
         assert_eq!(counts, [("insert", 1000, 0), ("get", 1000, 0), ("update", 1000, 0), ("remove", 1000, 0)]);
         // 100 and 400 more, twice; then 100 and the last 200.
-        assert_eq!(done.stored.records, 300);
-        assert!(done.operations[1].value_bytes > 100_000 && done.operations[3].value_bytes == 0);
+        assert_eq!(result.stored.records, 300);
+        assert!(result.operations[1].value_bytes > 100_000 && result.operations[3].value_bytes == 0);
     }
 }
 
 #[test]
 fn a_set_that_grows_old_is_overwritten_before_the_operations_and_has_its_values_then() {
     let old = Crud { age: 3, operations: 50, order: vec![Operation::Get], ..crud(1) };
-    let done = run(&old, MEMORY.open.unwrap()).unwrap();
-    assert_eq!(done.load.aged.map(|aged| aged.times), Some(3));
-    assert_eq!((done.load.records, done.written.records, done.stored.records), (100, 400, 100));
+    let result = run(&old, MEMORY.open.unwrap()).unwrap();
+    assert_eq!(result.load.aged.map(|aged| aged.times), Some(3));
+    assert_eq!((result.load.records, result.written.records, result.stored.records), (100, 400, 100));
     // Reads are checked.
-    assert_eq!((done.operations[0].count, done.operations[0].errors), (50, 0));
+    assert_eq!((result.operations[0].count, result.operations[0].errors), (50, 0));
     let fresh = run(&Crud { age: 0, ..old }, MEMORY.open.unwrap()).unwrap();
     assert_eq!((fresh.load.aged, fresh.written.records), (None, 100));
 }
@@ -78,10 +78,10 @@ fn threads_that_have_no_records_have_nothing_to_do() {
     let few = Crud { records: CountRange { from: 2, to: 2 }, operations: 30, ..crud(5) };
     let mix: Mix = "get=70,update=30".parse().unwrap();
     for plan in [Crud { order: vec![Operation::Get], ..few.clone() }, Crud { mix: Some(mix), ..few }] {
-        let done = run(&plan, MEMORY.open.unwrap()).unwrap();
+        let result = run(&plan, MEMORY.open.unwrap()).unwrap();
         // Two of five have a record each, and six operations.
-        assert_eq!(done.operations.iter().map(|operation| operation.count).sum::<u64>(), 12);
-        assert_eq!(done.stored.records, 2);
+        assert_eq!(result.operations.iter().map(|operation| operation.count).sum::<u64>(), 12);
+        assert_eq!(result.stored.records, 2);
     }
 }
 
@@ -90,21 +90,21 @@ fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
     let mix: Mix = "get=70,update=15,insert=10,remove=5".parse().unwrap();
     for threads in [1, 3] {
         let plan = Crud { mix: Some(mix), operations: 900, warm_up: 90, ..crud(threads) };
-        let done = run(&plan, MEMORY.open.unwrap()).unwrap();
-        let all: u64 = done.operations.iter().map(|one| one.count).sum();
-        assert_eq!(all, 900);
+        let result = run(&plan, MEMORY.open.unwrap()).unwrap();
+        let total: u64 = result.operations.iter().map(|operation| operation.count).sum();
+        assert_eq!(total, 900);
         for (operation, share) in mix.shares() {
-            let one = done.operations.iter().find(|one| one.operation == operation.name()).unwrap();
-            assert!((one.count as f64 - 900.0 * share).abs() <= 12.0, "{}: {}", one.operation, one.count);
-            assert_eq!(one.errors, 0);
-            assert!(one.series.is_empty() || *operation == Operation::Get, "only the main one has a course");
-            let warm = one.warm_up as f64 - 90.0 * share;
-            assert!(warm.abs() <= 12.0, "{}: {} of the warm-up", one.operation, one.warm_up);
+            let measured = result.operations.iter().find(|measured| measured.operation == operation.name()).unwrap();
+            assert!((measured.count as f64 - 900.0 * share).abs() <= 12.0, "{}: {}", measured.operation, measured.count);
+            assert_eq!(measured.errors, 0);
+            assert!(measured.series.is_empty() || *operation == Operation::Get, "only the main one has a course");
+            let warm = measured.warm_up as f64 - 90.0 * share;
+            assert!(warm.abs() <= 12.0, "{}: {} of the warm-up", measured.operation, measured.warm_up);
         }
-        let removed = done.operations.iter().find(|one| one.operation == "remove").unwrap();
+        let removed = result.operations.iter().find(|operation| operation.operation == "remove").unwrap();
         assert_eq!(removed.put_back, removed.count + removed.warm_up);
         // All that was inserted is there: 10 % of 990, on each thread but for one or two.
-        assert!((192..=208).contains(&done.stored.records), "{}", done.stored.records);
+        assert!((192..=208).contains(&result.stored.records), "{}", result.stored.records);
     }
 }
 
@@ -113,19 +113,19 @@ fn a_mix_never_passes_the_most_records() {
     let mix: Mix = "get=10,insert=90".parse().unwrap();
     let plan =
         Crud { mix: Some(mix), records: CountRange { from: 100, to: 130 }, operations: 300, ..crud(2) };
-    let done = run(&plan, MEMORY.open.unwrap()).unwrap();
-    assert_eq!(done.operations.iter().map(|one| one.count).sum::<u64>(), 300);
-    assert!(done.stored.records <= 130);
+    let result = run(&plan, MEMORY.open.unwrap()).unwrap();
+    assert_eq!(result.operations.iter().map(|operation| operation.count).sum::<u64>(), 300);
+    assert!(result.stored.records <= 130);
 }
 
 #[test]
 fn a_warm_up_is_not_measured_and_a_cold_store_is_opened_anew() {
-    let done = run(&Crud { warm_up: 100, operations: 50, ..crud(2) }, MEMORY.open.unwrap()).unwrap();
-    assert!(done.operations.iter().all(|operation| operation.count == 50));
-    assert_eq!(done.stored.records, 250);
-    let lost = run(&Crud { cold: true, ..crud(1) }, MEMORY.open.unwrap()).unwrap_err();
+    let result = run(&Crud { warm_up: 100, operations: 50, ..crud(2) }, MEMORY.open.unwrap()).unwrap();
+    assert!(result.operations.iter().all(|operation| operation.count == 50));
+    assert_eq!(result.stored.records, 250);
+    let stop = run(&Crud { cold: true, ..crud(1) }, MEMORY.open.unwrap()).unwrap_err();
     assert_eq!(
-        lost.failure,
+        stop.failure,
         crate::result::Failure::WrongData,
         "a store in memory forgets when it is opened anew"
     );
@@ -187,19 +187,19 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
     let size = SizeRange { from: 200_000, to: 200_001 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let (clock, plan) = (Clock::new(), crud(1));
-    let updated = |most, doing: PhaseWork| {
+    let versions_with = |quantum_limit, doing: PhaseWork| {
         let mut share = plan.share(0, &records, &clock, true).unwrap();
         share.versions.resize(100, 0);
-        let mut done = 0;
-        while done < 20 {
+        let mut planned = 0;
+        while planned < 20 {
             // Two such values fill a quantum.
-            done += share.fill_quantum(&records, doing, most, true);
+            planned += share.fill_quantum(&records, doing, quantum_limit, true);
         }
         share.versions
     };
     for doing in [Operation::Update.into(), PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap())]
     {
-        assert_eq!(updated(1, doing), updated(2, doing));
-        assert_eq!(updated(1, doing), updated(8, doing));
+        assert_eq!(versions_with(1, doing), versions_with(2, doing));
+        assert_eq!(versions_with(1, doing), versions_with(8, doing));
     }
 }

@@ -17,8 +17,8 @@ use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
-pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, reach } = *asked;
+pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, reach } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
@@ -27,7 +27,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let crud = crud(spec, &work);
     let mut prepared =
         crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
-    prepared.spread_over(Fleet::connect(spec, reach, crud.threads)?);
+    prepared.set_fleet(Fleet::connect(spec, reach, crud.threads)?);
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
@@ -71,14 +71,14 @@ fn measure(
     spec: &Spec,
 ) -> Result<Measurements, TrialError> {
     let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
-    let ran = prepared.run(&mut trial.bench)?;
+    let run = prepared.run(&mut trial.bench)?;
     trial.worked()?;
     let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
-        prepared.into_result(ran)?;
+        prepared.into_result(run)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let open = (keeps && !persists)
+    let audit_open = (keeps && !persists)
         .then(|| expected.audit(&mut trial.bench, records, AuditOpening::Open))
         .transpose()?;
     trial.close()?;
@@ -86,7 +86,7 @@ fn measure(
     let mut warnings =
         if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     warnings.extend(fleet::warnings(&clients, &operations));
-    let anew =
+    let audit_anew =
         (keeps && persists).then(|| expected.audit(&mut bench, records, AuditOpening::Anew)).transpose()?;
     Ok(Measurements {
         load,
@@ -95,7 +95,7 @@ fn measure(
         written: Some(written),
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
         cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
-        audit: open.or(anew),
+        audit: audit_open.or(audit_anew),
         clients,
         warnings,
         ..measured

@@ -14,16 +14,16 @@ const PROGRAM: &str = "/proc/self/exe";
 
 /// Restarts this process with another boot id, unless it has one. libmdbx reads the id when it is loaded, keeps it in its file,
 /// and trusts what it has not synced as long as it finds the same. Fails when this process may not mount, or can't be restarted.
-pub(super) fn another() -> io::Result<()> {
+pub(super) fn restart_with_new_boot_id() -> io::Result<()> {
     if !show_other_boot_id()? {
         return Ok(());
     }
-    let mut own = env::args_os();
-    let mut again = Command::new(PROGRAM);
-    if let Some(name) = own.next() {
-        again.arg0(name);
+    let mut arguments = env::args_os();
+    let mut command = Command::new(PROGRAM);
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
     }
-    Err(again.args(own).exec())
+    Err(command.args(arguments).exec())
 }
 
 /// Shows this thread and its children another boot id; `false` if they see it already.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::message::{CutMessage, StateReport};
-use super::opened::{batch, logged, open};
+use super::opened::{batch, log_length, open};
 use super::session_state::{self, SessionState};
 use crate::result::StateFinding;
 use crate::store::Store;
@@ -17,91 +17,91 @@ const NOBODY: u64 = 4_000;
 
 /// Checks a state in which each session had begun this number of steps.
 pub(super) fn check_state(
-    asked: &TrialContext<'_>,
-    begun: &[u64],
-    made: bool,
+    context: &TrialContext<'_>,
+    steps_begun: &[u64],
+    is_control: bool,
 ) -> Result<CutMessage, TrialError> {
-    let batch = batch(asked, made)?;
-    look_by(asked, made, |store| {
+    let batch = batch(context, is_control)?;
+    check_with(context, is_control, |store| {
         let mut session = kill::session(store)?;
         (0..)
-            .zip(begun)
-            .map(|(thread, begun)| session_state::read(&mut *session, thread, *begun, batch))
+            .zip(steps_begun)
+            .map(|(session_number, steps_begun)| session_state::read(&mut *session, session_number, *steps_begun, batch))
             .collect()
     })
 }
 
 /// Opens a store, checks its content by `read`, and has it take a new record.
-pub(super) fn look_by(
-    asked: &TrialContext<'_>,
-    made: bool,
+pub(super) fn check_with(
+    context: &TrialContext<'_>,
+    is_control: bool,
     read: impl Fn(&dyn Store) -> Result<Vec<SessionState>, WorkloadError>,
 ) -> Result<CutMessage, TrialError> {
-    let mut looked = StateReport::new(StateFinding::Held, String::new());
+    let mut report = StateReport::new(StateFinding::Held, String::new());
     // A store that has no room to work in is not damaged by that.
-    let or_full = |finding| if is_full(asked) { StateFinding::NoSpace } else { finding };
-    let found = |looked: StateReport, finding, message| {
-        Ok(CutMessage::Found(StateReport { finding, message, ..looked }))
+    let no_space_or = |finding| if is_full(context) { StateFinding::NoSpace } else { finding };
+    let with_finding = |report: StateReport, finding, message| {
+        Ok(CutMessage::Found(StateReport { finding, message, ..report }))
     };
     let start = Instant::now();
-    let mut store = match open(asked, made, Step::Reopening) {
+    let mut store = match open(context, is_control, Step::Reopening) {
         Ok(store) => store,
-        Err(TrialError::Failed(stop)) => return found(looked, or_full(StateFinding::Refused), stop.message),
+        Err(TrialError::Failed(stop)) => return with_finding(report, no_space_or(StateFinding::Refused), stop.message),
         Err(unsupported) => return Err(unsupported),
     };
-    looked.open_ns = Some(start.elapsed().as_nanos() as u64);
-    let held = match read(&*store) {
-        Ok(held) => held,
-        Err(stop) => return found(looked, StateFinding::Unusable, stop.message),
+    report.open_ns = Some(start.elapsed().as_nanos() as u64);
+    let states = match read(&*store) {
+        Ok(states) => states,
+        Err(stop) => return with_finding(report, StateFinding::Unusable, stop.message),
     };
-    looked.logged = asked.spec.disk.as_deref().map(logged).transpose()?.flatten();
-    for held in held {
-        match held {
-            SessionState::First(steps) => looked.kept.push(steps),
-            SessionState::Torn(message) => return found(looked, StateFinding::Torn, message),
-            SessionState::Wrong(message) => return found(looked, StateFinding::Wrong, message),
-            SessionState::Resurrected(message) => return found(looked, StateFinding::Resurrected, message),
-            SessionState::Hole(message) => return found(looked, StateFinding::Hole, message),
+    report.logged = context.spec.disk.as_deref().map(log_length).transpose()?.flatten();
+    for state in states {
+        match state {
+            SessionState::First(steps) => report.kept.push(steps),
+            SessionState::Torn(message) => return with_finding(report, StateFinding::Torn, message),
+            SessionState::Wrong(message) => return with_finding(report, StateFinding::Wrong, message),
+            SessionState::Resurrected(message) => return with_finding(report, StateFinding::Resurrected, message),
+            SessionState::Hole(message) => return with_finding(report, StateFinding::Hole, message),
         }
     }
     match store.verify() {
-        Ok(verified) => looked.verified = verified,
-        Err(error) => return found(looked, or_full(StateFinding::Unsound), error.to_string()),
+        Ok(verified) => report.verified = verified,
+        Err(error) => return with_finding(report, no_space_or(StateFinding::Unsound), error.to_string()),
     }
-    match works_on(asked, made, store) {
-        Ok(()) => Ok(CutMessage::Found(looked)),
-        Err(why) => found(looked, or_full(StateFinding::Unusable), why),
+    match check_new_record(context, is_control, store) {
+        Ok(()) => Ok(CutMessage::Found(report)),
+        Err(why) => with_finding(report, no_space_or(StateFinding::Unusable), why),
     }
 }
 
-fn is_full(asked: &TrialContext<'_>) -> bool {
-    rustix::fs::statvfs(&asked.spec.directory).is_ok_and(|room| room.f_bavail == 0)
+fn is_full(context: &TrialContext<'_>) -> bool {
+    rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
-/// Checks that a store takes a new record, closes, opens again, and has it; else gives why not.
-fn works_on(asked: &TrialContext<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
+/// Checks that a store takes a new record, closes, opens again, and has it. The error is the reason if it does not.
+fn check_new_record(context: &TrialContext<'_>, is_control: bool, store: Box<dyn Store>) -> Result<(), String> {
     let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
-    let told = |what: &str, error: &dyn std::fmt::Display| format!("{what} after the cut: {error}");
-    let before = store.count().map_err(|error| told("counting", &error))?;
+    let describe = |action: &str, error: &dyn std::fmt::Display| format!("{action} after the cut: {error}");
+    let before = store.count().map_err(|error| describe("counting", &error))?;
     {
-        let mut session = store.session().map_err(|error| told("opening a session", &error))?;
-        session.insert(key.as_bytes(), &value).map_err(|error| told("inserting", &error))?;
+        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
+        session.insert(key.as_bytes(), &value).map_err(|error| describe("inserting", &error))?;
     }
-    store.close().map_err(|error| told("closing", &error))?;
-    let store = open(asked, made, Step::Reopening).map_err(|ended| match ended {
+    store.close().map_err(|error| describe("closing", &error))?;
+    let store = open(context, is_control, Step::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
         TrialError::Unsupported(message) => message,
     })?;
     let mut is_there = false;
     {
-        let mut session = store.session().map_err(|error| told("opening a session", &error))?;
+        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
         session
-            .get(key.as_bytes(), &mut |found| is_there = found == value)
-            .map_err(|error| told("reading a new record", &error))?;
+            .get(key.as_bytes(), &mut |bytes| is_there = bytes == value)
+            .map_err(|error| describe("reading a new record", &error))?;
     }
-    let after = store.count().map_err(|error| told("counting", &error))?;
-    store.close().map_err(|error| told("closing", &error))?;
+    let after = store.count().map_err(|error| describe("counting", &error))?;
+    store.close().map_err(|error| describe("closing", &error))?;
     match is_there && after == before + 1 {
         true => Ok(()),
         false => Err(format!(

@@ -25,7 +25,7 @@ struct InPlace {
 
 #[derive(Default)]
 struct Slots {
-    of: BTreeMap<Vec<u8>, u64>,
+    by_key: BTreeMap<Vec<u8>, u64>,
     /// The first slots are or were in use.
     count: u64,
 }
@@ -48,7 +48,7 @@ fn open_file(directory: &Path) -> io::Result<InPlace> {
         let mut head = [0; 1 + KEY];
         file.read_exact_at(&mut head, slot * SLOT as u64)?;
         if head[0] == 1 {
-            slots.of.insert(head[1..].to_vec(), slot);
+            slots.by_key.insert(head[1..].to_vec(), slot);
             slots.count = slot + 1;
         }
     }
@@ -78,7 +78,7 @@ impl InPlace {
             let slot = {
                 let mut slots = self.slots();
                 let next = slots.count;
-                let slot = *slots.of.entry(key.to_vec()).or_insert(next);
+                let slot = *slots.by_key.entry(key.to_vec()).or_insert(next);
                 slots.count += u64::from(slot == next);
                 slot
             };
@@ -102,7 +102,7 @@ impl Store for InPlace {
     }
 
     fn count(&self) -> Result<u64> {
-        Ok(self.slots().of.len() as u64)
+        Ok(self.slots().by_key.len() as u64)
     }
 
     fn settle(&self) -> Result<()> {
@@ -130,7 +130,7 @@ impl Session for InPlaceSession<'_> {
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let Some(slot) = self.0.slots().of.get(key).copied() else { return Ok(false) };
+        let Some(slot) = self.0.slots().by_key.get(key).copied() else { return Ok(false) };
         let mut bytes = [0; SLOT];
         self.0.file.read_exact_at(&mut bytes, slot * SLOT as u64).map_err(StoreError::io("read a record"))?;
         let length = u16::from_le_bytes([bytes[KEY + 1], bytes[KEY + 2]]);
@@ -139,7 +139,7 @@ impl Session for InPlaceSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        if let Some(slot) = self.0.slots().of.remove(key) {
+        if let Some(slot) = self.0.slots().by_key.remove(key) {
             self.0.write(slot, key, None)?;
         }
         self.0.sync()
@@ -172,7 +172,7 @@ mod tests {
         let mut session = store.session().unwrap();
         for (record, step) in expected {
             let mut value = Vec::new();
-            assert!(session.get(record_key(record).as_bytes(), &mut |found| value = found.into()).unwrap());
+            assert!(session.get(record_key(record).as_bytes(), &mut |bytes| value = bytes.into()).unwrap());
             assert_eq!(value, record_value(record, step, MOST_BYTES));
         }
     }

@@ -49,7 +49,7 @@ pub struct StateReport {
 }
 
 impl StateReport {
-    /// A finding of which nothing else is known.
+    /// A finding and its message, without other facts.
     pub fn new(finding: StateFinding, message: String) -> StateReport {
         StateReport { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }
@@ -75,12 +75,12 @@ pub struct FaultReport {
 impl FaultReport {
     /// The number of steps that failed, and the first of them.
     pub fn describe(&self) -> String {
-        let all = self.failed.len();
+        let steps = self.failed.len();
         let failed = self.failed.iter().flatten().count();
         let first = self.failed.iter().position(Option::is_some);
         match first.and_then(|first| Some((first, self.failed.get(first)?.as_ref()?))) {
-            None => format!("none of {all} calls failed"),
-            Some((first, why)) => format!("{failed} of {all} calls failed, first number {first} ({why})"),
+            None => format!("none of {steps} calls failed"),
+            Some((first, why)) => format!("{failed} of {steps} calls failed, first number {first} ({why})"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Recording a history: the steps of each session, with what the disk was asked for before and after each.
+//! Recording a history: the steps of each session, with the length of the disk's log before and after each.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::message::{CutMessage, RecordedHistory, StepMark};
-use super::opened::{logged, open};
+use super::opened::{log_length, open};
 use crate::kernel::system;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
@@ -19,41 +19,41 @@ use crate::workload::workload_error::WorkloadError;
 
 /// Records this number of steps in all, and ends.
 pub(super) fn record(
-    asked: &TrialContext<'_>,
+    context: &TrialContext<'_>,
     count: u64,
     sessions: u64,
-    made: bool,
-    tell: impl Fn(&CutMessage) -> Result<(), TrialError>,
+    is_control: bool,
+    report: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<Infallible, TrialError> {
     let disk =
-        asked.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
-    prepare(asked, made)?;
+        context.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
+    prepare(context, is_control)?;
     let log = Log(disk);
-    let began = log.length()?;
-    let store = open(asked, made, Step::Opening)?;
-    let taking = StepRecorder { store: &*store, log, start: Instant::now() };
-    let opened = log.length()?;
-    let each = count.div_ceil(sessions);
-    let mut all = taking.sessions(sessions, 0..each / 3)?;
-    let mut settling = Vec::new();
+    let log_at_start = log.length()?;
+    let store = open(context, is_control, Step::Opening)?;
+    let recorder = StepRecorder { store: &*store, log, start: Instant::now() };
+    let log_at_open = log.length()?;
+    let per_session = count.div_ceil(sessions);
+    let mut marks_by_session = recorder.record_sessions(sessions, 0..per_session / 3)?;
+    let mut log_at_settling = Vec::new();
     // The second time there are files to be changed in place.
-    for part in [each / 3..each * 2 / 3, each * 2 / 3..each] {
-        let before = log.length()?;
+    for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
+        let log_before = log.length()?;
         store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
-        settling.push((before, log.length()?));
-        let more = taking.sessions(sessions, part)?;
-        all.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
+        log_at_settling.push((log_before, log.length()?));
+        let more = recorder.record_sessions(sessions, numbers)?;
+        marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
-    tell(&CutMessage::Recorded(RecordedHistory { sessions: all, began, opened, settling }))?;
+    report(&CutMessage::Recorded(RecordedHistory { sessions: marks_by_session, began: log_at_start, opened: log_at_open, settling: log_at_settling }))?;
     Err(kill::die())
 }
 
 /// Makes a server's files, as an administrator does long before: they are synced when it is opened.
-pub(super) fn prepare(asked: &TrialContext<'_>, made: bool) -> Result<(), TrialError> {
-    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
-    let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
-    (server.prepare)(&asked.spec.options(1)).map_err(store_trial::unsupported_or_failed)?;
-    let folder = File::open(&asked.spec.directory).map_err(TrialError::harness)?;
+pub(super) fn prepare(context: &TrialContext<'_>, is_control: bool) -> Result<(), TrialError> {
+    let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
+    let Some(server) = def.server.filter(|_| !is_control) else { return Ok(()) };
+    (server.prepare)(&context.spec.options(1)).map_err(store_trial::unsupported_or_failed)?;
+    let folder = File::open(&context.spec.directory).map_err(TrialError::harness)?;
     system::sync_file_system(&folder).map_err(TrialError::harness)
 }
 
@@ -62,7 +62,7 @@ struct Log<'d>(&'d Path);
 
 impl Log<'_> {
     fn length(self) -> Result<u64, TrialError> {
-        logged(self.0)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
+        log_length(self.0)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
     }
 }
 
@@ -74,34 +74,34 @@ struct StepRecorder<'a> {
 }
 
 impl StepRecorder<'_> {
-    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
+    fn record_sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
         if sessions == 1 {
-            return Ok(vec![self.steps(0, numbers)?]);
+            return Ok(vec![self.record_steps(0, numbers)?]);
         }
         thread::scope(|scope| {
             let spawn = |thread| {
                 let numbers = numbers.clone();
-                scope.spawn(move || self.steps(thread, numbers))
+                scope.spawn(move || self.record_steps(thread, numbers))
             };
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
-            let ended = threads.into_iter().map(|thread| match thread.join() {
-                Ok(ended) => ended,
+            let results = threads.into_iter().map(|thread| match thread.join() {
+                Ok(result) => result,
                 Err(_) => Err(TrialError::harness("a session of the cut check panicked")),
             });
-            ended.collect::<Vec<_>>().into_iter().collect()
+            results.collect::<Vec<_>>().into_iter().collect()
         })
     }
 
-    fn steps(self, thread: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
+    fn record_steps(self, session_number: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
         let mut session = kill::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
-            let (before, began_ns) = (self.log.length()?, now_ns());
-            steps::take(&mut *session, steps::session_step(thread, number), MOST_BYTES)
+            let (log_before, began_ns) = (self.log.length()?, now_ns());
+            steps::take(&mut *session, steps::session_step(session_number, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
-            marks.push(StepMark { before, after: self.log.length()?, began_ns, ended_ns });
+            marks.push(StepMark { before: log_before, after: self.log.length()?, began_ns, ended_ns });
         }
         Ok(marks)
     }

@@ -24,115 +24,115 @@ pub(super) enum SessionState {
 }
 
 /// The steps that wrote a record, each with whether it left a value.
-fn history(thread: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
-    let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
-    for number in 0..begun {
-        let step = step(steps::session_step(thread, number));
-        let leaves = !matches!(step, steps::Step::Remove(_));
-        step.records().for_each(|record| all.entry(record).or_default().push((number, leaves)));
+fn history(session_number: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+    let mut writes_by_record: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
+    for number in 0..steps_begun {
+        let step = step(steps::session_step(session_number, number));
+        let leaves_value = !matches!(step, steps::Step::Remove(_));
+        step.records().for_each(|record| writes_by_record.entry(record).or_default().push((number, leaves_value)));
     }
-    all
+    writes_by_record
 }
 
 /// Reads all records that a session's begun steps touched.
 pub(super) fn read(
     session: &mut dyn Session,
-    thread: u64,
-    begun: u64,
+    session_number: u64,
+    steps_begun: u64,
     batch: Batch,
 ) -> Result<SessionState, WorkloadError> {
     // Whether the first n steps explain what was found, for each n.
-    let mut explains = vec![true; begun as usize + 1];
+    let mut explained = vec![true; steps_begun as usize + 1];
     // Allows removed records to be there.
-    let mut but_removed = explains.clone();
-    let mut back = None;
-    let mut torn = None;
-    let mut found: Vec<Found> = Vec::new();
-    for (record, wrote) in history(thread, begun) {
+    let mut explained_with_removed = explained.clone();
+    let mut removed_key = None;
+    let mut torn_message = None;
+    let mut records: Vec<RecordState> = Vec::new();
+    for (record, writes) in history(session_number, steps_begun) {
         let key = record_key(record);
         let mut value = None;
         session
-            .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
+            .get(key.as_bytes(), &mut |bytes| value = Some(bytes.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
-        let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::session_step(thread, *number), MOST_BYTES)
+        let is_value_of = |(number, leaves): &(u64, bool), value: &[u8]| {
+            *leaves && value == record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
         };
-        let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
-        if let (Some(None), Some(value)) = (by, &value) {
+        let writer = value.as_deref().map(|value| writes.iter().rposition(|step| is_value_of(step, value)));
+        if let (Some(None), Some(value)) = (writer, &value) {
             let size = value.len();
-            let had = |(number, _): &(u64, bool)| {
-                record_value(record, steps::session_step(thread, *number), MOST_BYTES)
+            let value_of_write = |(number, _): &(u64, bool)| {
+                record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
             };
-            if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
+            if !is_pieced(value, &writes.iter().map(value_of_write).collect::<Vec<_>>()) {
                 return Ok(SessionState::Wrong(format!(
                     "the record {key} has {size} bytes that it never had"
                 )));
             }
-            torn.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
+            torn_message.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
             continue;
         }
-        let fits = |taken: u64| {
-            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
-            match by.flatten() {
-                Some(by) => last == Some(by),
-                None => last.is_none_or(|last| !wrote[last].1),
+        let is_as_after = |steps_taken: u64| {
+            let last_write = writes.partition_point(|(number, _)| *number < steps_taken).checked_sub(1);
+            match writer.flatten() {
+                Some(writer) => last_write == Some(writer),
+                None => last_write.is_none_or(|last_write| !writes[last_write].1),
             }
         };
-        let is_back = |taken: u64| {
-            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
-            by.flatten() < last && last.is_some_and(|last| !wrote[last].1) && value.is_some()
+        let is_resurrected = |steps_taken: u64| {
+            let last_write = writes.partition_point(|(number, _)| *number < steps_taken).checked_sub(1);
+            writer.flatten() < last_write && last_write.is_some_and(|last_write| !writes[last_write].1) && value.is_some()
         };
-        for (taken, (explains, but_removed)) in (0..).zip(explains.iter_mut().zip(&mut but_removed)) {
+        for (steps_taken, (explained, explained_with_removed)) in (0..).zip(explained.iter_mut().zip(&mut explained_with_removed)) {
             // Any part of a begun batch that is not atomic may be there.
-            let in_part = batch == Batch::Grouped
-                && taken < begun
+            let may_be_partial = batch == Batch::Grouped
+                && steps_taken < steps_begun
                 && matches!(
-                    step(steps::session_step(thread, taken)),
+                    step(steps::session_step(session_number, steps_taken)),
                     steps::Step::Batch(_) | steps::Step::Transaction(_)
                 );
-            let fits = fits(taken) || (in_part && fits(taken + 1));
-            *explains &= fits;
-            *but_removed &= fits || is_back(taken);
+            let is_as_after = is_as_after(steps_taken) || (may_be_partial && is_as_after(steps_taken + 1));
+            *explained &= is_as_after;
+            *explained_with_removed &= is_as_after || is_resurrected(steps_taken);
         }
-        if is_back(begun) {
-            back.get_or_insert(key);
+        if is_resurrected(steps_begun) {
+            removed_key.get_or_insert(key);
         }
-        found.push((by.flatten(), wrote));
+        records.push((writer.flatten(), writes));
     }
-    if let Some(torn) = torn {
-        return Ok(SessionState::Torn(torn));
+    if let Some(torn_message) = torn_message {
+        return Ok(SessionState::Torn(torn_message));
     }
-    let most = explains.iter().rposition(|explains| *explains);
-    Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
-        (Some(most), _) => SessionState::First(most as u64),
+    let most_steps = explained.iter().rposition(|explained| *explained);
+    Ok(match (most_steps, removed_key.filter(|_| explained_with_removed.contains(&true))) {
+        (Some(most_steps), _) => SessionState::First(most_steps as u64),
         (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => SessionState::Hole(missing(thread, &found)),
+        (None, None) => SessionState::Hole(describe_missing(session_number, &records)),
     })
 }
 
 /// By which of them a record is as it is, and the steps that wrote it, each with whether it left a value.
-type Found = (Option<usize>, Vec<(u64, bool)>);
+type RecordState = (Option<usize>, Vec<(u64, bool)>);
 
 /// The steps that are missing before the newest that is there.
-fn missing(thread: u64, found: &[Found]) -> String {
-    let newest = found.iter().filter_map(|(by, wrote)| Some(wrote[(*by)?].0)).max().unwrap_or_default();
-    let lacks = |(by, wrote): &Found| {
-        let last = wrote.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
-        let (number, leaves) = wrote[last];
+fn describe_missing(session_number: u64, records: &[RecordState]) -> String {
+    let newest = records.iter().filter_map(|(writer, writes)| Some(writes[(*writer)?].0)).max().unwrap_or_default();
+    let missing_step = |(writer, writes): &RecordState| {
+        let last_write = writes.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
+        let (number, leaves_value) = writes[last_write];
         // What a later step removed may have been there.
-        let is_gone = by.is_none() && wrote[last..].iter().any(|(_, leaves)| !leaves);
-        let is_there = if leaves { *by >= Some(last) || is_gone } else { is_gone || *by > Some(last) };
+        let is_gone = writer.is_none() && writes[last_write..].iter().any(|(_, leaves_value)| !leaves_value);
+        let is_there = if leaves_value { *writer >= Some(last_write) || is_gone } else { is_gone || *writer > Some(last_write) };
         (!is_there).then_some(number)
     };
-    let steps: BTreeSet<u64> = found.iter().filter_map(lacks).collect();
-    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (thread, number)).collect();
+    let steps: BTreeSet<u64> = records.iter().filter_map(missing_step).collect();
+    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (session_number, number)).collect();
     format!("missing before a later step that is there: {}", step_progress::describe_steps(&steps))
 }
 
 /// Whether each byte of a value is 0 or that of another value at its place.
-fn is_pieced(value: &[u8], had: &[Vec<u8>]) -> bool {
-    let of_any = |at: usize, byte: &u8| had.iter().any(|other| other.get(at) == Some(byte));
-    value.iter().enumerate().all(|(at, byte)| *byte == 0 || of_any(at, byte))
+fn is_pieced(value: &[u8], earlier_values: &[Vec<u8>]) -> bool {
+    let is_byte_of_any = |offset: usize, byte: &u8| earlier_values.iter().any(|earlier| earlier.get(offset) == Some(byte));
+    value.iter().enumerate().all(|(offset, byte)| *byte == 0 || is_byte_of_any(offset, byte))
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ pub(super) mod tests {
         }
     }
 
-    pub fn after(steps: impl IntoIterator<Item = u64>) -> Map {
+    pub fn map_after(steps: impl IntoIterator<Item = u64>) -> Map {
         let mut map = Map::default();
         steps.into_iter().for_each(|number| steps::take(&mut map, number, MOST_BYTES).unwrap());
         map
@@ -182,64 +182,64 @@ pub(super) mod tests {
     #[test]
     fn the_most_steps_are_found_that_explain_a_store() {
         for taken in 0..=40 {
-            let held = read(&mut after(0..taken), 0, 40, Batch::Atomic).unwrap();
-            assert_eq!(held, SessionState::First(taken));
+            let state = read(&mut map_after(0..taken), 0, 40, Batch::Atomic).unwrap();
+            assert_eq!(state, SessionState::First(taken));
         }
         // It has nothing of another session.
-        assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), SessionState::First(0));
+        assert_eq!(read(&mut map_after(0..40), 1, 40, Batch::Atomic).unwrap(), SessionState::First(0));
     }
 
     #[test]
     fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
-        let without = |missing: u64| after((0..6).filter(|number| *number != missing));
-        let names =
+        let map_without = |missing: u64| map_after((0..6).filter(|number| *number != missing));
+        let hole_at =
             |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
-        let hole = names(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
-        assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), hole);
-        assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));
+        let hole = hole_at(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
+        assert_eq!(read(&mut map_without(2), 0, 6, Batch::Atomic).unwrap(), hole);
+        assert_eq!(read(&mut map_without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));
     }
 
     #[test]
     fn a_record_that_is_back_after_its_removal_is_no_other_hole() {
         let removal = (0..).find(|number| matches!(step(*number), steps::Step::Remove(_))).unwrap();
-        let without = after((0..removal + 4).filter(|number| *number != removal));
-        let held = read(&mut { without }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(held, SessionState::Resurrected(_)), "{held:?}");
+        let map = map_after((0..removal + 4).filter(|number| *number != removal));
+        let state = read(&mut { map }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(state, SessionState::Resurrected(_)), "{state:?}");
         // As the newest it is a step that is lost.
         assert_eq!(
-            read(&mut after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
+            read(&mut map_after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
             SessionState::First(removal)
         );
-        let both = after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
-        let held = read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(&held, SessionState::Hole(why) if why.contains("remove of ")), "{held:?}");
+        let map = map_after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
+        let state = read(&mut { map }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(&state, SessionState::Hole(why) if why.contains("remove of ")), "{state:?}");
     }
 
     #[test]
     fn a_part_of_a_batch_is_allowed_where_batches_are_not_atomic() {
-        let mut part = after(0..8);
+        let mut map = map_after(0..8);
         let records: Vec<u64> = step(8).records().take(3).collect();
         for record in records {
-            part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+            map.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
         }
-        assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), SessionState::First(8));
-        assert!(matches!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), SessionState::Hole(_)));
+        assert_eq!(read(&mut map, 0, 9, Batch::Grouped).unwrap(), SessionState::First(8));
+        assert!(matches!(read(&mut map, 0, 9, Batch::Atomic).unwrap(), SessionState::Hole(_)));
     }
 
     #[test]
     fn a_value_that_no_step_wrote_is_wrong() {
-        let mut map = after(0..5);
+        let mut map = map_after(0..5);
         let key = record_key(0);
         map.insert(key.as_bytes(), b"torn").unwrap();
-        let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-        assert_eq!(held, SessionState::Wrong(format!("the record {key} has 4 bytes that it never had")));
+        let state = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+        assert_eq!(state, SessionState::Wrong(format!("the record {key} has 4 bytes that it never had")));
         // Cut short, with zeros in it, and empty it is a part of what it was.
         let whole = record_value(0, 0, MOST_BYTES);
         let holed = [&whole[..2], &[0; 3], &whole[5..]].concat();
         for torn in [&whole[..whole.len() - 1], &holed, &[]] {
             map.insert(key.as_bytes(), torn).unwrap();
-            let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-            assert!(matches!(held, SessionState::Torn(_)), "{held:?}");
+            let state = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+            assert!(matches!(state, SessionState::Torn(_)), "{state:?}");
         }
     }
 }

@@ -34,8 +34,8 @@ const MOST_STEPS: u64 = 10_000;
 
 /// The steps that were begun before a state's cut, session by session; `None` where they are more than a history has.
 pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> {
-    let all = state.begun.iter().try_fold(0, |all: u64, begun| all.checked_add(*begun));
-    all.filter(|all| *all <= MOST_STEPS && state.begun.len() as u64 <= MOST_STEPS)?;
+    let total = state.begun.iter().try_fold(0, |total: u64, begun| total.checked_add(*begun));
+    total.filter(|total| *total <= MOST_STEPS && state.begun.len() as u64 <= MOST_STEPS)?;
     Some((0..).zip(&state.begun).flat_map(|(session, begun)| {
         let acknowledged = state.acknowledged.get(session as usize).copied().unwrap_or_default();
         (0..*begun).map(move |number| step_progress(session, number, number < acknowledged))
@@ -43,9 +43,9 @@ pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> 
 }
 
 fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress {
-    let whole = steps::session_step(session, number);
-    let step = step(whole);
-    let (does, leaves) = match step {
+    let step_number = steps::session_step(session, number);
+    let step = step(step_number);
+    let (does, leaves_value) = match step {
         Step::Insert(_) => ("insert", true),
         Step::Update(_) => ("update", true),
         Step::Remove(_) => ("remove", false),
@@ -54,7 +54,7 @@ fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress 
     };
     let record = |record| RecordProgress {
         key: record_key(record),
-        value: leaves.then(|| hexadecimal(&record_value(record, whole, MOST_BYTES))),
+        value: leaves_value.then(|| hexadecimal(&record_value(record, step_number, MOST_BYTES))),
     };
     StepProgress { session, step: number, acknowledged, does, records: step.records().map(record).collect() }
 }
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn steps_are_told_with_their_records() {
-        let told = step_progress(0, 6, true);
-        assert_eq!((told.does, told.records.len(), told.records[0].value.as_deref()), ("remove", 1, None));
+        let removal = step_progress(0, 6, true);
+        assert_eq!((removal.does, removal.records.len(), removal.records[0].value.as_deref()), ("remove", 1, None));
         let batch = super::step_progress(1, 8, false);
         assert_eq!((batch.does, batch.records.len()), ("batch", 20));
         assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));

@@ -38,7 +38,7 @@ impl AlignedBuffer {
     }
 }
 
-pub(super) fn bytes(block: usize) -> usize {
+pub(super) fn pool_bytes(block: usize) -> usize {
     (POOL_BYTES / block).max(1) * block
 }
 
@@ -48,32 +48,32 @@ pub(super) fn bytes(block: usize) -> usize {
 pub(super) struct BlockPool {
     memory: AlignedBuffer,
     block: usize,
-    at: usize,
+    offset: usize,
     written: u64,
 }
 
 impl BlockPool {
     pub(super) fn new(block: usize, seed: u64) -> BlockPool {
-        BlockPool { memory: AlignedBuffer::random(bytes(block), seed), block, at: 0, written: 0 }
+        BlockPool { memory: AlignedBuffer::random(pool_bytes(block), seed), block, offset: 0, written: 0 }
     }
 
     #[inline(always)]
     pub(super) fn advance(&mut self) {
-        let next = self.at + self.block;
-        self.at = if next >= self.memory.length { 0 } else { next };
+        let next = self.offset + self.block;
+        self.offset = if next >= self.memory.length { 0 } else { next };
         self.written += 1;
-        let (stamp, at, block) = (self.written.to_le_bytes(), self.at, self.block);
-        for piece in self.memory.bytes_mut()[at..at + block].chunks_mut(STAMP_EVERY) {
+        let (stamp, offset, block) = (self.written.to_le_bytes(), self.offset, self.block);
+        for piece in self.memory.bytes_mut()[offset..offset + block].chunks_mut(STAMP_EVERY) {
             // A block is a multiple of 512 bytes, and so is each piece.
-            if let Some(place) = piece.first_chunk_mut() {
-                *place = stamp;
+            if let Some(start) = piece.first_chunk_mut() {
+                *start = stamp;
             }
         }
     }
 
     #[inline(always)]
     pub(super) fn block(&self) -> &[u8] {
-        &self.memory.bytes()[self.at..self.at + self.block]
+        &self.memory.bytes()[self.offset..self.offset + self.block]
     }
 }
 

@@ -36,15 +36,15 @@ enum Direction {
 #[derive(Debug, Clone, Copy)]
 struct Syncs {
     call: SyncCall,
-    each: u32,
-    left: u32,
+    interval: u32,
+    remaining: u32,
 }
 
 /// The clock's moments when an operation began, its read or write had ended, and its sync had.
 #[derive(Clone, Copy)]
 struct Moments {
     begin: u64,
-    called: u64,
+    call_end: u64,
     end: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct DeviceWorker<'a> {
     direction: Direction,
     operations: u64,
     /// The time limit.
-    until: Option<Duration>,
+    time_limit: Option<Duration>,
     offsets: [u64; QUANTUM_OPERATIONS],
     calls: [u64; QUANTUM_OPERATIONS],
     /// 0 without a sync.
@@ -79,7 +79,7 @@ impl<'a> DeviceWorker<'a> {
         let seed = split_mix(&mut state);
         let syncs = match spec.sync {
             Sync::None => None,
-            Sync::Each(call, writes) => Some(Syncs { call, each: writes.max(1), left: writes.max(1) }),
+            Sync::Each(call, writes) => Some(Syncs { call, interval: writes.max(1), remaining: writes.max(1) }),
         };
         let direction = if spec.pattern.writes() {
             Direction::Write { pool: BlockPool::new(block, seed), syncs }
@@ -88,8 +88,8 @@ impl<'a> DeviceWorker<'a> {
         };
         let route = BlockOffsets::new(spec, thread);
         // A block that is read a second time is not cold.
-        let most = if spec.reads_cold() { route.lap() } else { u64::MAX };
-        let (asked, until) = match spec.amount {
+        let max_operations = if spec.reads_cold() { route.lap() } else { u64::MAX };
+        let (operations, time_limit) = match spec.amount {
             Amount::Operations(count) => {
                 (count / spec.threads() + u64::from(thread < count % spec.threads()), None)
             }
@@ -102,8 +102,8 @@ impl<'a> DeviceWorker<'a> {
             path,
             route,
             direction,
-            operations: asked.min(most),
-            until,
+            operations: operations.min(max_operations),
+            time_limit,
             offsets: [0; QUANTUM_OPERATIONS],
             calls: [0; QUANTUM_OPERATIONS],
             syncs: [0; QUANTUM_OPERATIONS],
@@ -122,38 +122,38 @@ impl<'a> DeviceWorker<'a> {
         goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
     ) -> Result<(), DeviceError> {
-        run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
-            self.route.fill(&mut self.offsets[..most as usize]);
-            let done = self.quantum(most as usize, deadline)?;
-            self.take_note(done);
+        run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |max_operations| {
+            self.route.fill(&mut self.offsets[..max_operations as usize]);
+            let count = self.run_quantum(max_operations as usize, deadline)?;
+            self.record_latencies(count);
             seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
-            Ok(done as u64)
+            Ok(count as u64)
         })
     }
 
     /// Does a quantum's operations; gives their number when the time was over.
-    fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, DeviceError> {
-        for position in 0..most {
+    fn run_quantum(&mut self, max_operations: usize, deadline: u64) -> Result<usize, DeviceError> {
+        for position in 0..max_operations {
             let offset = self.offsets[position];
-            let done = match &mut self.direction {
+            let result = match &mut self.direction {
                 Direction::Read(memory) => read(self.clock, &self.file, memory, offset),
                 Direction::Write { pool, syncs } => {
                     write(self.clock, &self.file, pool, syncs.as_mut(), offset)
                 }
             };
-            let moments = done.map_err(|(doing, error)| self.failed(doing, offset, error))?;
-            self.calls[position] = moments.called.saturating_sub(moments.begin);
-            self.syncs[position] = moments.end.saturating_sub(moments.called);
+            let moments = result.map_err(|(step, error)| self.io_error(step, offset, error))?;
+            self.calls[position] = moments.call_end.saturating_sub(moments.begin);
+            self.syncs[position] = moments.end.saturating_sub(moments.call_end);
             if moments.end >= deadline {
                 return Ok(position + 1);
             }
         }
-        Ok(most)
+        Ok(max_operations)
     }
 
-    fn take_note(&mut self, done: usize) {
+    fn record_latencies(&mut self, count: usize) {
         let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
-        for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
+        for (call, sync) in self.calls.iter().zip(&self.syncs).take(count) {
             self.recorder.record(OPERATIONS, ns(call + sync));
             if *sync > 0 {
                 self.recorder.record(SYNCS, ns(*sync));
@@ -162,8 +162,8 @@ impl<'a> DeviceWorker<'a> {
     }
 
     #[cold]
-    fn failed(&self, doing: DeviceStep, offset: u64, source: io::Error) -> DeviceError {
-        DeviceError::Io { doing, path: self.path.clone(), offset: Some(offset), source }
+    fn io_error(&self, step: DeviceStep, offset: u64, source: io::Error) -> DeviceError {
+        DeviceError::Io { step, path: self.path.clone(), offset: Some(offset), source }
     }
 }
 
@@ -181,10 +181,10 @@ impl<'s> worker_pool::Worker<(), &'s Series> for DeviceWorker<'_> {
         let started = approach.cross()?;
         seconds.restart();
         let (begin, _) = started.start_work(Rate::Closed);
-        let ticks = self.until.map(|until| self.clock.ticks(until.as_nanos() as f64) as u64);
+        let ticks = self.time_limit.map(|time_limit| self.clock.ticks(time_limit.as_nanos() as f64) as u64);
         let deadline = ticks.map_or(u64::MAX, |ticks| begin.saturating_add(ticks));
-        let until = self.until;
-        self.run_quanta(deadline, || started.can_continue(begin, until), &mut seconds)?;
+        let time_limit = self.time_limit;
+        self.run_quanta(deadline, || started.can_continue(begin, time_limit), &mut seconds)?;
         let end = self.clock.now();
         seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
         Ok(TimedPart {
@@ -208,7 +208,7 @@ fn read(
     let result = transfer::read(file, bytes, offset);
     let end = clock.now();
     result.map_err(|error| (DeviceStep::Read, error))?;
-    Ok(Moments { begin, called: end, end })
+    Ok(Moments { begin, call_end: end, end })
 }
 
 /// A write, and the sync after it if due.
@@ -224,20 +224,20 @@ fn write(
     let bytes = pool.block();
     let begin = clock.now();
     let result = transfer::write(file, bytes, offset);
-    let called = clock.now();
+    let call_end = clock.now();
     result.map_err(|error| (DeviceStep::Write, error))?;
-    let Some(syncs) = syncs else { return Ok(Moments { begin, called, end: called }) };
-    syncs.left -= 1;
-    if syncs.left > 0 {
-        return Ok(Moments { begin, called, end: called });
+    let Some(syncs) = syncs else { return Ok(Moments { begin, call_end, end: call_end }) };
+    syncs.remaining -= 1;
+    if syncs.remaining > 0 {
+        return Ok(Moments { begin, call_end, end: call_end });
     }
-    syncs.left = syncs.each;
+    syncs.remaining = syncs.interval;
     let result = match syncs.call {
         SyncCall::Fsync => transfer::sync(|| system::sync(file)),
         SyncCall::Fdatasync => transfer::sync(|| system::sync_data(file)),
     };
     // A sync that took no tick of a coarse clock was one all the same.
-    let end = clock.now().max(called + 1);
+    let end = clock.now().max(call_end + 1);
     result.map_err(|error| (DeviceStep::Sync, error))?;
-    Ok(Moments { begin, called, end })
+    Ok(Moments { begin, call_end, end })
 }

@@ -93,7 +93,7 @@ pub enum DeviceError {
         free_bytes: u64,
     },
     Io {
-        doing: DeviceStep,
+        step: DeviceStep,
         path: PathBuf,
         /// In bytes, for what was done at one place.
         offset: Option<u64>,
@@ -132,14 +132,14 @@ impl fmt::Display for DeviceError {
                 path.display(),
                 exact_bytes(*free_bytes)
             ),
-            DeviceError::Io { doing, path, offset, source } => {
-                write!(f, "{} {}", doing.describe(), path.display())?;
+            DeviceError::Io { step, path, offset, source } => {
+                write!(f, "{} {}", step.describe(), path.display())?;
                 if let Some(offset) = offset {
                     write!(f, " at byte {offset}")?;
                 }
                 write!(f, ": {source}")
             }
-            DeviceError::Harness(what) => f.write_str(what),
+            DeviceError::Harness(message) => f.write_str(message),
         }
     }
 }
@@ -154,7 +154,7 @@ impl std::error::Error for DeviceError {
 }
 
 impl From<WorkloadError> for DeviceError {
-    fn from(stop: WorkloadError) -> DeviceError {
-        DeviceError::Harness(stop.message)
+    fn from(error: WorkloadError) -> DeviceError {
+        DeviceError::Harness(error.message)
     }
 }

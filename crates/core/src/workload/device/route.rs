@@ -59,7 +59,7 @@ impl BlockOffsets {
                         *lap += 1;
                         *shuffle = Shuffle::new(shuffle.count, seed.wrapping_add(*lap));
                     }
-                    *offset = shuffle.at(*next) * block;
+                    *offset = shuffle.number_at(*next) * block;
                     *next += *step;
                 }
             }
@@ -89,7 +89,7 @@ impl Shuffle {
         Shuffle { count, mask, shift: (bits / 2).max(1), rounds }
     }
 
-    fn at(&self, position: u64) -> u64 {
+    fn number_at(&self, position: u64) -> u64 {
         let mut number = position;
         loop {
             // An odd factor, an addend and a shift to the right: each can be undone within the bits of the mask.
@@ -161,7 +161,7 @@ mod tests {
         for (blocks, threads) in [(1, 1), (2, 1), (3, 3), (10, 4), (1000, 1), (1024, 3), (4097, 2)] {
             let spec = spec(Pattern::RandRead, blocks, threads);
             let mut routes: Vec<_> = (0..u64::from(threads)).map(|t| BlockOffsets::new(&spec, t)).collect();
-            let all: BTreeSet<u64> = (0..blocks).map(|block| block * 512).collect();
+            let every_offset: BTreeSet<u64> = (0..blocks).map(|block| block * 512).collect();
             let mut laps = Vec::new();
             for _ in 0..3 {
                 let lap: Vec<u64> = routes
@@ -172,7 +172,7 @@ mod tests {
                     })
                     .collect();
                 assert_eq!(lap.len() as u64, blocks);
-                assert_eq!(lap.iter().copied().collect::<BTreeSet<_>>(), all, "{blocks} {threads}");
+                assert_eq!(lap.iter().copied().collect::<BTreeSet<_>>(), every_offset, "{blocks} {threads}");
                 laps.push(lap);
             }
             assert!(blocks < 100 || (laps[0] != laps[1] && laps[1] != laps[2]), "each lap has its own order");
@@ -197,13 +197,13 @@ mod tests {
             for seed in 0..5 {
                 let shuffle = Shuffle::new(blocks, seed);
                 let order: Vec<f64> =
-                    (0..1000).map(|position| shuffle.at(position) as f64 / blocks as f64).collect();
+                    (0..1000).map(|position| shuffle.number_at(position) as f64 / blocks as f64).collect();
                 let steps: Vec<f64> = order.windows(2).map(|pair| pair[1] - pair[0]).collect();
                 let length = steps.iter().map(|step| step.abs()).sum::<f64>() / steps.len() as f64;
                 assert!((0.28..0.39).contains(&length), "{blocks} {seed}: steps of {length}");
                 for tenth in 0..10 {
-                    let met = order.iter().filter(|at| (**at * 10.0) as u32 == tenth).count();
-                    assert!((50..=150).contains(&met), "{blocks} {seed}: {met} of 1000 in tenth {tenth}");
+                    let count = order.iter().filter(|fraction| (**fraction * 10.0) as u32 == tenth).count();
+                    assert!((50..=150).contains(&count), "{blocks} {seed}: {count} of 1000 in tenth {tenth}");
                 }
                 let alike = steps.windows(2).filter(|pair| (pair[0] - pair[1]).abs() < 0.01).count();
                 assert!(alike < 50, "{blocks} {seed}: {alike} steps are like the one before");

@@ -25,7 +25,7 @@ const NAME: &str = "device.data";
 /// Bytes per call while nothing is measured.
 const PIECE_BYTES: usize = 1 << 20;
 /// Attempts to drop the file from the cache: pages on their way to the disk stay.
-const DROPS: u32 = 20;
+const MAX_DROPS: u32 = 20;
 /// Between attempts.
 const PAUSE: Duration = Duration::from_millis(25);
 /// The share of the file that may stay in the page cache.
@@ -40,17 +40,17 @@ pub(super) struct TargetFile {
     file: File,
     path: PathBuf,
     bytes: u64,
-    there: bool,
+    exists: bool,
 }
 
 impl TargetFile {
     /// Writes and syncs all of the file.
     pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<TargetFile, DeviceError> {
-        let folder = Folder::open(directory).map_err(failed(DeviceStep::Open, directory))?;
-        has_room(spec, &folder)?;
+        let folder = Folder::open(directory).map_err(io_error(DeviceStep::Open, directory))?;
+        check_room(spec, &folder)?;
         let path = folder.path().join(NAME);
-        let file = folder.make_file(OsStr::new(NAME)).map_err(failed(DeviceStep::Make, &path))?;
-        let target = TargetFile { folder, file, path, bytes: spec.file_bytes(), there: true };
+        let file = folder.make_file(OsStr::new(NAME)).map_err(io_error(DeviceStep::Make, &path))?;
+        let target = TargetFile { folder, file, path, bytes: spec.file_bytes(), exists: true };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(spec.seed);
         target.for_each_piece(DeviceStep::LayOut, |file, piece, offset| {
             random.fill_bytes(piece);
@@ -65,22 +65,22 @@ impl TargetFile {
         if warm {
             return self.for_each_piece(DeviceStep::Read, transfer::read);
         }
-        for round in 0..DROPS {
-            if round > 0 {
+        for attempt in 0..MAX_DROPS {
+            if attempt > 0 {
                 thread::sleep(PAUSE);
             }
-            system::drop_cache(&self.file).map_err(self.failed(DeviceStep::Advise))?;
-            match self.cached() {
+            system::drop_cache(&self.file).map_err(self.io_error(DeviceStep::Advise))?;
+            match self.cached_share() {
                 Some(share) if share > LEFT_IN_CACHE => {}
                 _ => return Ok(()),
             }
         }
-        let percent = (100.0 * self.cached().unwrap_or(1.0)).ceil().min(100.0) as u8;
+        let percent = (100.0 * self.cached_share().unwrap_or(1.0)).ceil().min(100.0) as u8;
         Err(UnsupportedReason::StaysInMemory { percent }.into())
     }
 
     /// The share of the file in the page cache; `None` if unknown.
-    pub(super) fn cached(&self) -> Option<f64> {
+    pub(super) fn cached_share(&self) -> Option<f64> {
         let resident = page_cache::resident_bytes(&self.file).ok()?;
         Some((resident as f64 / self.bytes as f64).min(1.0))
     }
@@ -96,31 +96,31 @@ impl TargetFile {
             Err(error) if spec.io.is_direct() && is_refusal(&error) => {
                 return Err(UnsupportedReason::DirectRefused.into());
             }
-            other => other.map_err(self.failed(DeviceStep::Open))?,
+            result => result.map_err(self.io_error(DeviceStep::Open))?,
         };
         if spec.io.is_direct() {
-            self.takes_blocks(&file, spec.block)?;
+            self.check_block_size(&file, spec.block)?;
         }
         // As fio does (fadvise_hint): it decides how far the kernel reads ahead.
-        system::expect_reads(&file, spec.pattern.is_random()).map_err(self.failed(DeviceStep::Advise))?;
+        system::expect_reads(&file, spec.pattern.is_random()).map_err(self.io_error(DeviceStep::Advise))?;
         Ok(file)
     }
 
     /// Checks that blocks of this size can be read past the page cache.
-    fn takes_blocks(&self, file: &File, block: u64) -> Result<(), DeviceError> {
+    fn check_block_size(&self, file: &File, block: u64) -> Result<(), DeviceError> {
         let mut memory = AlignedBuffer::random(block.max(LARGEST_SECTOR_BYTES) as usize, 0);
-        let mut takes =
+        let mut can_read =
             |bytes: u64| match rustix::io::pread(file, &mut memory.bytes_mut()[..bytes as usize], 0) {
                 Ok(_) => Ok(true),
                 Err(Errno::INVAL) => Ok(false),
-                Err(error) => Err(self.failed_at(DeviceStep::Read, 0)(error.into())),
+                Err(error) => Err(self.io_error_at(DeviceStep::Read, 0)(error.into())),
             };
-        if takes(block)? {
+        if can_read(block)? {
             return Ok(());
         }
         let mut multiple_of = 2 * SECTOR_BYTES;
         while multiple_of <= self.bytes.min(LARGEST_SECTOR_BYTES) {
-            if takes(multiple_of)? {
+            if can_read(multiple_of)? {
                 return Err(UnsupportedReason::BlockUnaligned { multiple_of }.into());
             }
             multiple_of *= 2;
@@ -131,13 +131,13 @@ impl TargetFile {
     /// Syncs; gives how long that took.
     pub(super) fn sync(&self) -> Result<Duration, DeviceError> {
         let start = Instant::now();
-        rustix::fs::fsync(&self.file).map_err(|error| self.failed(DeviceStep::Sync)(error.into()))?;
+        rustix::fs::fsync(&self.file).map_err(|error| self.io_error(DeviceStep::Sync)(error.into()))?;
         Ok(start.elapsed())
     }
 
     pub(super) fn delete(mut self) -> Result<(), DeviceError> {
-        self.there = false;
-        self.folder.remove_file(OsStr::new(NAME)).map_err(self.failed(DeviceStep::Delete))
+        self.exists = false;
+        self.folder.remove_file(OsStr::new(NAME)).map_err(self.io_error(DeviceStep::Delete))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -147,39 +147,39 @@ impl TargetFile {
     /// Does something with all of the file, piece by piece.
     fn for_each_piece(
         &self,
-        doing: DeviceStep,
+        step: DeviceStep,
         mut action: impl FnMut(&File, &mut [u8], u64) -> io::Result<()>,
     ) -> Result<(), DeviceError> {
         let mut piece = vec![0; PIECE_BYTES];
         for offset in (0..self.bytes).step_by(PIECE_BYTES) {
             let length = (self.bytes - offset).min(PIECE_BYTES as u64) as usize;
-            action(&self.file, &mut piece[..length], offset).map_err(self.failed_at(doing, offset))?;
+            action(&self.file, &mut piece[..length], offset).map_err(self.io_error_at(step, offset))?;
         }
         Ok(())
     }
 
-    fn failed(&self, doing: DeviceStep) -> impl FnOnce(io::Error) -> DeviceError {
-        failed(doing, &self.path)
+    fn io_error(&self, step: DeviceStep) -> impl FnOnce(io::Error) -> DeviceError {
+        io_error(step, &self.path)
     }
 
-    fn failed_at(&self, doing: DeviceStep, offset: u64) -> impl FnOnce(io::Error) -> DeviceError {
+    fn io_error_at(&self, step: DeviceStep, offset: u64) -> impl FnOnce(io::Error) -> DeviceError {
         let path = self.path.clone();
-        move |source| DeviceError::Io { doing, path, offset: Some(offset), source }
+        move |source| DeviceError::Io { step, path, offset: Some(offset), source }
     }
 }
 
 impl Drop for TargetFile {
     fn drop(&mut self) {
-        if self.there {
+        if self.exists {
             // Only on the way out of an error, which is reported.
             let _ = self.folder.remove_file(OsStr::new(NAME));
         }
     }
 }
 
-fn failed(doing: DeviceStep, path: &Path) -> impl FnOnce(io::Error) -> DeviceError {
+fn io_error(step: DeviceStep, path: &Path) -> impl FnOnce(io::Error) -> DeviceError {
     let path = path.to_owned();
-    move |source| DeviceError::Io { doing, path, offset: None, source }
+    move |source| DeviceError::Io { step, path, offset: None, source }
 }
 
 /// Whether a file system has no `O_DIRECT`.
@@ -188,10 +188,10 @@ fn is_refusal(error: &io::Error) -> bool {
 }
 
 /// Checks that the file fits, if the file system reports free space.
-fn has_room(spec: &Spec, folder: &Folder) -> Result<(), DeviceError> {
-    let Ok(room) = rustix::fs::fstatvfs(folder.handle()) else { return Ok(()) };
-    let (free_bytes, needed_bytes) = (room.f_bavail.saturating_mul(room.f_frsize), spec.file_bytes());
-    if room.f_blocks > 0 && free_bytes < needed_bytes {
+fn check_room(spec: &Spec, folder: &Folder) -> Result<(), DeviceError> {
+    let Ok(stats) = rustix::fs::fstatvfs(folder.handle()) else { return Ok(()) };
+    let (free_bytes, needed_bytes) = (stats.f_bavail.saturating_mul(stats.f_frsize), spec.file_bytes());
+    if stats.f_blocks > 0 && free_bytes < needed_bytes {
         return Err(DeviceError::NoRoom { path: folder.path().to_owned(), needed_bytes, free_bytes });
     }
     Ok(())

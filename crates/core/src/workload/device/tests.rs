@@ -39,7 +39,7 @@ fn run(spec: &Spec, directory: &Path) -> Result<DeviceMeasurements, DeviceError>
 }
 
 /// Runs a spec in a folder, in which nothing may be left; `None`, and printed, if the location can't do it.
-fn measured(spec: &Spec) -> Option<DeviceMeasurements> {
+fn measure(spec: &Spec) -> Option<DeviceMeasurements> {
     let directory = directory();
     let result = run(spec, directory.path());
     assert!(is_empty(directory.path()), "{spec:?}");
@@ -73,7 +73,7 @@ fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
     for pattern in Pattern::ALL {
         for io in Io::ALL.into_iter().filter(|io| pattern.writes() || !io.is_dsync()) {
             for threads in [1, 3] {
-                let Some(measured) = measured(&Spec { io, threads, ..spec(pattern) }) else { continue };
+                let Some(measured) = measure(&Spec { io, threads, ..spec(pattern) }) else { continue };
                 assert_eq!((measured.operations, measured.bytes), (BLOCKS, BLOCKS * BLOCK));
                 assert_eq!(measured.latencies.count(), BLOCKS);
                 assert!(measured.wall.as_nanos() as u64 * u64::from(threads) >= measured.latencies.sum_ns());
@@ -95,19 +95,19 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
     };
     for io in Io::ALL {
         let amount = Amount::Operations(BLOCKS);
-        let all: Vec<usize> = (0..BLOCKS as usize).collect();
+        let positions: Vec<usize> = (0..BLOCKS as usize).collect();
         for pattern in [Pattern::SeqWrite, Pattern::RandWrite] {
             let Some(contents) = contents(&Spec { io, amount, threads: 3, ..spec(pattern) }) else {
                 continue;
             };
-            assert_eq!(changed(contents), all, "{} {}", io.name(), pattern.name());
+            assert_eq!(changed(contents), positions, "{} {}", io.name(), pattern.name());
         }
     }
-    let few = Amount::Operations(10);
-    let first = contents(&Spec { amount: few, ..spec(Pattern::SeqWrite) }).unwrap();
-    assert_eq!(changed(first), (0..10).collect::<Vec<_>>());
-    let ten = changed(contents(&Spec { amount: few, ..spec(Pattern::RandWrite) }).unwrap());
-    assert!(ten.len() == 10 && ten != (0..10).collect::<Vec<_>>(), "{ten:?}");
+    let ten_operations = Amount::Operations(10);
+    let sequential = contents(&Spec { amount: ten_operations, ..spec(Pattern::SeqWrite) }).unwrap();
+    assert_eq!(changed(sequential), (0..10).collect::<Vec<_>>());
+    let random = changed(contents(&Spec { amount: ten_operations, ..spec(Pattern::RandWrite) }).unwrap());
+    assert!(random.len() == 10 && random != (0..10).collect::<Vec<_>>(), "{random:?}");
     for pattern in [Pattern::SeqRead, Pattern::RandRead] {
         assert!(changed(contents(&spec(pattern)).unwrap()).is_empty());
     }
@@ -134,21 +134,21 @@ fn a_sync_follows_each_so_many_writes_of_a_thread() {
         [("fsync", 64), ("fdatasync", 64), ("fsync/10", 6), ("fdatasync/64", 1), ("fsync/65", 0)]
     {
         let sync: Sync = sync.parse().unwrap();
-        let measured = measured(&Spec { sync, ..spec(Pattern::RandWrite) }).unwrap();
+        let measured = measure(&Spec { sync, ..spec(Pattern::RandWrite) }).unwrap();
         let syncs = measured.syncs.unwrap();
         assert_eq!((measured.latencies.count(), syncs.count()), (64, expected));
         assert!(measured.latencies.sum_ns() > syncs.sum_ns(), "an operation is a write with its sync");
     }
     // 22, 21 and 21 writes.
     let each = Sync::Each(SyncCall::Fdatasync, 11);
-    let measured = measured(&Spec { sync: each, threads: 3, ..spec(Pattern::SeqWrite) }).unwrap();
+    let measured = measure(&Spec { sync: each, threads: 3, ..spec(Pattern::SeqWrite) }).unwrap();
     assert_eq!(measured.syncs.unwrap().count(), 2 + 1 + 1);
 }
 
 #[test]
 fn a_duration_ends_it_after_any_number_of_laps() {
     let amount = Amount::Duration(Duration::from_millis(30));
-    let measured = measured(&Spec { amount, threads: 2, ..spec(Pattern::RandRead) }).unwrap();
+    let measured = measure(&Spec { amount, threads: 2, ..spec(Pattern::RandRead) }).unwrap();
     assert!(measured.wall >= Duration::from_millis(30), "{:?}", measured.wall);
     assert!(measured.operations > BLOCKS, "{}", measured.operations);
 }
@@ -158,16 +158,16 @@ fn warm_is_in_the_page_cache_and_cold_is_not_and_ends_with_the_file() {
     let directory = directory();
     let prepared = PreparedFile::new(&spec(Pattern::RandRead), directory.path()).unwrap();
     prepared.set_cache().unwrap();
-    assert_eq!(prepared.target.cached(), Some(1.0));
+    assert_eq!(prepared.target.cached_share(), Some(1.0));
     for amount in [Amount::Operations(1000), Amount::Duration(Duration::from_secs(3600))] {
         for (pattern, threads) in [(Pattern::SeqRead, 3), (Pattern::RandRead, 2)] {
             let cold = Spec { cold: true, amount, threads, ..spec(pattern) };
-            let Some(cold) = measured(&cold) else { continue };
+            let Some(cold) = measure(&cold) else { continue };
             assert_eq!(cold.operations, BLOCKS);
         }
     }
     let half = Spec { cold: true, amount: Amount::Operations(BLOCKS / 2), ..spec(Pattern::SeqRead) };
-    if let Some(half) = measured(&half) {
+    if let Some(half) = measure(&half) {
         assert_eq!(half.operations, BLOCKS / 2);
     }
 }
@@ -178,9 +178,9 @@ fn direct_leaves_the_page_cache_alone() {
         let directory = directory();
         let spec = Spec { io: Io::Direct, ..spec(pattern) };
         let prepared = PreparedFile::new(&spec, directory.path()).unwrap();
-        if measured(&spec).is_some() {
+        if measure(&spec).is_some() {
             prepared.measure(&Clock::new()).unwrap();
-            assert!(prepared.target.cached().unwrap() <= 0.01);
+            assert!(prepared.target.cached_share().unwrap() <= 0.01);
         }
     }
 }
@@ -242,7 +242,7 @@ fn a_file_that_does_not_fit_is_not_begun() {
 fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
     let error = run(&spec(Pattern::SeqRead), Path::new("/proc/self")).unwrap_err();
     // A file system of no size does not say that it is full.
-    assert!(matches!(error, DeviceError::Io { doing: DeviceStep::Make, .. }), "{error:?}");
+    assert!(matches!(error, DeviceError::Io { step: DeviceStep::Make, .. }), "{error:?}");
     assert!(error.to_string().contains("making /proc/self/device.data"), "{error}");
     let error = run(&spec(Pattern::SeqRead), Path::new("/nonexistent")).unwrap_err();
     assert!(error.to_string().contains("opening /nonexistent: "), "{error}");
@@ -250,7 +250,7 @@ fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
     let theirs = directory.path().join("device.data");
     fs::write(&theirs, "text").unwrap();
     let error = run(&spec(Pattern::SeqRead), directory.path()).unwrap_err();
-    assert!(matches!(error, DeviceError::Io { doing: DeviceStep::Make, .. }), "{error:?}");
+    assert!(matches!(error, DeviceError::Io { step: DeviceStep::Make, .. }), "{error:?}");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
 }
 
@@ -260,17 +260,17 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
     let path = directory.path().join("theirs");
     fs::write(&path, vec![1; 10 * BLOCK as usize]).unwrap();
     let clock = Clock::new();
-    let fails = |pattern, file: File| {
+    let run_to_error = |pattern, file: File| {
         let series = Series::new(1).unwrap();
         let spec = Spec { amount: Amount::Operations(20), ..spec(pattern) };
         let workers = [Mutex::new(DeviceWorker::new(&spec, 0, &clock, file, path.clone()).unwrap())];
-        let done =
+        let result =
             worker_pool::run(&clock, &workers, || Ok(Box::new(())), |()| Ok(()), |pool| pool.round(&series));
-        done.unwrap_err().to_string()
+        result.unwrap_err().to_string()
     };
-    let short = fails(Pattern::SeqRead, File::open(&path).unwrap());
+    let short = run_to_error(Pattern::SeqRead, File::open(&path).unwrap());
     assert!(short.contains("reading") && short.contains("theirs at byte 40960: unexpected end"), "{short}");
-    let read_only = fails(Pattern::SeqWrite, File::open(&path).unwrap());
+    let read_only = run_to_error(Pattern::SeqWrite, File::open(&path).unwrap());
     assert!(read_only.contains("writing") && read_only.contains("theirs at byte 0: "), "{read_only}");
 }
 
@@ -284,7 +284,7 @@ fn a_file_that_is_cut_meanwhile_fails_the_run_and_is_deleted() {
         file.set_len(BLOCK * 50).unwrap();
         let error = prepared.measure(&Clock::new()).unwrap_err();
         assert!(
-            matches!(error, DeviceError::Io { doing: DeviceStep::Read, offset: Some(_), .. }),
+            matches!(error, DeviceError::Io { step: DeviceStep::Read, offset: Some(_), .. }),
             "{error:?}"
         );
         drop(prepared);

@@ -23,8 +23,8 @@ pub(super) fn read_rest(
     first: Result<usize, Errno>,
 ) -> io::Result<()> {
     let length = bytes.len();
-    rest(length, ErrorKind::UnexpectedEof, first, |done| {
-        rustix::io::pread(file, &mut bytes[done..], offset + done as u64)
+    complete(length, ErrorKind::UnexpectedEof, first, |completed| {
+        rustix::io::pread(file, &mut bytes[completed..], offset + completed as u64)
     })
 }
 
@@ -35,30 +35,30 @@ pub(super) fn write_rest(
     offset: u64,
     first: Result<usize, Errno>,
 ) -> io::Result<()> {
-    rest(bytes.len(), ErrorKind::WriteZero, first, |done| {
-        rustix::io::pwrite(file, &bytes[done..], offset + done as u64)
+    complete(bytes.len(), ErrorKind::WriteZero, first, |completed| {
+        rustix::io::pwrite(file, &bytes[completed..], offset + completed as u64)
     })
 }
 
-/// Calls again until all is done; a call that does nothing is the error `nothing`.
-fn rest(
+/// Calls again until all is done; a call that does nothing is the error `no_progress`.
+fn complete(
     length: usize,
-    nothing: ErrorKind,
+    no_progress: ErrorKind,
     first: Result<usize, Errno>,
-    mut again: impl FnMut(usize) -> Result<usize, Errno>,
+    mut call_again: impl FnMut(usize) -> Result<usize, Errno>,
 ) -> io::Result<()> {
-    let (mut done, mut result) = (0, first);
+    let (mut completed, mut result) = (0, first);
     loop {
         match result {
-            Ok(0) => return Err(nothing.into()),
-            Ok(bytes) => done += bytes,
+            Ok(0) => return Err(no_progress.into()),
+            Ok(bytes) => completed += bytes,
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        if done >= length {
+        if completed >= length {
             return Ok(());
         }
-        result = again(done);
+        result = call_again(completed);
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn sync(mut call: impl FnMut() -> Result<(), Errno>) -> io::Result<()
     loop {
         match call() {
             Err(Errno::INTR) => {}
-            other => return Ok(other?),
+            result => return Ok(result?),
         }
     }
 }
@@ -77,28 +77,28 @@ mod tests {
     use super::*;
 
     /// The result of calls with these answers, and where each after the first began.
-    fn answers(all: &[Result<usize, Errno>]) -> (io::Result<()>, Vec<usize>) {
-        let mut begun = Vec::new();
-        let mut left = all[1..].iter();
-        let result = rest(10, ErrorKind::WriteZero, all[0], |done| {
-            begun.push(done);
-            *left.next().expect("no call too many")
+    fn answers(results: &[Result<usize, Errno>]) -> (io::Result<()>, Vec<usize>) {
+        let mut offsets = Vec::new();
+        let mut remaining = results[1..].iter();
+        let result = complete(10, ErrorKind::WriteZero, results[0], |completed| {
+            offsets.push(completed);
+            *remaining.next().expect("no call too many")
         });
-        assert_eq!(left.len(), 0, "no call too few");
-        (result, begun)
+        assert_eq!(remaining.len(), 0, "no call too few");
+        (result, offsets)
     }
 
     #[test]
     fn a_short_call_is_completed_and_a_broken_off_one_made_again() {
-        for (all, expected) in [
+        for (results, expected) in [
             (vec![Ok(10)], vec![]),
             (vec![Ok(4), Ok(6)], vec![4]),
             (vec![Err(Errno::INTR), Ok(10)], vec![0]),
             (vec![Ok(1), Err(Errno::INTR), Err(Errno::INTR), Ok(2), Ok(7)], vec![1, 1, 1, 3]),
         ] {
-            let (result, begun) = answers(&all);
+            let (result, offsets) = answers(&results);
             result.unwrap();
-            assert_eq!(begun, expected);
+            assert_eq!(offsets, expected);
         }
     }
 

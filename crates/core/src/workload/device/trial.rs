@@ -77,7 +77,7 @@ fn space(case: &Case<'_>) -> SpaceEstimate {
 
 fn memory(case: &Case<'_>) -> f64 {
     let spec = spec(case.cell, case.parameters, 0);
-    f64::from(spec.threads) * super::buffer::bytes(spec.block as usize) as f64
+    f64::from(spec.threads) * super::buffer::pool_bytes(spec.block as usize) as f64
 }
 
 fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
@@ -97,16 +97,16 @@ fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     TimeEstimate::with_audit(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let asked = asked.spec;
-    let spec = spec(&asked.cell, &asked.parameters, asked.seed);
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let trial_spec = context.spec;
+    let spec = spec(&trial_spec.cell, &trial_spec.parameters, trial_spec.seed);
     let clock = Clock::new();
-    let prepared = PreparedFile::new(&spec, &asked.directory).map_err(into_trial_error)?;
-    let mut trial = BareTrial::begin(asked)?;
+    let prepared = PreparedFile::new(&spec, &trial_spec.directory).map_err(into_trial_error)?;
+    let mut trial = BareTrial::begin(trial_spec)?;
     let measured = prepared.measure(&clock).map_err(into_trial_error)?;
     trial.worked()?;
-    let durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
-    let guarantee = if durable { Guarantee::Power } else { Guarantee::Process };
+    let is_durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
+    let guarantee = if is_durable { Guarantee::Power } else { Guarantee::Process };
     let result = trial.end(operations(&spec, &measured)?, guarantee, spec.file_bytes())?;
     prepared.finish().map_err(into_trial_error)?;
     Ok(Measurements { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
@@ -151,14 +151,14 @@ mod tests {
     use super::*;
 
     fn cell(values: &[(Axis, &str)]) -> Cell {
-        let plain = [
+        let defaults = [
             (Axis::PATTERN, "rand-write"),
             (Axis::BLOCK_SIZE, "4KiB"),
             (Axis::FILE_SIZE, "1MiB"),
             (Axis::IO, "buffered"),
         ];
-        let all = plain.iter().chain(values);
-        all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+        let axes = defaults.iter().chain(values);
+        axes.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
     #[test]

@@ -15,21 +15,21 @@ fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
     let store = store.open.unwrap()(&OpenOptions::new(folder.path())).unwrap();
     let mut session = store.session().unwrap();
     let mut driver = Driver::new(&clock, &records, visit, true).unwrap();
-    let mut done = |operation| {
+    let mut buffer_after = |operation| {
         let mut quantum = Quantum::new(records.largest_value());
         quantum.plan(&records, operation, 0, 0, true);
         driver.run(session.as_mut(), &mut quantum).unwrap();
-        driver.seen.buffer.len()
+        driver.read_buffer.buffer.len()
     };
-    (done(Operation::Insert), done(Operation::Get))
+    (buffer_after(Operation::Insert), buffer_after(Operation::Get))
 }
 
 #[test]
 fn the_application_s_buffer_is_made_for_the_first_value_unless_the_session_has_one() {
-    let all = (1 << 20) + 1;
-    assert_eq!(buffer(&MEMORY, Visit::Copy), (0, all));
+    let largest_value = (1 << 20) + 1;
+    assert_eq!(buffer(&MEMORY, Visit::Copy), (0, largest_value));
     assert_eq!(buffer(&FLAT_FOLDER, Visit::Copy), (0, 0));
     // Where nothing is to be copied it serves the check alone, and is there from the start.
-    assert_eq!(buffer(&MEMORY, Visit::Touch), (all, all));
-    assert_eq!(buffer(&FLAT_FOLDER, Visit::Touch), (all, all));
+    assert_eq!(buffer(&MEMORY, Visit::Touch), (largest_value, largest_value));
+    assert_eq!(buffer(&FLAT_FOLDER, Visit::Touch), (largest_value, largest_value));
 }

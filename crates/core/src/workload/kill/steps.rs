@@ -45,8 +45,8 @@ pub fn step(number: u64) -> Step {
         3 | 7 | 11 => Step::Update(added_by(number - 2)),
         // An old one: stores that write in place change a page that has long been on the disk.
         15 => {
-            let own = number % MOST_OF_SESSION;
-            Step::Update(added_by(number - own + own / CYCLE / 2 * CYCLE))
+            let own_number = number % MOST_OF_SESSION;
+            Step::Update(added_by(number - own_number + own_number / CYCLE / 2 * CYCLE))
         }
         6 | 14 => Step::Remove(added_by(number - 2)),
         8 => Step::Batch(added_by(number)..added_by(number + 1)),
@@ -68,10 +68,10 @@ impl Step {
 /// Takes the step of this number, with values of up to `most_bytes`.
 pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result<()> {
     let step = step(number);
-    let owned: Vec<(String, Vec<u8>)> =
+    let keys_and_values: Vec<(String, Vec<u8>)> =
         step.records().map(|record| (record_key(record), record_value(record, number, most_bytes))).collect();
     let records: Vec<(&[u8], &[u8])> =
-        owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
+        keys_and_values.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
     match (&step, records.as_slice()) {
         (Step::Insert(_), [(key, value)]) => session.insert(key, value),
         (Step::Update(_), [(key, value)]) => session.update(key, value),
@@ -83,31 +83,31 @@ pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result
 
 /// Adds records in a transaction that first reads a missing one.
 fn transact(session: &mut dyn Session, records: &[(&[u8], &[u8])]) -> Result<()> {
-    let done = session.transact(&mut |transaction| {
+    let result = session.transact(&mut |transaction| {
         for (key, _) in records.iter().take(1) {
             transaction.get_to_change(key, &mut |_| ())?;
         }
         records.iter().try_for_each(|(key, value)| transaction.put(key, value))
     });
-    match done {
+    match result {
         Err(StoreError::Unsupported(_)) => session.insert_batch(records),
-        done => done,
+        result => result,
     }
 }
 
 /// The records that a store must hold after the first `steps` steps, each with the step that wrote its value.
 pub fn expected(steps: u64) -> BTreeMap<u64, u64> {
-    let mut held = BTreeMap::new();
+    let mut steps_by_record = BTreeMap::new();
     for number in 0..steps {
         let step = step(number);
         for record in step.records() {
             match step {
-                Step::Remove(_) => held.remove(&record),
-                _ => held.insert(record, number),
+                Step::Remove(_) => steps_by_record.remove(&record),
+                _ => steps_by_record.insert(record, number),
             };
         }
     }
-    held
+    steps_by_record
 }
 
 /// The key of a record: 32 hexadecimal digits.
@@ -141,39 +141,39 @@ mod tests {
 
     #[test]
     fn steps_touch_only_what_must_be_there() {
-        let mut held = BTreeSet::new();
+        let mut existing = BTreeSet::new();
         let mut kinds = [0; 5];
         for number in 0..1_000 {
             match step(number) {
                 Step::Insert(record) => {
                     kinds[0] += 1;
-                    assert!(held.insert(record), "step {number}");
+                    assert!(existing.insert(record), "step {number}");
                 }
                 Step::Update(record) => {
                     kinds[1] += 1;
-                    assert!(held.contains(&record), "step {number}");
+                    assert!(existing.contains(&record), "step {number}");
                 }
                 Step::Remove(record) => {
                     kinds[2] += 1;
-                    assert!(held.remove(&record), "step {number}");
+                    assert!(existing.remove(&record), "step {number}");
                 }
                 Step::Batch(records) => {
                     kinds[3] += 1;
-                    assert!(records.clone().all(|record| held.insert(record)), "step {number}");
+                    assert!(records.clone().all(|record| existing.insert(record)), "step {number}");
                     assert_eq!(records.count() as u64, BATCH_RECORDS);
                 }
                 Step::Transaction(records) => {
                     kinds[4] += 1;
-                    assert!(records.clone().all(|record| held.insert(record)), "step {number}");
+                    assert!(records.clone().all(|record| existing.insert(record)), "step {number}");
                     assert_eq!(records.count() as u64, TRANSACTION_RECORDS);
                 }
             }
         }
         assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
-        assert_eq!(held, expected(1_000).into_keys().collect());
+        assert_eq!(existing, expected(1_000).into_keys().collect());
         // Each session has its own records.
-        let of = |session| (0..1_000).flat_map(move |number| step(session_step(session, number)).records());
-        assert!(of(1).collect::<BTreeSet<_>>().is_disjoint(&of(0).collect()));
+        let records_of_session = |session| (0..1_000).flat_map(move |number| step(session_step(session, number)).records());
+        assert!(records_of_session(1).collect::<BTreeSet<_>>().is_disjoint(&records_of_session(0).collect()));
     }
 
     #[test]

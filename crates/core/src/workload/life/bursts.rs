@@ -100,10 +100,10 @@ impl Schedule {
         let begins = [0.0, self.end_ns(BurstPart::Before), self.end_ns(BurstPart::Burst), period_ns];
         let parts = [BurstPart::Before, BurstPart::Burst, BurstPart::After, BurstPart::Again];
         parts.into_iter().zip(begins).flat_map(move |(part, begin)| {
-            let times = if part == BurstPart::Burst { BURST_TIMES } else { 1.0 };
-            let between = 1e9 / (self.per_second * times);
-            let count = ((self.end_ns(part) - begin) / between).round() as u64;
-            (0..count).map(move |step| (part, begin + step as f64 * between))
+            let factor = if part == BurstPart::Burst { BURST_TIMES } else { 1.0 };
+            let interval_ns = 1e9 / (self.per_second * factor);
+            let count = ((self.end_ns(part) - begin) / interval_ns).round() as u64;
+            (0..count).map(move |step| (part, begin + step as f64 * interval_ns))
         })
     }
 
@@ -121,13 +121,13 @@ pub struct BurstOutcome {
     pauses: Option<Pauses>,
 }
 
-/// The steps of a burst before the first slow one, when threads take turns: `within` has each thread's steps before its first
+/// The steps of a burst before the first slow one, when threads take turns: `steps_within` has each thread's steps before its first
 /// slow one, and its steps.
-fn steps_together(within: &[(u64, u64)]) -> u64 {
-    let threads = within.len() as u64;
-    let first = (0..).zip(within).filter(|(_, (within, steps))| within < steps);
-    let first = first.map(|(thread, (within, _))| within * threads + thread).min();
-    first.unwrap_or_else(|| within.iter().map(|(_, steps)| steps).sum())
+fn steps_together(steps_within: &[(u64, u64)]) -> u64 {
+    let threads = steps_within.len() as u64;
+    let first = (0..).zip(steps_within).filter(|(_, (steps_within, steps))| steps_within < steps);
+    let first = first.map(|(thread, (steps_within, _))| steps_within * threads + thread).min();
+    first.unwrap_or_else(|| steps_within.iter().map(|(_, steps)| steps).sum())
 }
 
 impl BurstOutcome {
@@ -136,7 +136,7 @@ impl BurstOutcome {
     }
 
     /// Notes a step's due time and latency. `is_free` is whether all earlier steps had ended by then.
-    pub fn note(&mut self, (part, at_ns): (BurstPart, f64), is_free: bool, latency_ns: u64) {
+    pub fn note(&mut self, (part, due_ns): (BurstPart, f64), is_free: bool, latency_ns: u64) {
         self.latencies.record(latency_ns.max(1));
         let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, in_pause, .. } =
             &mut self.burst;
@@ -150,7 +150,7 @@ impl BurstOutcome {
                 *steps += 1;
             }
             BurstPart::After | BurstPart::Again if is_free && recovered_ns.is_none() => {
-                *recovered_ns = Some((at_ns - self.schedule.end_ns(BurstPart::Burst)).max(0.0) as u64);
+                *recovered_ns = Some((due_ns - self.schedule.end_ns(BurstPart::Burst)).max(0.0) as u64);
                 *in_pause = part == BurstPart::Again;
             }
             BurstPart::After | BurstPart::Again => {}
@@ -160,7 +160,7 @@ impl BurstOutcome {
         }
     }
 
-    pub fn left_out(&mut self, steps: u64) {
+    pub fn set_left_out(&mut self, steps: u64) {
         self.burst.left_out = steps;
     }
 
@@ -170,16 +170,16 @@ impl BurstOutcome {
 
     /// The result of all threads, which took turns.
     pub fn result(threads: Vec<BurstOutcome>) -> Result<Burst, WorkloadError> {
-        let bursts = || threads.iter().map(|seen| &seen.burst);
-        let within = |of: fn(&Burst) -> u64| {
-            steps_together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
+        let bursts = || threads.iter().map(|outcome| &outcome.burst);
+        let within = |count_of: fn(&Burst) -> u64| {
+            steps_together(&bursts().map(|burst| (count_of(burst), burst.steps)).collect::<Vec<_>>())
         };
         // Free is the load when no thread has to wait any more.
         let recovered_ns = bursts()
             .map(|burst| burst.recovered_ns)
             .collect::<Option<Vec<_>>>()
-            .and_then(|all| all.into_iter().max());
-        let all = Burst {
+            .and_then(|times| times.into_iter().max());
+        let total = Burst {
             times: BURST_TIMES,
             steps: bursts().map(|burst| burst.steps).sum(),
             within_10_ms: within(|burst| burst.within_10_ms),
@@ -193,9 +193,9 @@ impl BurstOutcome {
         let mut threads = threads.into_iter();
         let first = threads.next().ok_or_else(|| WorkloadError::harness("no thread sent bursts"))?;
         let BurstOutcome { schedule, mut latencies, mut pauses, .. } = first;
-        for seen in threads {
-            latencies.merge(&seen.latencies).map_err(WorkloadError::harness)?;
-            pauses = pauses.zip(seen.pauses).map(|(all, more)| all.plus(more));
+        for outcome in threads {
+            latencies.merge(&outcome.latencies).map_err(WorkloadError::harness)?;
+            pauses = pauses.zip(outcome.pauses).map(|(total, more)| total.plus(more));
         }
         Ok(Burst {
             percent: schedule.percent,
@@ -203,7 +203,7 @@ impl BurstOutcome {
             period_ns: schedule.period.as_nanos() as u64,
             latency: latencies.summary().map_err(WorkloadError::harness)?,
             pauses,
-            ..all
+            ..total
         })
     }
 }
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn a_burst_of_a_second_and_a_pause_of_ten_are_in_a_minute() {
         let steps: Vec<(BurstPart, f64)> = MINUTE.steps().collect();
-        let of =
+        let times_of =
             |part| steps.iter().filter(|step| step.0 == part).map(|step| step.1 / 1e9).collect::<Vec<_>>();
-        let ends = |part| (of(part).len(), of(part)[0].round(), of(part).last().unwrap().round());
+        let ends = |part| (times_of(part).len(), times_of(part)[0].round(), times_of(part).last().unwrap().round());
         assert_eq!(ends(BurstPart::Before), (3_000, 0.0, 30.0));
         assert_eq!(ends(BurstPart::Burst), (1_000, 30.0, 31.0));
         assert_eq!(ends(BurstPart::After), (1_900, 31.0, 50.0));
@@ -229,22 +229,22 @@ mod tests {
     }
 
     /// A store that takes this long for each step, one after the other: the expected result follows by arithmetic.
-    fn seen(each_ns: f64) -> Burst {
-        let mut seen = BurstOutcome::new(MINUTE).unwrap();
+    fn burst_of_store(step_ns: f64) -> Burst {
+        let mut outcome = BurstOutcome::new(MINUTE).unwrap();
         let mut free_at = 0.0_f64;
-        for (part, at) in MINUTE.steps() {
-            let is_free = free_at <= at;
-            free_at = free_at.max(at) + each_ns;
-            seen.note((part, at), is_free, (free_at - at) as u64);
+        for (part, due_ns) in MINUTE.steps() {
+            let is_free = free_at <= due_ns;
+            free_at = free_at.max(due_ns) + step_ns;
+            outcome.note((part, due_ns), is_free, (free_at - due_ns) as u64);
         }
-        BurstOutcome::result(vec![seen]).unwrap()
+        BurstOutcome::result(vec![outcome]).unwrap()
     }
 
     #[test]
     fn a_load_is_a_share_or_so_many_steps_a_second() {
-        let of = |load: &str| Schedule::for_load(load.parse().unwrap(), 200.0, Duration::from_secs(60));
-        assert_eq!((of("50%").percent, of("50%").per_second), (50.0, 100.0));
-        assert_eq!((of("100/s").percent, of("100/s").per_second), (50.0, 100.0));
+        let schedule_of = |load: &str| Schedule::for_load(load.parse().unwrap(), 200.0, Duration::from_secs(60));
+        assert_eq!((schedule_of("50%").percent, schedule_of("50%").per_second), (50.0, 100.0));
+        assert_eq!((schedule_of("100/s").percent, schedule_of("100/s").per_second), (50.0, 100.0));
         assert_eq!("2500/s".parse::<BurstLoad>().unwrap().to_string(), "2500/s");
     }
 
@@ -261,20 +261,20 @@ mod tests {
     #[test]
     fn a_store_of_known_speed_takes_the_burst_that_follows_from_it() {
         // 5 ms: in a burst a step comes each millisecond, so that step k waits for 4 k ms more than its own 5.
-        let burst = seen(5e6);
+        let burst = burst_of_store(5e6);
         assert_eq!((burst.steps, burst.within_10_ms, burst.within_100_ms), (1_000, 2, 24));
         // Give and take a nanosecond of its moment.
         assert!(burst.longest_ns.abs_diff(4_005_000_000) < 10, "{burst:?}");
         // The backlog of 4 s goes at 2 to 1: 5 ms of work come in each 10 ms.
         assert!(burst.recovered_ns.unwrap().abs_diff(8_000_000_000) < 10 && !burst.in_pause, "{burst:?}");
         // 8 ms: a backlog of 7 s would take 35 s, and is gone in the pause, 19 s after the burst.
-        let busy = seen(8e6);
+        let busy = burst_of_store(8e6);
         assert!(busy.recovered_ns.unwrap().abs_diff(29_000_000_000) < 10 && busy.in_pause, "{busy:?}");
         // It waits for nothing.
-        let quick = seen(1e5);
+        let quick = burst_of_store(1e5);
         assert_eq!((quick.within_10_ms, quick.within_100_ms, quick.recovered_ns), (1_000, 1_000, Some(0)));
         // It never gets free again.
-        let slow = seen(11e6);
+        let slow = burst_of_store(11e6);
         assert_eq!((slow.within_10_ms, slow.recovered_ns), (0, None));
     }
 }

@@ -15,10 +15,10 @@ use crate::workload::workload_error::WorkloadError;
 
 pub const SESSIONS: u64 = 2;
 /// Between calls: they test whether others can work, and should not hold the store up.
-const REST: Duration = Duration::from_millis(1);
-/// Calls of each before space is reclaimed, within [`BEFORE`].
+const PAUSE: Duration = Duration::from_millis(1);
+/// Calls of each before space is reclaimed, within [`MAX_TIME_BEFORE`].
 const CALLS_BEFORE: u64 = 100;
-const BEFORE: Duration = Duration::from_secs(2);
+const MAX_TIME_BEFORE: Duration = Duration::from_secs(2);
 
 /// The states of the two threads' work, in order.
 const STARTED: u8 = 0;
@@ -30,24 +30,24 @@ const OVER: u8 = 2;
 pub fn run_with_calls<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),
-    there: &mut [Record],
+    existing: &mut [Record],
     work: impl FnOnce() -> Result<T, WorkloadError>,
 ) -> Result<(T, ConcurrentCalls), WorkloadError> {
-    let middle = there.len() / 2;
-    let (read, written) = there.split_at_mut(middle);
-    let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
-    let thread = CallingThread { store, records, churn, moment: &moment, ready: &ready };
-    let (done, reader, writer) = thread::scope(|scope| {
-        let reader = scope.spawn(|| thread.reads(read));
-        let writer = scope.spawn(|| thread.writes(written));
+    let middle = existing.len() / 2;
+    let (read_records, overwritten_records) = existing.split_at_mut(middle);
+    let (progress, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
+    let thread = CallingThread { store, records, churn, progress: &progress, ready: &ready };
+    let (result, reader, writer) = thread::scope(|scope| {
+        let reader = scope.spawn(|| thread.run_reads(read_records));
+        let writer = scope.spawn(|| thread.run_writes(overwritten_records));
         ready.wait();
-        moment.store(UNDER_WAY, Ordering::Release);
-        let over = EndGuard(&moment);
-        let done = work();
-        drop(over);
-        (done, join_thread(reader), join_thread(writer))
+        progress.store(UNDER_WAY, Ordering::Release);
+        let end_guard = EndGuard(&progress);
+        let result = work();
+        drop(end_guard);
+        (result, join_thread(reader), join_thread(writer))
     });
-    let (done, reader, writer) = (done?, reader?, writer?);
+    let (result, reader, writer) = (result?, reader?, writer?);
     let refused: Vec<String> = [reader.refused, writer.refused].into_iter().flatten().collect();
     let calls = ConcurrentCalls {
         reads: reader.meanwhile,
@@ -56,7 +56,7 @@ pub fn run_with_calls<T>(
         writes_before: writer.before,
         refused: (!refused.is_empty()).then(|| refused.join("; ")),
     };
-    Ok((done, calls))
+    Ok((result, calls))
 }
 
 fn join_thread(
@@ -103,15 +103,15 @@ struct CallingThread<'a> {
     store: &'a dyn Store,
     records: &'a Records,
     churn: Churn,
-    moment: &'a AtomicU8,
+    progress: &'a AtomicU8,
     ready: &'a Barrier,
 }
 
 impl CallingThread<'_> {
-    fn reads(self, there: &[Record]) -> Result<CallCounts, WorkloadError> {
+    fn run_reads(self, existing: &[Record]) -> Result<CallCounts, WorkloadError> {
         let (mut expected, mut number) = (Vec::new(), 0);
         self.calls("a read", |session| {
-            let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
+            let Some((index, version)) = existing.get(number % existing.len().max(1)).copied() else {
                 return Ok(None);
             };
             let key = self.records.key(index);
@@ -131,23 +131,23 @@ impl CallingThread<'_> {
         })
     }
 
-    fn writes(self, there: &mut [Record]) -> Result<CallCounts, WorkloadError> {
+    fn run_writes(self, existing: &mut [Record]) -> Result<CallCounts, WorkloadError> {
         let (mut value, mut number) = (Vec::new(), 0);
         self.calls("a write", |session| {
-            let count = there.len().max(1);
-            let Some((index, version)) = there.get_mut(number % count) else { return Ok(None) };
+            let count = existing.len().max(1);
+            let Some((index, version)) = existing.get_mut(number % count) else { return Ok(None) };
             let next = self.churn.version(*version, 1);
             let key = self.records.key(*index);
             value.clear();
             self.records.append_value(*index, next, &mut value);
             let start = Instant::now();
-            let done = session.update(&key, &value);
+            let result = session.update(&key, &value);
             let took = start.elapsed();
-            if done.is_ok() {
+            if result.is_ok() {
                 *version = next;
                 number += 1;
             }
-            Ok(Some((took, done)))
+            Ok(Some((took, result)))
         })
     }
 
@@ -157,22 +157,22 @@ impl CallingThread<'_> {
         kind: &str,
         mut call: impl FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError>,
     ) -> Result<CallCounts, WorkloadError> {
-        let mut seen = CallCounts::default();
+        let mut counts = CallCounts::default();
         let ready = ReadyGuard(self.ready);
-        let opened = worker_pool::session(self.store);
-        let before = opened.and_then(|mut session| {
+        let session = worker_pool::session(self.store);
+        let session = session.and_then(|mut session| {
             let start = Instant::now();
-            while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
+            while counts.before.count < CALLS_BEFORE && start.elapsed() < MAX_TIME_BEFORE {
                 let Some((took, done)) = call(&mut *session)? else { break };
                 done.map_err(|error| WorkloadError::store("working before space reclaim", &error))?;
-                seen.before.add(took.as_nanos() as u64);
-                thread::sleep(REST);
+                counts.before.add(took.as_nanos() as u64);
+                thread::sleep(PAUSE);
             }
             Ok(session)
         });
         drop(ready);
-        self.call_until_end(&mut *before?, (kind, &mut call), &mut seen)?;
-        Ok(seen)
+        self.call_until_end(&mut *session?, (kind, &mut call), &mut counts)?;
+        Ok(counts)
     }
 
     /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
@@ -180,22 +180,22 @@ impl CallingThread<'_> {
         self,
         session: &mut dyn Session,
         (kind, call): (&str, &mut Call<'_>),
-        seen: &mut CallCounts,
+        counts: &mut CallCounts,
     ) -> Result<(), WorkloadError> {
-        let moment = || self.moment.load(Ordering::Acquire);
-        while moment() != OVER {
+        let progress = || self.progress.load(Ordering::Acquire);
+        while progress() != OVER {
             let Some((took, done)) = call(session)? else { return Ok(()) };
             // One that began before the work and ended in it was under way at the same time, too.
-            let is_before = moment() == STARTED;
-            if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
-            thread::sleep(REST);
+            let is_before = progress() == STARTED;
+            if is_before { &mut counts.before } else { &mut counts.meanwhile }.add(took.as_nanos() as u64);
+            thread::sleep(PAUSE);
             let Err(error) = done else { continue };
-            seen.refused = Some(format!("{kind}: {error}"));
-            while moment() != OVER {
-                thread::sleep(REST);
+            counts.refused = Some(format!("{kind}: {error}"));
+            while progress() != OVER {
+                thread::sleep(PAUSE);
             }
-            if let Some((_, again)) = call(session)? {
-                again.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
+            if let Some((_, repeated)) = call(session)? {
+                repeated.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
             }
         }
         Ok(())

@@ -25,7 +25,7 @@ const BATCH_SHARE: u64 = 10;
 const FIRST: u64 = 1 << 40;
 /// A backup's folder, in the store's, so that both are deleted together.
 pub(crate) const BACKUP: &str = "backup";
-const READ: usize = 1_000;
+const READ_RECORDS: usize = 1_000;
 /// The room for free pages while a backup reads, and for the backup, in sets.
 const ROOM_OF_BACKUP: u64 = 4;
 
@@ -46,22 +46,22 @@ impl WorkKind {
     }
 
     /// Records that need room in addition to the set.
-    pub fn records(self, set: u64) -> u64 {
+    pub fn records(self, set_records: u64) -> u64 {
         match self {
-            WorkKind::Backup => ROOM_OF_BACKUP * set,
-            WorkKind::Batch => batch_records(set),
+            WorkKind::Backup => ROOM_OF_BACKUP * set_records,
+            WorkKind::Batch => batch_records(set_records),
         }
     }
 }
 
-fn batch_records(set: u64) -> u64 {
-    (set / BATCH_SHARE).max(1)
+fn batch_records(set_records: u64) -> u64 {
+    (set_records / BATCH_SHARE).max(1)
 }
 
 /// The work during a trial's tenths, and its results. Takes all memory before the store is opened.
 pub struct ConcurrentWorker<'a> {
     work: WorkKind,
-    set: u64,
+    set_records: u64,
     threads: u64,
     churn: Churn,
     records: &'a Records,
@@ -69,9 +69,9 @@ pub struct ConcurrentWorker<'a> {
     batch: Vec<(Key, Vec<u8>)>,
     open: OpenFn,
     options: OpenOptions<'a>,
-    backup: PathBuf,
+    backup_folder: PathBuf,
     busy: &'a AtomicBool,
-    seen: result::ConcurrentWork,
+    measured: result::ConcurrentWork,
     /// Its thread's.
     syncs: u64,
 }
@@ -83,28 +83,28 @@ impl<'a> ConcurrentWorker<'a> {
         (records, busy): (&'a Records, &'a AtomicBool),
         (open, options): (OpenFn, OpenOptions<'a>),
     ) -> ConcurrentWorker<'a> {
-        let LifeParameters { records: set, threads, churn, .. } = *parameters;
-        let count = if work == WorkKind::Batch { batch_records(set) } else { 0 };
+        let LifeParameters { records: set_records, threads, churn, .. } = *parameters;
+        let count = if work == WorkKind::Batch { batch_records(set_records) } else { 0 };
         let record = |index| {
             let mut value = Vec::new();
             records.append_value(index, 0, &mut value);
             (records.key(index), value)
         };
         let batch = (FIRST..FIRST + count).map(record).collect();
-        let backup = options.directory.join(BACKUP);
-        let seen = result::ConcurrentWork::default();
+        let backup_folder = options.directory.join(BACKUP);
+        let measured = result::ConcurrentWork::default();
         ConcurrentWorker {
             work,
-            set,
+            set_records,
             threads,
             churn,
             records,
             batch,
             open,
             options,
-            backup,
+            backup_folder,
             busy,
-            seen,
+            measured,
             syncs: 0,
         }
     }
@@ -114,9 +114,9 @@ impl<'a> ConcurrentWorker<'a> {
         if self.work == WorkKind::Batch {
             return Ok(true);
         }
-        let made = self.back_up(store)?;
+        let method = self.back_up(store)?;
         self.remove_backup()?;
-        Ok(made.is_some())
+        Ok(method.is_some())
     }
 
     /// Does `steps` during the work, and waits for the end of both.
@@ -127,27 +127,27 @@ impl<'a> ConcurrentWorker<'a> {
     ) -> Result<T, WorkloadError> {
         self.remove_backup()?;
         let this = &*self;
-        let (done, steps_ended, turn) = thread::scope(|scope| {
-            let turn = scope.spawn(|| this.do_work(store));
-            let done = steps();
-            let ended = Instant::now();
-            let turn = turn
+        let (result, steps_ended, period) = thread::scope(|scope| {
+            let period = scope.spawn(|| this.do_work(store));
+            let result = steps();
+            let end = Instant::now();
+            let period = period
                 .join()
                 .unwrap_or_else(|_| Err(WorkloadError::harness("the work next to the steps panicked")));
-            (done, ended, turn)
+            (result, end, period)
         });
-        let (done, turn) = (done?, turn?);
-        let beside = turn.ended.min(steps_ended).saturating_duration_since(turn.began);
-        self.seen.by = turn.by;
-        self.seen.took_ns.push((turn.ended - turn.began).as_nanos() as u64);
-        self.seen.during_steps_ns.push(beside.as_nanos() as u64);
-        self.syncs += turn.syncs;
+        let (result, period) = (result?, period?);
+        let overlap = period.end.min(steps_ended).saturating_duration_since(period.start);
+        self.measured.by = period.method;
+        self.measured.took_ns.push((period.end - period.start).as_nanos() as u64);
+        self.measured.during_steps_ns.push(overlap.as_nanos() as u64);
+        self.syncs += period.syncs;
         if self.work == WorkKind::Backup {
             let disk =
-                disk::usage(&self.backup).map_err(|error| failed("measuring", &self.backup, &error))?;
-            self.seen.bytes.push(disk.allocated_bytes);
+                disk::usage(&self.backup_folder).map_err(|error| file_error("measuring", &self.backup_folder, &error))?;
+            self.measured.bytes.push(disk.allocated_bytes);
         }
-        Ok(done)
+        Ok(result)
     }
 
     pub fn syncs(&self) -> u64 {
@@ -155,13 +155,13 @@ impl<'a> ConcurrentWorker<'a> {
     }
 
     /// The most writes of other threads that these syncs may have made durable: each batch can share a sync with one write of each thread.
-    pub fn shared(&self) -> u64 {
+    pub fn shared_writes(&self) -> u64 {
         let batches = if self.work == WorkKind::Batch { 2 } else { 0 };
-        batches * self.seen.took_ns.len() as u64 * self.threads
+        batches * self.measured.took_ns.len() as u64 * self.threads
     }
 
     pub fn written(&self) -> WrittenRecords {
-        let turns = self.seen.took_ns.len() as u64;
+        let turns = self.measured.took_ns.len() as u64;
         let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
         let records = self.batch.len() as u64 * turns;
         WrittenRecords {
@@ -173,35 +173,35 @@ impl<'a> ConcurrentWorker<'a> {
 
     fn do_work(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
         let before = syncs::count_this_thread();
-        let (by, began, ended) = match self.work {
+        let (method, start, end) = match self.work {
             WorkKind::Backup => {
-                let (made, began, ended) = self.timed(|| self.back_up(store));
-                let by = made?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
-                (by.to_owned(), began, ended)
+                let (method, start, end) = self.timed(|| self.back_up(store));
+                let method = method?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
+                (method.to_owned(), start, end)
             }
             WorkKind::Batch => self.batch(store)?,
         };
-        Ok(WorkPeriod { by, began, ended, syncs: syncs::count_this_thread().since(&before).calls() })
+        Ok(WorkPeriod { method, start, end, syncs: syncs::count_this_thread().since(&before).calls() })
     }
 
     /// Times a part of the work, and marks it as under way.
-    fn timed<T>(&self, part: impl FnOnce() -> T) -> (T, Instant, Instant) {
+    fn timed<T>(&self, work: impl FnOnce() -> T) -> (T, Instant, Instant) {
         self.busy.store(true, Ordering::Relaxed);
-        let began = Instant::now();
-        let done = part();
-        let ended = Instant::now();
+        let start = Instant::now();
+        let result = work();
+        let end = Instant::now();
         self.busy.store(false, Ordering::Relaxed);
-        (done, began, ended)
+        (result, start, end)
     }
 
     fn back_up(&self, store: &dyn Store) -> Result<Option<&'static str>, WorkloadError> {
-        store.back_up(&self.backup).map_err(|error| WorkloadError::store("making a backup", &error))
+        store.back_up(&self.backup_folder).map_err(|error| WorkloadError::store("making a backup", &error))
     }
 
     fn remove_backup(&self) -> Result<(), WorkloadError> {
-        match fs::symlink_metadata(&self.backup) {
+        match fs::symlink_metadata(&self.backup_folder) {
             Ok(_) => {
-                guard::remove_made(&self.backup).map_err(|error| failed("deleting", &self.backup, &error))
+                guard::remove_made(&self.backup_folder).map_err(|error| file_error("deleting", &self.backup_folder, &error))
             }
             Err(_) => Ok(()),
         }
@@ -212,13 +212,13 @@ impl<'a> ConcurrentWorker<'a> {
         let mut session = worker_pool::session(store)?;
         let records: Vec<(&[u8], &[u8])> =
             self.batch.iter().map(|(key, value)| (&key[..], &value[..])).collect();
-        let (done, began, ended) = self.timed(|| session.insert_batch(&records));
-        done.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
+        let (result, start, end) = self.timed(|| session.insert_batch(&records));
+        result.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
         let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
         session
             .remove_batch(&keys)
             .map_err(|error| WorkloadError::store("removing a large batch", &error))?;
-        Ok((format!("a batch of {}", with_commas(records.len() as u64)), began, ended))
+        Ok((format!("a batch of {}", with_commas(records.len() as u64)), start, end))
     }
 
     /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or
@@ -228,14 +228,14 @@ impl<'a> ConcurrentWorker<'a> {
         parts: impl IntoIterator<Item = &'s Set>,
     ) -> Result<result::ConcurrentWork, WorkloadError> {
         if self.work == WorkKind::Backup {
-            let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
+            let options = OpenOptions { directory: &self.backup_folder, ..self.options.clone() };
             let store =
                 (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;
             self.check(&*store, parts)?;
             store.close().map_err(|error| WorkloadError::store("closing the backup", &error))?;
             self.remove_backup()?;
         }
-        Ok(self.seen)
+        Ok(self.measured)
     }
 
     /// Checks a backup's number of records, and a sample against what they were at any time. If records are replaced, each thread
@@ -245,16 +245,16 @@ impl<'a> ConcurrentWorker<'a> {
         backup: &dyn Store,
         parts: impl IntoIterator<Item = &'s Set>,
     ) -> Result<(), WorkloadError> {
-        let wrong = |what: String| WorkloadError::wrong_data(format!("the backup {what}"));
+        let wrong_backup = |fault: String| WorkloadError::wrong_data(format!("the backup {fault}"));
         let count =
             backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
         let replaces = self.churn.replaces();
         let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
-        if !(self.set.saturating_sub(fewer)..=self.set + more).contains(&count) {
-            return Err(wrong(format!("has {count} records, but the store has {}", self.set)));
+        if !(self.set_records.saturating_sub(fewer)..=self.set_records + more).contains(&count) {
+            return Err(wrong_backup(format!("has {count} records, but the store has {}", self.set_records)));
         }
         let mut session = worker_pool::session(backup)?;
-        let step = (self.set as usize).div_ceil(READ).max(1);
+        let step = (self.set_records as usize).div_ceil(READ_RECORDS).max(1);
         let mut missing = 0;
         for part in parts {
             for place in (0..part.all().len()).step_by(step) {
@@ -269,7 +269,7 @@ impl<'a> ConcurrentWorker<'a> {
             }
         }
         if missing > fewer {
-            return Err(wrong(format!("lacks {missing} of the records that were read, or has other values")));
+            return Err(wrong_backup(format!("lacks {missing} of the records that were read, or has other values")));
         }
         Ok(())
     }
@@ -278,19 +278,19 @@ impl<'a> ConcurrentWorker<'a> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session
-            .get(&key, &mut |found| is_right = found == value)
+            .get(&key, &mut |bytes| is_right = bytes == value)
             .map_err(|error| WorkloadError::store("reading the backup", &error))?;
         Ok(is_right)
     }
 }
 
 struct WorkPeriod {
-    by: String,
-    began: Instant,
-    ended: Instant,
+    method: String,
+    start: Instant,
+    end: Instant,
     syncs: u64,
 }
 
-fn failed(doing: &str, path: &Path, error: &std::io::Error) -> WorkloadError {
+fn file_error(doing: &str, path: &Path, error: &std::io::Error) -> WorkloadError {
     WorkloadError::harness(format!("{doing} {}: {error}", path.display()))
 }

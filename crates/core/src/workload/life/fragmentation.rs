@@ -30,20 +30,20 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
 
 /// The extents of the files below a folder; `None` if the file system does not report them.
 pub fn pieces(folder: &Path) -> Option<FilePieces> {
-    let all = extents::extents_below(folder).ok().filter(|all| !all.is_empty())?;
-    Some(count_pieces(&all))
+    let file_extents = extents::extents_below(folder).ok().filter(|file_extents| !file_extents.is_empty())?;
+    Some(count_pieces(&file_extents))
 }
 
 /// Adjacent extents are one piece.
-fn count_pieces(all: &[FileExtent]) -> FilePieces {
+fn count_pieces(file_extents: &[FileExtent]) -> FilePieces {
     let mut pieces = FilePieces::default();
-    let mut before: Option<&FileExtent> = None;
-    for lies in all {
-        let same_file = before.is_some_and(|before| before.path == lies.path);
+    let mut previous: Option<&FileExtent> = None;
+    for extent in file_extents {
+        let same_file = previous.is_some_and(|previous| previous.path == extent.path);
         pieces.files += u64::from(!same_file);
-        let follows = before.is_some_and(|before| before.at + before.bytes == lies.at);
+        let follows = previous.is_some_and(|previous| previous.at + previous.bytes == extent.at);
         pieces.pieces += u64::from(!(same_file && follows));
-        before = Some(lies);
+        previous = Some(extent);
     }
     pieces
 }
@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn extents_that_lie_side_by_side_are_one_piece() {
-        let lies =
+        let extent =
             |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
-        let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
+        let whole = [extent("a", 0, 4096, 4096), extent("a", 4096, 8192, 4096), extent("b", 0, 12_288, 100)];
         assert_eq!(count_pieces(&whole), FilePieces { files: 2, pieces: 2 });
-        let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];
+        let torn = [extent("a", 0, 4096, 4096), extent("a", 4096, 40_960, 4096), extent("a", 8192, 8192, 4096)];
         assert_eq!(count_pieces(&torn), FilePieces { files: 1, pieces: 3 });
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct LifeWorker<'a> {
     pub watch: PauseWatch<'a>,
     spare_watches: Vec<PauseWatch<'a>>,
     /// Whether the oldest records are removed many at once.
-    in_lots: bool,
+    removes_in_lots: bool,
     lot: Vec<Key>,
     /// Whether the oldest record is looked for before it is removed.
     scans: bool,
@@ -95,7 +95,7 @@ impl<'a> LifeWorker<'a> {
             steps: (work.steps + threads - 1 - thread) / threads,
             watch: PauseWatch::new(gauge.clock, threads, busy),
             spare_watches: work.bursts.iter().map(|_| PauseWatch::new(gauge.clock, threads, busy)).collect(),
-            in_lots: work.churn == Churn::Log,
+            removes_in_lots: work.churn == Churn::Log,
             lot: Vec::with_capacity(LOT),
             scans,
             value: touched(records.largest_value() as u64),
@@ -114,12 +114,12 @@ impl<'a> LifeWorker<'a> {
     fn timed<T>(&mut self, kind: usize, call: impl FnOnce(&[u8]) -> T) -> T {
         let clock = self.gauge.clock;
         let start = clock.now();
-        let done = call(&self.value);
+        let result = call(&self.value);
         let end = clock.now();
         let ns = clock.nanoseconds(start, end).max(1);
         self.recorder.record(kind, ns);
-        self.watch.called(kind, ns, end);
-        done
+        self.watch.note_call(kind, ns, end);
+        result
     }
 
     fn plan(&mut self) -> PlannedStep {
@@ -133,23 +133,23 @@ impl<'a> LifeWorker<'a> {
     fn step(&mut self, session: &mut dyn Session, planned: &PlannedStep) -> Result<(), WorkloadError> {
         let PlannedStep { step: Step { old, new }, old_key, new_key } = planned;
         let kind = if old.0 == new.0 {
-            let done = self.timed(UPDATE, |value| session.update(new_key, value));
-            done.map_err(|error| failed("overwriting", new_key, &error))?;
+            let outcome = self.timed(UPDATE, |value| session.update(new_key, value));
+            outcome.map_err(|error| record_error("overwriting", new_key, &error))?;
             self.writes += u64::from(!self.records.is_same_value(new.0, old.1, new.1));
             UPDATE
         } else {
             if self.scans {
                 self.look_for_oldest(session, old_key)?;
             }
-            if self.in_lots {
+            if self.removes_in_lots {
                 self.lot.push(*old_key);
             } else {
-                let done = self.timed(REMOVE, |_| session.remove(old_key));
-                done.map_err(|error| failed("removing", old_key, &error))?;
+                let outcome = self.timed(REMOVE, |_| session.remove(old_key));
+                outcome.map_err(|error| record_error("removing", old_key, &error))?;
                 self.writes += 1;
             }
-            let done = self.timed(INSERT, |value| session.insert(new_key, value));
-            done.map_err(|error| failed("inserting", new_key, &error))?;
+            let outcome = self.timed(INSERT, |value| session.insert(new_key, value));
+            outcome.map_err(|error| record_error("inserting", new_key, &error))?;
             self.writes += 1;
             INSERT
         };
@@ -168,8 +168,8 @@ impl<'a> LifeWorker<'a> {
         let lot = std::mem::take(&mut self.lot);
         if let Some(first) = lot.first() {
             let keys: Vec<&[u8]> = lot.iter().map(|key| &key[..]).collect();
-            let done = self.timed(REMOVE, |_| session.remove_batch(&keys));
-            done.map_err(|error| failed("removing a batch from", first, &error))?;
+            let outcome = self.timed(REMOVE, |_| session.remove_batch(&keys));
+            outcome.map_err(|error| record_error("removing a batch from", first, &error))?;
             self.writes += 1;
         }
         self.lot = lot;
@@ -188,7 +188,7 @@ impl<'a> LifeWorker<'a> {
                 }
             })
         });
-        let found = found.map_err(|error| failed("looking for", oldest, &error))?;
+        let found = found.map_err(|error| record_error("looking for", oldest, &error))?;
         self.recorder.kind_record_mut(SCAN).value_bytes += bytes;
         // Another thread's may come before it.
         if found == 1 && (first == *oldest || (!self.set.is_whole() && first < *oldest)) {
@@ -205,7 +205,7 @@ impl<'a> LifeWorker<'a> {
 
 impl LifeWorker<'_> {
     /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
-    fn bursts(
+    fn run_bursts(
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
@@ -213,29 +213,29 @@ impl LifeWorker<'_> {
         started: &StartedRound<'_>,
     ) -> Result<BurstOutcome, WorkloadError> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
-        let after = |ns: f64| started.start + clock.ticks(ns) as u64;
-        let gives_up = after(schedule.gives_up_ns());
-        let mut seen = BurstOutcome::new(schedule).map_err(WorkloadError::harness)?;
+        let ticks_after = |ns: f64| started.start + clock.ticks(ns) as u64;
+        let deadline = ticks_after(schedule.gives_up_ns());
+        let mut outcome = BurstOutcome::new(schedule).map_err(WorkloadError::harness)?;
         let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize).peekable();
-        while let Some((part, at_ns)) = steps.next() {
+        while let Some((part, due_ns)) = steps.next() {
             let planned = self.plan();
-            let moment = after(at_ns);
+            let moment = ticks_after(due_ns);
             let is_free = clock.now() <= moment;
             wait_until(clock, moment, &stopped);
             self.step(session, &planned)?;
             let end = clock.now();
-            seen.note((part, at_ns), is_free, clock.nanoseconds(moment, end));
-            if end > gives_up {
+            outcome.note((part, due_ns), is_free, clock.nanoseconds(moment, end));
+            if end > deadline {
                 break;
             }
-            let next = steps.peek().map_or(u64::MAX, |(_, at_ns)| after(*at_ns));
-            self.watch.stepped_before(store, next)?;
+            let next = steps.peek().map_or(u64::MAX, |(_, due_ns)| ticks_after(*due_ns));
+            self.watch.sample_before(store, next)?;
         }
-        seen.left_out(steps.count() as u64);
-        Ok(seen)
+        outcome.set_left_out(steps.count() as u64);
+        Ok(outcome)
     }
 
-    fn tenth(
+    fn run_tenth(
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
@@ -247,15 +247,15 @@ impl LifeWorker<'_> {
             .thread(self.thread as usize, self.recorder.latencies(main))
             .map_err(WorkloadError::harness)?;
         let begin = clock.now();
-        let goes_on = || started.can_continue(begin, None);
-        run_in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
-            for _ in 0..most {
+        let can_continue = || started.can_continue(begin, None);
+        run_in_quanta(self.steps, largest_quantum(Rate::Closed), can_continue, |count| {
+            for _ in 0..count {
                 let planned = self.plan();
                 self.step(session, &planned)?;
-                self.watch.stepped(store)?;
+                self.watch.sample_if_due(store)?;
             }
             seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
-            Ok::<_, WorkloadError>(most)
+            Ok::<_, WorkloadError>(count)
         })?;
         seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)
     }
@@ -272,24 +272,24 @@ impl worker_pool::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
     ) -> Result<TimedPart, WorkloadError> {
         let clock = self.gauge.clock;
         // Bursts record their pauses separately.
-        let of_bursts = match round {
+        let bursts_watch = match round {
             Round::Tenth => None,
             Round::Bursts(_) => self.spare_watches.pop(),
         };
-        let of_tenths = of_bursts.map(|own| std::mem::replace(&mut self.watch, own));
+        let tenths_watch = bursts_watch.map(|watch| std::mem::replace(&mut self.watch, watch));
         self.watch.begin(store)?;
         let started = approach.cross()?;
         let begin = clock.now();
-        let seen = match round {
-            Round::Tenth => self.tenth(session, store, &started).map(|()| None)?,
-            Round::Bursts(schedule) => self.bursts(session, store, schedule, &started).map(Some)?,
+        let burst_outcome = match round {
+            Round::Tenth => self.run_tenth(session, store, &started).map(|()| None)?,
+            Round::Bursts(schedule) => self.run_bursts(session, store, schedule, &started).map(Some)?,
         };
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;
         let end = clock.now();
-        if let (Some(seen), Some(of_tenths)) = (seen, of_tenths) {
-            let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
-            self.bursts.push(seen.with_pauses(pauses));
+        if let (Some(burst_outcome), Some(tenths_watch)) = (burst_outcome, tenths_watch) {
+            let pauses = std::mem::replace(&mut self.watch, tenths_watch).result();
+            self.bursts.push(burst_outcome.with_pauses(pauses));
         }
         let spare =
             self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
@@ -302,6 +302,6 @@ impl worker_pool::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
     }
 }
 
-fn failed(doing: &str, key: &Key, error: &StoreError) -> WorkloadError {
+fn record_error(doing: &str, key: &Key, error: &StoreError) -> WorkloadError {
     WorkloadError::store(&format!("{doing} the record {}", String::from_utf8_lossy(key)), error)
 }

@@ -99,9 +99,9 @@ pub fn sessions(cell: &Cell) -> u64 {
 
 pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     let check = || {
-        let (store, able) = case.opens_for_threads()?;
+        let (store, capabilities) = case.opens_for_threads()?;
         let threads = sessions(case.cell);
-        if threads > 1 && able.threads == Threads::One {
+        if threads > 1 && capabilities.threads == Threads::One {
             return Err(LeftOutReason::OneSession { store: store.name.into(), threads: threads as u32 });
         }
         if case.cell.records().from < u64::from(case.cell.threads()) {
@@ -119,15 +119,15 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
-            Some(WorkKind::Backup) if !able.backup => {
+            Some(WorkKind::Backup) if !capabilities.backup => {
                 return Err(LeftOutReason::NoBackup { store: store.name.into() });
             }
             _ => {}
         }
-        if has_held_reader(case.cell) && !able.held_reader {
+        if has_held_reader(case.cell) && !capabilities.held_reader {
             return Err(LeftOutReason::NoHeldReader { store: store.name.into() });
         }
-        if reclaims_concurrently(case.cell) && !able.compacts_beside {
+        if reclaims_concurrently(case.cell) && !capabilities.compacts_beside {
             return Err(LeftOutReason::NoConcurrentReclaim { store: store.name.into() });
         }
         case.holds(held_bytes(case))
@@ -154,9 +154,9 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = LifeParameters::from_parameters(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
-    let besides = WorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
+    let extra = WorkKind::from_cell(case.cell).map_or(0, |kind| kind.records(work.records));
     let bytes = (held_bytes(case) + (work.records * KEY_BYTES as u64) as f64)
-        * (1.0 + besides as f64 / work.records.max(1) as f64);
+        * (1.0 + extra as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
     SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
@@ -176,14 +176,14 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let batch = (largest * work.batch as f64).min(BATCH_BYTES as f64 + largest);
     let parts = work.most_tenths() + work.bursts.len();
     let histograms = HISTOGRAMS_BYTES * parts as f64 * work.threads as f64;
-    let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
-    let another = match WorkKind::from_cell(case.cell) {
+    let own_bytes = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
+    let batch_records_bytes = match WorkKind::from_cell(case.cell) {
         Some(WorkKind::Batch) => {
             WorkKind::Batch.records(work.records) as f64 * (KEY_BYTES as f64 + case.cell.record_size().mean())
         }
         _ => 0.0,
     };
-    own + another + batch + case.kept_in_memory(held_bytes(case))
+    own_bytes + batch_records_bytes + batch + case.kept_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
@@ -201,9 +201,9 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let reclaim_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let besides = WorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
-    let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
-    let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
+    let extra = WorkKind::from_cell(case.cell).map_or(0, |kind| kind.records(work.records));
+    let extra_s = (extra * work.most_tenths() as u64) as f64 * MOVED_S;
+    let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + extra_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
     TimeEstimate::with_audit(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
@@ -223,13 +223,13 @@ mod tests {
         let cell =
             cell.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let of = |turnover: &str| {
+        let estimate = |turnover: &str| {
             let parameters = Parameters::default().with("turnover", turnover).unwrap();
             let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 20);
             assert!(held_bytes(&case) == 100_000.0 && memory(&case) > 100_000.0);
             (LifeParameters::from_parameters(&cell, &parameters).steps, time(&case, &probe).trial_s)
         };
-        let (once, ten) = (of("1"), of("10"));
+        let (once, ten) = (estimate("1"), estimate("10"));
         assert_eq!((once.0, ten.0), (100, 1_000));
         assert!(once.1 > 2.0 && ten.1 > 20.0, "{once:?} {ten:?}");
     }
@@ -243,7 +243,7 @@ mod tests {
             let parameters = Parameters::default();
             reason(&Case::with_defaults(&cell, &parameters, &[store], 1 << 40))
         };
-        let one = StoreDef {
+        let single_session_store = StoreDef {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
             ..MEMORY
         };
@@ -261,7 +261,7 @@ mod tests {
             Some(LeftOutReason::NoConcurrentReclaim { store: store() })
         );
         assert_eq!(
-            reason(&[(Axis::WRITER, "batch")], one),
+            reason(&[(Axis::WRITER, "batch")], single_session_store),
             Some(LeftOutReason::OneSession { store: store(), threads: 2 })
         );
         for (axes, left_out) in [

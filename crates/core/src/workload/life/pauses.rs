@@ -14,11 +14,11 @@ use crate::workload::workload_error::WorkloadError;
 /// Longer calls are pauses.
 const PAUSE_NS: u64 = 10_000_000;
 
-/// The least time between two looks of all threads at the engine.
-const BETWEEN_NS: f64 = 10e6;
-/// Looks take at most one part in this many of all time, and as much again after pauses.
-const MOST_LOOKING: u64 = 50;
-const MOST_AFTER_PAUSES: u64 = 10;
+/// The least time between two samples of all threads.
+const SAMPLE_INTERVAL_NS: f64 = 10e6;
+/// Sampling takes at most one part in this many of all time, and as much again after pauses.
+const SAMPLING_SHARE: u64 = 50;
+const SAMPLING_SHARE_AFTER_PAUSES: u64 = 10;
 
 pub struct PauseWatch<'a> {
     clock: &'a Clock,
@@ -26,21 +26,21 @@ pub struct PauseWatch<'a> {
     busy: &'a AtomicBool,
     was_busy: bool,
     /// Calls during that work, and the others.
-    pub beside: CallStatistics,
+    pub during: CallStatistics,
     pub otherwise: CallStatistics,
     pauses: Pauses,
     by_kind: [u64; KINDS.len()],
-    /// The engine's work at the last look, and when that was.
+    /// The engine's work at the last sample, and when that was taken.
     last: Vec<Upkeep>,
-    looked: u64,
-    /// Ticks between two looks, and when the next is due.
-    between: u64,
-    due: u64,
-    /// Ticks of the last look.
-    took: u64,
-    ended: u64,
-    /// Whether a call since the last look was a pause.
-    paused: bool,
+    sampled_at: u64,
+    /// Ticks between two samples, and when the next is due.
+    interval: u64,
+    next_sample: u64,
+    /// Ticks that the last sample took.
+    sampling_ticks: u64,
+    call_end: u64,
+    /// Whether a call since the last sample was a pause.
+    had_pause: bool,
     /// This thread's time in syncs when the last call ended.
     synced_ns: u64,
 }
@@ -52,27 +52,27 @@ impl<'a> PauseWatch<'a> {
             clock,
             busy,
             was_busy: false,
-            beside: CallStatistics::default(),
+            during: CallStatistics::default(),
             otherwise: CallStatistics::default(),
             pauses: Pauses { over_ns: PAUSE_NS, ..Pauses::default() },
             by_kind: [0; KINDS.len()],
             last: Vec::new(),
-            looked: 0,
-            between: clock.ticks(BETWEEN_NS * threads as f64) as u64,
-            due: 0,
-            took: 0,
-            ended: 0,
-            paused: false,
+            sampled_at: 0,
+            interval: clock.ticks(SAMPLE_INTERVAL_NS * threads as f64) as u64,
+            next_sample: 0,
+            sampling_ticks: 0,
+            call_end: 0,
+            had_pause: false,
             synced_ns: 0,
         }
     }
 
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
-        self.last = ask(store)?;
-        self.paused = false;
+        self.last = read_upkeep(store)?;
+        self.had_pause = false;
         self.synced_ns = syncs::count_this_thread().ns();
-        self.looked = self.clock.now();
-        self.due = self.looked + self.between;
+        self.sampled_at = self.clock.now();
+        self.next_sample = self.sampled_at + self.interval;
         if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !children::is_there() {
             self.pauses.sync_ns = Some(0);
         }
@@ -81,76 +81,76 @@ impl<'a> PauseWatch<'a> {
 
     /// Notes a call that ended now.
     #[inline]
-    pub fn called(&mut self, kind: usize, ns: u64, ended: u64) {
+    pub fn note_call(&mut self, kind: usize, ns: u64, call_end: u64) {
         let is_busy = self.busy.load(Ordering::Relaxed);
         // A call during the begin or end of the work counts as during it.
-        if is_busy || self.was_busy { &mut self.beside } else { &mut self.otherwise }.add(ns);
+        if is_busy || self.was_busy { &mut self.during } else { &mut self.otherwise }.add(ns);
         self.was_busy = is_busy;
         self.pauses.calls_ns += ns;
-        self.ended = ended;
+        self.call_end = call_end;
         let synced_ns = syncs::count_this_thread().ns();
         if ns > PAUSE_NS {
-            self.pause(kind, ns, synced_ns - self.synced_ns);
+            self.note_pause(kind, ns, synced_ns - self.synced_ns);
         }
         self.synced_ns = synced_ns;
     }
 
     #[cold]
-    fn pause(&mut self, kind: usize, ns: u64, in_syncs_ns: u64) {
+    fn note_pause(&mut self, kind: usize, ns: u64, in_syncs_ns: u64) {
         self.by_kind[kind] += 1;
         let pauses = &mut self.pauses;
         pauses.total_ns += ns;
         pauses.longest_ns = pauses.longest_ns.max(ns);
         pauses.sync_ns = pauses.sync_ns.map(|all| all + in_syncs_ns.min(ns));
-        self.paused = true;
+        self.had_pause = true;
     }
 
     /// Asks the engine after a step, if due.
     #[inline]
-    pub fn stepped(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
-        let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
-        if (self.paused && may_look) || self.ended >= self.due { self.take_sample(store) } else { Ok(()) }
+    pub fn sample_if_due(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
+        let may_look = self.call_end >= self.sampled_at + self.sampling_ticks * SAMPLING_SHARE_AFTER_PAUSES;
+        if (self.had_pause && may_look) || self.call_end >= self.next_sample { self.take_sample(store) } else { Ok(()) }
     }
 
     /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.
-    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), WorkloadError> {
-        let has_time = self.ended + 2 * self.took < next;
-        if self.paused || has_time { self.stepped(store) } else { Ok(()) }
+    pub(crate) fn sample_before(&mut self, store: &dyn Store, next: u64) -> Result<(), WorkloadError> {
+        let has_time = self.call_end + 2 * self.sampling_ticks < next;
+        if self.had_pause || has_time { self.sample_if_due(store) } else { Ok(()) }
     }
 
     #[cold]
     fn take_sample(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let begin = self.clock.now();
-        let now = ask(store)?;
-        let span_ns = self.clock.nanoseconds(self.looked, begin);
-        let PauseWatch { pauses, last, paused, .. } = self;
-        let looks = if *paused { &mut pauses.after } else { &mut pauses.otherwise };
-        *looks = Samples { count: looks.count + 1, span_ns: looks.span_ns + span_ns };
-        for one in &now {
-            let before = last.iter().find(|other| other.work == one.work);
-            let is_found = one.under_way || before.is_none_or(|before| before.count != one.count);
-            let place = pauses.upkeep.iter().position(|seen| seen.work == one.work).unwrap_or_else(|| {
-                pauses.upkeep.push(UpkeepCount { work: one.work.into(), ..UpkeepCount::default() });
+        let upkeep = read_upkeep(store)?;
+        let span_ns = self.clock.nanoseconds(self.sampled_at, begin);
+        let PauseWatch { pauses, last, had_pause, .. } = self;
+        let samples = if *had_pause { &mut pauses.after } else { &mut pauses.otherwise };
+        *samples = Samples { count: samples.count + 1, span_ns: samples.span_ns + span_ns };
+        for task in &upkeep {
+            let earlier = last.iter().find(|earlier| earlier.work == task.work);
+            let is_found = task.under_way || earlier.is_none_or(|earlier| earlier.count != task.count);
+            let index = pauses.upkeep.iter().position(|count| count.work == task.work).unwrap_or_else(|| {
+                pauses.upkeep.push(UpkeepCount { work: task.work.into(), ..UpkeepCount::default() });
                 pauses.upkeep.len() - 1
             });
-            let seen = &mut pauses.upkeep[place];
-            *if *paused { &mut seen.after } else { &mut seen.otherwise } += u64::from(is_found);
+            let count = &mut pauses.upkeep[index];
+            *if *had_pause { &mut count.after } else { &mut count.otherwise } += u64::from(is_found);
         }
-        *last = now;
-        *paused = false;
-        self.looked = self.clock.now();
-        self.took = self.looked - begin;
-        self.due = self.looked + self.between.max(self.took * MOST_LOOKING);
+        *last = upkeep;
+        *had_pause = false;
+        self.sampled_at = self.clock.now();
+        self.sampling_ticks = self.sampled_at - begin;
+        self.next_sample = self.sampled_at + self.interval.max(self.sampling_ticks * SAMPLING_SHARE);
         Ok(())
     }
 
     pub fn result(self) -> Pauses {
-        let named = KINDS.iter().zip(self.by_kind).filter(|(_, count)| *count > 0);
-        let by_call = named.map(|(kind, count)| ((*kind).to_owned(), count)).collect();
-        Pauses { calls: self.beside.count + self.otherwise.count, by_call, ..self.pauses }
+        let called_kinds = KINDS.iter().zip(self.by_kind).filter(|(_, count)| *count > 0);
+        let by_call = called_kinds.map(|(kind, count)| ((*kind).to_owned(), count)).collect();
+        Pauses { calls: self.during.count + self.otherwise.count, by_call, ..self.pauses }
     }
 }
 
-fn ask(store: &dyn Store) -> Result<Vec<Upkeep>, WorkloadError> {
+fn read_upkeep(store: &dyn Store) -> Result<Vec<Upkeep>, WorkloadError> {
     store.upkeep().map_err(|error| WorkloadError::store("reading what the engine does for itself", &error))
 }

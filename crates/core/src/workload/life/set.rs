@@ -45,8 +45,8 @@ impl Churn {
         if self == Churn::Waves { WAVES.into() } else { 1 << 8 }
     }
 
-    pub fn version(self, version: u8, after: u16) -> u8 {
-        ((u16::from(version) + after) % self.versions()) as u8
+    pub fn version(self, version: u8, steps: u16) -> u8 {
+        ((u16::from(version) + steps) % self.versions()) as u8
     }
 
     /// Whether keys ascend, and the oldest goes first.
@@ -155,24 +155,24 @@ mod tests {
     use super::*;
 
     /// The records after a number of steps, by a map in which each step must make sense.
-    fn after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
+    fn set_after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
         let mut set = Set::new(churn, (0, 1), 50, 7).unwrap();
-        let mut held: BTreeMap<u64, u8> = set.all().collect();
+        let mut expected: BTreeMap<u64, u8> = set.all().collect();
         for _ in 0..steps {
             let Step { old, new } = set.step();
-            assert_eq!(held.remove(&old.0), Some(old.1), "{churn:?}");
-            assert_eq!(held.insert(new.0, new.1), None);
+            assert_eq!(expected.remove(&old.0), Some(old.1), "{churn:?}");
+            assert_eq!(expected.insert(new.0, new.1), None);
         }
-        (set, held)
+        (set, expected)
     }
 
     #[test]
     fn the_set_is_what_its_steps_made_of_it() {
         for churn in [Churn::Uniform, Churn::Zipfian, Churn::Waves, Churn::Replace, Churn::Queue, Churn::Log]
         {
-            let (set, held) = after(churn, 1_234);
-            assert_eq!(held.len(), 50);
-            assert_eq!(set.all().collect::<BTreeMap<_, _>>(), held, "{churn:?}");
+            let (set, expected) = set_after(churn, 1_234);
+            assert_eq!(expected.len(), 50);
+            assert_eq!(set.all().collect::<BTreeMap<_, _>>(), expected, "{churn:?}");
         }
     }
 
@@ -180,12 +180,12 @@ mod tests {
     fn a_place_remembers_what_its_record_was() {
         for churn in [Churn::Uniform, Churn::Replace] {
             let mut set = Set::new(churn, (1, 2), 8, 7).unwrap();
-            let mut was: Vec<Vec<Record>> = (0..4).map(|place| vec![set.record_at(place)]).collect();
+            let mut states_by_place: Vec<Vec<Record>> = (0..4).map(|place| vec![set.record_at(place)]).collect();
             for _ in 0..40 {
                 let Step { old, new } = set.step();
-                was.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
+                states_by_place.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
             }
-            for (place, mut states) in was.into_iter().enumerate() {
+            for (place, mut states) in states_by_place.into_iter().enumerate() {
                 states.reverse();
                 assert_eq!(set.states(place).take(states.len()).collect::<Vec<_>>(), states, "{churn:?}");
             }
@@ -195,10 +195,10 @@ mod tests {
     #[test]
     fn threads_have_all_records_among_them_and_never_meet() {
         for churn in [Churn::Uniform, Churn::Queue] {
-            let mut parts: Vec<Set> = (0..3).map(|of| Set::new(churn, (of, 3), 50, 7).unwrap()).collect();
-            let all =
+            let mut parts: Vec<Set> = (0..3).map(|thread| Set::new(churn, (thread, 3), 50, 7).unwrap()).collect();
+            let indexes =
                 |parts: &[Set]| parts.iter().flat_map(Set::all).map(|(index, _)| index).collect::<Vec<_>>();
-            let (mut fresh, count) = (all(&parts), |part: &Set| part.all().len());
+            let (mut fresh, count) = (indexes(&parts), |part: &Set| part.all().len());
             fresh.sort_unstable();
             assert_eq!(fresh, (0..50).collect::<Vec<_>>());
             assert_eq!(parts.iter().map(count).collect::<Vec<_>>(), [17, 17, 16]);
@@ -207,28 +207,28 @@ mod tests {
                     part.step();
                 }
             }
-            let aged: BTreeMap<u64, ()> = all(&parts).into_iter().map(|index| (index, ())).collect();
+            let aged: BTreeMap<u64, ()> = indexes(&parts).into_iter().map(|index| (index, ())).collect();
             assert_eq!(aged.len(), 50, "{churn:?}");
         }
     }
 
     #[test]
     fn a_queue_holds_the_newest_in_their_order() {
-        let (set, _) = after(Churn::Queue, 120);
+        let (set, _) = set_after(Churn::Queue, 120);
         assert_eq!(set.all().collect::<Vec<_>>(), (120..170).map(|index| (index, 0)).collect::<Vec<_>>());
     }
 
     #[test]
     fn waves_overwrite_each_as_often_and_begin_anew() {
-        let (set, held) = after(Churn::Waves, 50 * u64::from(WAVES) + 20);
-        assert!(held.iter().all(|(index, version)| *version == u8::from(*index < 20)), "{held:?}");
+        let (set, expected) = set_after(Churn::Waves, 50 * u64::from(WAVES) + 20);
+        assert!(expected.iter().all(|(index, version)| *version == u8::from(*index < 20)), "{expected:?}");
         assert_eq!(set.states(3).take(3).collect::<Vec<_>>(), [(3, 1), (3, 0), (3, WAVES - 1)]);
     }
 
     #[test]
     fn overwriting_keeps_the_keys_and_zipf_prefers_few() {
-        let most = |churn| after(churn, 200).1.values().copied().max();
-        assert!(most(Churn::Zipfian) > Some(2 * most(Churn::Uniform).unwrap()));
-        assert!(after(Churn::Uniform, 200).1.keys().copied().eq(0..50));
+        let largest_version = |churn| set_after(churn, 200).1.values().copied().max();
+        assert!(largest_version(Churn::Zipfian) > Some(2 * largest_version(Churn::Uniform).unwrap()));
+        assert!(set_after(Churn::Uniform, 200).1.keys().copied().eq(0..50));
     }
 }

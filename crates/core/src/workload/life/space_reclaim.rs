@@ -18,11 +18,11 @@ use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 /// One record in this many is left.
-const LEFT: usize = 10;
+const LEFT_ONE_IN: usize = 10;
 /// Removed records that are looked for.
-const LOOKED_FOR: usize = 1_000;
+const REMOVALS_LOOKED_FOR: usize = 1_000;
 /// Between measuring the files while space is reclaimed.
-const LOOKS: Duration = Duration::from_millis(5);
+const MEASURING_INTERVAL: Duration = Duration::from_millis(5);
 
 pub(crate) struct RemainingRecords<'r> {
     records: &'r Records,
@@ -40,23 +40,23 @@ impl<'r> RemainingRecords<'r> {
         records: &'r Records,
         seed: u64,
     ) -> RemainingRecords<'r> {
-        let mut remains = RemainingRecords { records, churn, seed, kept: Vec::new(), removed: Vec::new() };
-        for all in parts.into_iter().map(Set::all) {
-            let from = all.len() - all.len() / LEFT;
-            for (number, record) in all.enumerate() {
-                let is_kept = if churn.ascends() { number >= from } else { number % LEFT == LEFT - 1 };
-                if is_kept { &mut remains.kept } else { &mut remains.removed }.push(record);
+        let mut remaining = RemainingRecords { records, churn, seed, kept: Vec::new(), removed: Vec::new() };
+        for set_records in parts.into_iter().map(Set::all) {
+            let first_kept = set_records.len() - set_records.len() / LEFT_ONE_IN;
+            for (number, record) in set_records.enumerate() {
+                let is_kept = if churn.ascends() { number >= first_kept } else { number % LEFT_ONE_IN == LEFT_ONE_IN - 1 };
+                if is_kept { &mut remaining.kept } else { &mut remaining.removed }.push(record);
             }
         }
-        remains
+        remaining
     }
 
     /// All that the store holds before anything is removed.
     pub fn stored(&self) -> StoredRecords {
-        let all = || self.kept.iter().chain(&self.removed);
-        let records = all().count() as u64;
+        let all_records = || self.kept.iter().chain(&self.removed);
+        let records = all_records().count() as u64;
         let key_bytes = records * crate::record::KEY_BYTES as u64;
-        StoredRecords { records, key_bytes, value_bytes: self.value_bytes(all()) }
+        StoredRecords { records, key_bytes, value_bytes: self.value_bytes(all_records()) }
     }
 
     fn value_bytes<'a>(&self, records: impl Iterator<Item = &'a Record>) -> u64 {
@@ -74,39 +74,39 @@ impl<'r> RemainingRecords<'r> {
         let start = Instant::now();
         self.remove(bench, work.batch)?;
         let remove_ns = start.elapsed().as_nanos() as u64;
-        let disk = closed(bench)?;
+        let disk = close_and_measure(bench)?;
         let value_bytes = self.value_bytes(self.kept.iter());
         bench.reopen()?;
-        let compacted = self.compacted(bench, work.reclaims_concurrently)?;
+        let compacted = self.compact_store(bench, work.reclaims_concurrently)?;
         Ok(SpaceReclaim { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
     }
 
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
         let mut session = worker_pool::session(store)?;
-        let (mut teller, mut done) =
+        let (mut progress, mut removed) =
             (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
-        for some in self.removed.chunks(batch.max(1)) {
-            let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
+        for chunk in self.removed.chunks(batch.max(1)) {
+            let keys: Vec<Key> = chunk.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
             session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a batch", &error))?;
-            done += some.len() as u64;
-            teller.report(done);
+            removed += chunk.len() as u64;
+            progress.report(removed);
         }
         drop(session);
         store.settle().map_err(|error| WorkloadError::store("settling", &error))
     }
 
-    fn compacted(
+    fn compact_store(
         &mut self,
         bench: &mut Bench<'_>,
-        beside: bool,
+        is_concurrent: bool,
     ) -> Result<Option<ReclaimResult>, WorkloadError> {
         let folder = bench.folder().to_path_buf();
-        let (((by, took_ns), peak_bytes), meanwhile) = match beside {
-            false => (watched(&folder, || timed(|| bench.compact()))?, None),
+        let (((method, took_ns), peak_bytes), meanwhile) = match is_concurrent {
+            false => (with_peak_bytes(&folder, || with_time(|| bench.compact()))?, None),
             true => {
-                let work = || watched(&folder, || timed(|| bench.compact_beside()));
+                let work = || with_peak_bytes(&folder, || with_time(|| bench.compact_concurrently()));
                 let store = bench.store()?;
                 let (reclaimed, calls) = concurrent_calls::run_with_calls(
                     store,
@@ -117,9 +117,9 @@ impl<'r> RemainingRecords<'r> {
                 (reclaimed, Some(calls))
             }
         };
-        let disk = closed(bench)?;
+        let disk = close_and_measure(bench)?;
         let peak_bytes = peak_bytes.max(disk.allocated_bytes);
-        Ok(by.map(|by| ReclaimResult { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
+        Ok(method.map(|method| ReclaimResult { by: method.into(), took_ns, peak_bytes, disk, meanwhile }))
     }
 
     /// Checks a sample of what is there and of what is gone.
@@ -127,56 +127,56 @@ impl<'r> RemainingRecords<'r> {
         &self,
         bench: &mut Bench<'_>,
         is_removed: bool,
-        reading: AuditOpening,
+        opening: AuditOpening,
     ) -> Result<Audit, WorkloadError> {
-        let most = audit::most_records(self.records.mean_value());
-        let held: Vec<Record> = match is_removed {
+        let most_records = audit::most_records(self.records.mean_value());
+        let expected: Vec<Record> = match is_removed {
             true => self.kept.clone(),
             false => self.kept.iter().chain(&self.removed).copied().collect(),
         };
-        let sample = Sample::select(held.iter().map(|_| true), most, self.seed);
-        let live = held.len() as u64;
-        let read: Vec<Record> = held.into_iter().filter(|record| sample.contains(record.0, true)).collect();
-        let step = self.removed.len().div_ceil(LOOKED_FOR).max(1);
+        let sample = Sample::select(expected.iter().map(|_| true), most_records, self.seed);
+        let live = expected.len() as u64;
+        let sample_records: Vec<Record> = expected.into_iter().filter(|record| sample.contains(record.0, true)).collect();
+        let step = self.removed.len().div_ceil(REMOVALS_LOOKED_FOR).max(1);
         let gone: Vec<Record> =
             if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };
-        audit::hold(bench, self.records, (&read, &gone, live), reading)
+        audit::check_records(bench, self.records, (&sample_records, &gone, live), opening)
     }
 }
 
 /// Closes the store, and measures its files.
-fn closed(bench: &mut Bench<'_>) -> Result<Disk, WorkloadError> {
+fn close_and_measure(bench: &mut Bench<'_>) -> Result<Disk, WorkloadError> {
     bench.close()?;
     bench.disk().map_err(|error| WorkloadError::harness(format!("measuring the store's files: {error}")))
 }
 
 /// A call's result and nanoseconds.
-fn timed<T>(call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64), WorkloadError> {
+fn with_time<T>(call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64), WorkloadError> {
     let start = Instant::now();
-    let done = call()?;
-    Ok((done, start.elapsed().as_nanos() as u64))
+    let result = call()?;
+    Ok((result, start.elapsed().as_nanos() as u64))
 }
 
 /// A call's result, and the most that the folder's files took meanwhile.
-fn watched<T>(
+fn with_peak_bytes<T>(
     folder: &Path,
     call: impl FnOnce() -> Result<T, WorkloadError>,
 ) -> Result<(T, u64), WorkloadError> {
     // The watch ends when the sender is gone, also where the call panics.
-    let (under_way, is_over) = mpsc::channel::<()>();
+    let (end_sender, end_receiver) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let watch = scope.spawn(move || {
             let mut peak = 0;
             loop {
-                // A look that fails is none.
+                // A measurement that fails does not count.
                 peak = disk::usage(folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
-                if is_over.recv_timeout(LOOKS) == Err(RecvTimeoutError::Disconnected) {
+                if end_receiver.recv_timeout(MEASURING_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
                     break peak;
                 }
             }
         });
-        let done = call();
-        drop(under_way);
-        done.map(|done| (done, watch.join().unwrap_or(0)))
+        let result = call();
+        drop(end_sender);
+        result.map(|result| (result, watch.join().unwrap_or(0)))
     })
 }

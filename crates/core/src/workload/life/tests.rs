@@ -19,28 +19,28 @@ fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<M
 }
 
 fn trial_with(
-    more: &[(&str, &str)],
+    settings: &[(&str, &str)],
     stores: &[StoreDef],
     store: &str,
     churn: &str,
 ) -> std::result::Result<Measurements, TrialError> {
-    trial_on(&[], more, stores, (store, churn))
+    trial_on(&[], settings, stores, (store, churn))
 }
 
 fn trial_on(
     axes: &[(Axis, &str)],
-    more: &[(&str, &str)],
+    settings: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),
 ) -> std::result::Result<Measurements, TrialError> {
-    let all = more.iter().copied().chain([("after_load", "at-once")]);
+    let with_after_load = settings.iter().copied().chain([("after_load", "at-once")]);
     let parameters =
-        all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());
+        with_after_load.fold(Parameters::default(), |parameters, (parameter, text)| parameters.with(parameter, text).unwrap());
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let own = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
-    let cell = own
+    let base_axes = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
+    let cell = base_axes
         .iter()
         .chain(axes)
         .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
@@ -53,7 +53,7 @@ fn a_set_is_written_ten_times_over_and_given_back() {
     for (store, persists) in [("memory", false), ("flat-folder", true), ("null", false)] {
         for churn in crate::axis::life::CHURNS {
             let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, churn).unwrap();
-            let count = |name| measured.operation(name).map_or(0, |one| one.count);
+            let count = |name| measured.operation(name).map_or(0, |operation| operation.count);
             let (updates, pairs) =
                 if matches!(*churn, "uniform" | "zipfian" | "waves") { (500, 0) } else { (0, 500) };
             // A log removes the oldest at once, at the end of a tenth for the latest.
@@ -68,14 +68,14 @@ fn a_set_is_written_ten_times_over_and_given_back() {
             assert_eq!(measured.rounds.len(), TENTHS);
             assert!(measured.rounds.iter().all(|round| round.operations[0].count >= 50));
             assert_eq!(measured.stored.records, 50);
-            let old = measured.fragmentation.as_ref().unwrap();
+            let fragmentation = measured.fragmentation.as_ref().unwrap();
             let scans = if store == "memory" { 3 } else { 0 };
-            assert_eq!((old.fresh_scans_ns.len(), old.aged_scans_ns.len()), (scans, scans), "{store}");
-            assert!(old.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files), "{old:?}");
-            let back = measured.space_reclaim.as_ref();
-            assert_eq!(back.map(|back| back.removed), persists.then_some(45), "{store} {churn}");
+            assert_eq!((fragmentation.fresh_scans_ns.len(), fragmentation.aged_scans_ns.len()), (scans, scans), "{store}");
+            assert!(fragmentation.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files), "{fragmentation:?}");
+            let reclaim = measured.space_reclaim.as_ref();
+            assert_eq!(reclaim.map(|reclaim| reclaim.removed), persists.then_some(45), "{store} {churn}");
             // A file for each record.
-            let files = back.map(|back| (measured.disk.files - back.disk.files, back.compacted.is_some()));
+            let files = reclaim.map(|reclaim| (measured.disk.files - reclaim.disk.files, reclaim.compacted.is_some()));
             assert_eq!(files, persists.then_some((45, false)), "{store} {churn}");
             let audit = measured.audit.map(|audit| (audit.read_back, audit.seen_gone));
             let audited = if persists { Some((5, 45)) } else { (store == "memory").then_some((50, 0)) };
@@ -87,7 +87,7 @@ fn a_set_is_written_ten_times_over_and_given_back() {
 /// A store over memory that goes wrong: it stalls at every hundredth write, leaves 4 KiB of each in a file, keeps a record that it says
 /// was removed, makes empty backups, or blocks or refuses writers; or one over a folder of files, whose backups have other values.
 struct Wrong {
-    over: Box<dyn Store>,
+    inner: Box<dyn Store>,
     way: Way,
     folder: PathBuf,
     writes: AtomicU64,
@@ -111,17 +111,17 @@ const LEAKED: &str = "leak";
 
 impl Store for Wrong {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(WrongSession { over: self.over.session()?, of: self }))
+        Ok(Box::new(WrongSession { inner: self.inner.session()?, store: self }))
     }
-    crate::pass_on!(over: guarantee, count, settle, settings, close);
-    fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
+    crate::pass_on!(inner: guarantee, count, settle, settings, close);
+    fn back_up(&self, folder: &Path) -> Result<Option<&'static str>> {
         if !matches!(self.way, Way::Backs | Way::Alters) {
             return Ok(None);
         }
-        let there: Vec<_> = std::fs::read_dir(&self.folder).unwrap().flatten().collect();
-        std::fs::create_dir(to).unwrap();
-        for file in there.iter().filter(|file| file.metadata().unwrap().is_file()) {
-            std::fs::write(to.join(file.file_name()), b"another").unwrap();
+        let files: Vec<_> = std::fs::read_dir(&self.folder).unwrap().flatten().collect();
+        std::fs::create_dir(folder).unwrap();
+        for file in files.iter().filter(|file| file.metadata().unwrap().is_file()) {
+            std::fs::write(folder.join(file.file_name()), b"another").unwrap();
         }
         Ok(Some("another folder"))
     }
@@ -132,29 +132,29 @@ impl Store for Wrong {
 }
 
 struct WrongSession<'s> {
-    over: Box<dyn Session + 's>,
-    of: &'s Wrong,
+    inner: Box<dyn Session + 's>,
+    store: &'s Wrong,
 }
 
 impl Session for WrongSession<'_> {
-    crate::pass_on!(over: insert, get, scan, insert_batch);
+    crate::pass_on!(inner: insert, get, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let writes = self.of.writes.fetch_add(1, Ordering::Relaxed);
-        match self.of.way {
+        let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
+        match self.store.way {
             Way::Stalls if writes % 100 == 99 => std::thread::sleep(STALL),
             Way::Leaks => {
-                let mut file = FileOptions::new().append(true).open(self.of.folder.join(LEAKED)).unwrap();
+                let mut file = FileOptions::new().append(true).open(self.store.folder.join(LEAKED)).unwrap();
                 file.write_all(&[b'x'; LEAK]).and_then(|()| file.sync_all()).unwrap();
             }
             _ => {}
         }
-        if *self.of.refuses.lock().unwrap() {
+        if *self.store.refuses.lock().unwrap() {
             return Err(StoreError::Engine("the file is locked".into()));
         }
-        self.over.update(key, value)
+        self.inner.update(key, value)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        if self.of.way == Way::Keeps { Ok(()) } else { self.over.remove(key) }
+        if self.store.way == Way::Keeps { Ok(()) } else { self.inner.remove(key) }
     }
 }
 
@@ -169,9 +169,9 @@ impl Wrong {
         if way == Way::Leaks {
             File::create(folder.join(LEAKED)).unwrap();
         }
-        let under = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
-        let over = under.open.unwrap()(options)?;
-        Ok(Wrong { over, way, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
+        let def = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
+        let inner = def.open.unwrap()(options)?;
+        Ok(Wrong { inner, way, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
     }
 }
 
@@ -194,8 +194,8 @@ fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
     assert!(pauses.count() >= 5 && pauses.after.count >= 5, "{pauses:?}");
     assert_eq!(pauses.by_call.keys().collect::<Vec<_>>(), ["update"]);
     assert!(pauses.longest_ns >= stall && pauses.total_ns >= 5 * stall && pauses.calls_ns >= pauses.total_ns);
-    let of = |work: &str| pauses.upkeep.iter().find(|one| one.work == work).unwrap();
-    assert_eq!((of("stall").after, of("nothing").after, of("nothing").otherwise), (5, 0, 0), "{pauses:?}");
+    let upkeep_of = |work: &str| pauses.upkeep.iter().find(|upkeep| upkeep.work == work).unwrap();
+    assert_eq!((upkeep_of("stall").after, upkeep_of("nothing").after, upkeep_of("nothing").otherwise), (5, 0, 0), "{pauses:?}");
     // It sleeps, and syncs nothing.
     assert_eq!(pauses.sync_ns.unwrap_or(0), 0);
 }
@@ -206,7 +206,7 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
         let threads = [(Axis::THREADS, "3")];
         let bursts = [("bursts", "10%"), ("burst_period", "600ms")];
         let measured = trial_on(&threads, &bursts, &[MEMORY], ("memory", churn)).unwrap();
-        let count = |name| measured.operation(name).map_or(0, |one| one.count);
+        let count = |name| measured.operation(name).map_or(0, |operation| operation.count);
         let writes =
             if matches!(*churn, "uniform" | "zipfian" | "waves") { count("update") } else { count("insert") };
         assert_eq!((writes, measured.stored.records), (500, 50), "{churn}");
@@ -221,11 +221,11 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
 fn large_batches_come_and_go_beside_the_steps() {
     let batches = [(Axis::WRITER, "batch")];
     let measured = trial_on(&batches, &[], &[MEMORY], ("memory", "replace")).unwrap();
-    let alongside = measured.concurrent_work.unwrap();
-    assert_eq!((alongside.by.as_str(), alongside.took_ns.len()), ("a batch of 5", TENTHS));
-    assert!(alongside.bytes.is_empty() && measured.stored.records == 50);
-    assert_eq!(alongside.during_steps_ns.len(), TENTHS);
-    assert_eq!(alongside.during.count + alongside.otherwise.count, measured.pauses.unwrap().calls);
+    let concurrent_work = measured.concurrent_work.unwrap();
+    assert_eq!((concurrent_work.by.as_str(), concurrent_work.took_ns.len()), ("a batch of 5", TENTHS));
+    assert!(concurrent_work.bytes.is_empty() && measured.stored.records == 50);
+    assert_eq!(concurrent_work.during_steps_ns.len(), TENTHS);
+    assert_eq!(concurrent_work.during.count + concurrent_work.otherwise.count, measured.pauses.unwrap().calls);
     // 500 steps are handed over, 50 are loaded, and 5 come ten times.
     assert_eq!(measured.written.unwrap().records, 600);
     assert_eq!(measured.audit.unwrap().read_back, 50);
@@ -235,18 +235,18 @@ fn large_batches_come_and_go_beside_the_steps() {
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
     let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
-    let refused = |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform"))
+    let message_of = |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform"))
     {
         Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
         other => panic!("nothing was noticed: {other:?}"),
     };
-    assert_eq!(refused(&stores, "memory"), "the backup has 0 records, but the store has 50");
+    assert_eq!(message_of(&stores, "memory"), "the backup has 0 records, but the store has 50");
     // As many, and not one as it was.
     let stores = [StoreDef { open: Ok(&wrong::<4>), ..FLAT_FOLDER }];
-    let message = refused(&stores, "flat-folder");
+    let message = message_of(&stores, "flat-folder");
     assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
-    let none = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
-    assert!(matches!(none, Err(TrialError::Unsupported(_))), "{none:?}");
+    let without_backups = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
+    assert!(matches!(without_backups, Err(TrialError::Unsupported(_))), "{without_backups:?}");
 }
 
 #[test]
@@ -266,9 +266,9 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     // They are found with their cause, in each burst apart from the tenths.
     for burst in [half, few] {
         let pauses = burst.pauses.as_ref().unwrap();
-        let of = |work: &str| pauses.upkeep.iter().find(|one| one.work == work).unwrap();
+        let upkeep_of = |work: &str| pauses.upkeep.iter().find(|upkeep| upkeep.work == work).unwrap();
         assert!(pauses.count() > 0 && pauses.longest_ns >= stall, "{burst:?}");
-        assert!(of("stall").after > 0 && of("nothing").after == 0, "{burst:?}");
+        assert!(upkeep_of("stall").after > 0 && upkeep_of("nothing").after == 0, "{burst:?}");
     }
     assert!(half.pauses.as_ref().unwrap().calls > few.pauses.as_ref().unwrap().calls);
     assert_eq!(measured.pauses.unwrap().calls, 500);
@@ -287,13 +287,13 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
 #[test]
 fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
     let leaks = [StoreDef { open: Ok(&wrong::<1>), ..MEMORY }];
-    let until = |stores, most| {
-        let more = [("until_steady", most)];
-        trial_with(&more, stores, "memory", "uniform").unwrap().rounds
+    let rounds_until = |stores, limit| {
+        let settings = [("until_steady", limit)];
+        trial_with(&settings, stores, "memory", "uniform").unwrap().rounds
     };
-    assert_eq!(until(&leaks, "2").len(), 2 * TENTHS);
+    assert_eq!(rounds_until(&leaks, "2").len(), 2 * TENTHS);
     // Its speed may rise or fall throughout five tenths by chance, but not for long.
-    let rounds = until(&[MEMORY], "10");
+    let rounds = rounds_until(&[MEMORY], "10");
     assert!((TENTHS..10 * TENTHS).contains(&rounds.len()), "{}", rounds.len());
     assert!(rounds.iter().all(|round| round.operations[0].count == 50));
 }
@@ -301,12 +301,12 @@ fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() 
 #[test]
 fn a_record_that_is_not_gone_is_noticed() {
     let stores = [StoreDef { open: Ok(&wrong::<2>), ..MEMORY }];
-    for (churn, says) in
+    for (churn, phrase) in
         [("queue", "a scan found"), ("replace", "a scan of all records showed 550, but there are 50")]
     {
         let Err(TrialError::Failed(stop)) = trial(&stores, "memory", churn) else {
             panic!("{churn}: nothing was noticed")
         };
-        assert!(stop.failure == Failure::WrongData && stop.message.contains(says), "{}", stop.message);
+        assert!(stop.failure == Failure::WrongData && stop.message.contains(phrase), "{}", stop.message);
     }
 }

@@ -13,12 +13,12 @@ use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 const ANY: u64 = u64::MAX;
 
 /// A value within bounds that are part of its type.
-fn check_bounds(value: u64, least: u64, most: u64, shown: impl Fn(u64) -> String) -> Result<u64, String> {
+fn check_bounds(value: u64, least: u64, most: u64, format_value: impl Fn(u64) -> String) -> Result<u64, String> {
     match value {
         value if value < least => {
-            Err(format!("{} is too few: it must be at least {}", shown(value), shown(least)))
+            Err(format!("{} is too few: it must be at least {}", format_value(value), format_value(least)))
         }
-        value if value > most => Err(format!("{} is too many: at most {}", shown(value), shown(most))),
+        value if value > most => Err(format!("{} is too many: at most {}", format_value(value), format_value(most))),
         value => Ok(value),
     }
 }
@@ -42,7 +42,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Count<LEAST, MOST> {
 }
 
 impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, MOST> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Number<const LEAST: u64, const MOST: u64>;
         impl<const LEAST: u64, const MOST: u64> Visitor<'_> for Number<LEAST, MOST> {
             type Value = Count<LEAST, MOST>;
@@ -64,7 +64,7 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, M
                 number.to_string().parse().map_err(E::custom)
             }
         }
-        from.deserialize_any(Number)
+        deserializer.deserialize_any(Number)
     }
 }
 
@@ -128,27 +128,27 @@ impl<T: FromStr<Err = String> + PartialEq + Display> FromStr for List<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut all: Vec<T> = Vec::new();
+        let mut items: Vec<T> = Vec::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             let word = word.parse()?;
-            if all.contains(&word) {
+            if items.contains(&word) {
                 return Err(format!("{word} stands in it twice"));
             }
-            all.push(word);
+            items.push(word);
         }
-        if all.is_empty() { Err("the list is empty".into()) } else { Ok(List(all)) }
+        if items.is_empty() { Err("the list is empty".into()) } else { Ok(List(items)) }
     }
 }
 
 impl<T: Display> Serialize for List<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        write_words(self, to)
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_words(self, serializer)
     }
 }
 
 impl<'de, T: FromStr<Err = String> + PartialEq + Display> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        read_words(from)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_words(deserializer)
     }
 }
 
@@ -164,33 +164,33 @@ impl<T> NamedParameter<'_, T> {
 impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for NamedParameter<'_, T> {
     type Value = T;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<T, D::Error> {
-        T::deserialize(from).map_err(|wrong| D::Error::custom(format!("{}: {wrong}", self.0)))
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        T::deserialize(deserializer).map_err(|error| D::Error::custom(format!("{}: {error}", self.0)))
     }
 }
 
 /// Writes comma-separated text as a list.
-pub(crate) fn write_words<S: Serializer>(all: &impl Display, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(all.to_string().split(','))
+pub(crate) fn write_words<S: Serializer>(words: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(words.to_string().split(','))
 }
 
 /// Reads comma-separated text from a list.
 pub(crate) fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(
-    from: D,
+    deserializer: D,
 ) -> Result<T, D::Error> {
-    Vec::<String>::deserialize(from)?.join(",").parse().map_err(D::Error::custom)
+    Vec::<String>::deserialize(deserializer)?.join(",").parse().map_err(D::Error::custom)
 }
 
 macro_rules! bounded_text {
     ($($type:ident)*) => { $(
         impl<const LEAST: u64, const MOST: u64> Serialize for $type<LEAST, MOST> {
-            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.collect_str(self)
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
         impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for $type<LEAST, MOST> {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                String::deserialize(from)?.parse().map_err(D::Error::custom)
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
             }
         }
     )* };

@@ -44,9 +44,9 @@ impl HeldRecords<'_, '_> {
 
     fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), WorkloadError> {
         let HeldRecords { reader, fit, values, players, .. } = self;
-        let failed = |error: StoreError| WorkloadError::store("reading the store back", &error);
+        let store_error = |error: StoreError| WorkloadError::store("reading the store back", &error);
         let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
-        let mut session = store.session().map_err(failed)?;
+        let mut session = store.session().map_err(store_error)?;
         let (mut found, mut scratch) = (Vec::new(), Vec::new());
         let count = players.len();
         while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
@@ -58,18 +58,18 @@ impl HeldRecords<'_, '_> {
             let mut player = lock_worker(&players[player_of(hash, count)]);
             let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
-            let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;
-            let right = match (there, written) {
-                (there, ABSENT) => !there,
+            let is_there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
+            let is_right = match (is_there, written) {
+                (is_there, ABSENT) => !is_there,
                 (false, _) => false,
                 // A value that is too short does not show which write it is from.
                 (true, written) => {
-                    let told = values.check(hash, &found, &mut scratch);
-                    told.is_ok_and(|told| told.is_none_or(|told| told == written))
+                    let position = values.check(hash, &found, &mut scratch);
+                    position.is_ok_and(|position| position.is_none_or(|position| position == written))
                 }
             };
-            if !right {
-                return Err(wrong_data(key, there, written));
+            if !is_right {
+                return Err(wrong_data(key, is_there, written));
             }
             if written == ABSENT { audit.seen_gone += 1 } else { audit.read_back += 1 }
         }
@@ -77,13 +77,13 @@ impl HeldRecords<'_, '_> {
     }
 }
 
-fn wrong_data(key: &[u8], there: bool, written: u64) -> WorkloadError {
-    let what = match (there, written) {
+fn wrong_data(key: &[u8], is_there: bool, written: u64) -> WorkloadError {
+    let fault = match (is_there, written) {
         (_, ABSENT) => "is there, though it was removed or never written".to_owned(),
         (false, _) => "is missing".to_owned(),
         (true, written) => format!("is not what operation {written} of the trace wrote"),
     };
     let key = quoted(&String::from_utf8_lossy(key).chars().take(80).collect::<String>());
-    let message = format!("the value of key {key} {what}, when the store was read back after the trial");
+    let message = format!("the value of key {key} {fault}, when the store was read back after the trial");
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

@@ -27,9 +27,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 }
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, able) = case.opens_for_threads()?;
+    let (store, capabilities) = case.opens_for_threads()?;
     let work = ReplayParameters::from_parameters(case.parameters).ok_or(LeftOutReason::NoTrace)?;
-    if work.facts.scan > 0 && !able.order {
+    if work.facts.scan > 0 && !capabilities.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     case.holds(held_bytes(&work))
@@ -39,8 +39,8 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 fn held_bytes(work: &ReplayParameters) -> f64 {
     let facts = &work.facts;
     let loaded = if work.loads { facts.load_key_bytes + facts.load_value_bytes } else { 0 };
-    let kept = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
-    (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
+    let kept_bytes = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
+    (kept_bytes + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
 }
 
 pub fn held_value_bytes(case: &Case<'_>) -> f64 {
@@ -51,12 +51,12 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let Some(work) = ReplayParameters::from_parameters(case.parameters) else {
         return SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 };
     };
-    let held = held_bytes(&work);
+    let fullest_bytes = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
     let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
-    let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
+    let peak_bytes = fullest_bytes * PEAK + written.min(fullest_bytes * 4.0) + blocks;
     SpaceEstimate { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }
 
@@ -67,8 +67,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
         chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
-    let kept = 2.0 * case.kept_in_memory(held_bytes(&work));
-    TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
+    let records_bytes = 2.0 * case.kept_in_memory(held_bytes(&work));
+    TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + records_bytes
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
@@ -83,12 +83,12 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let write_s = CALL_S + file_s + sync_s;
     let writes = (facts.writes() + facts.remove) as f64;
     let work_s = facts.played() as f64 * CALL_S + writes * write_s + facts.write_bytes as f64 * byte_s;
-    let lasts_s = work.lasts().map_or(0.0, |lasts| lasts.as_secs_f64());
+    let duration_s = work.lasts().map_or(0.0, |duration| duration.as_secs_f64());
     let lines_s = (facts.played() + facts.skip) as f64 * LINE_S;
     let load_s = match work.loads {
         true => lines_s + facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s,
         false => 0.0,
     };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
-    TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
+    TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(duration_s) + audit_s, audit_s)
 }

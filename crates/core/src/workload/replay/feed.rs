@@ -29,11 +29,11 @@ impl Feed<'_> {
     /// Reads the trace. Ends early, without an error, when a thread that plays has ended.
     pub fn run(mut self) -> Result<FeedOutcome, String> {
         let mut last_due_ns = 0;
-        let _: Result<(), ChannelClosed> = self.all(&mut last_due_ns)?;
+        let _: Result<(), ChannelClosed> = self.send_all(&mut last_due_ns)?;
         Ok(FeedOutcome { spread: self.spread, fit: self.fit, last_due_ns })
     }
 
-    fn all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), ChannelClosed>, String> {
+    fn send_all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), ChannelClosed>, String> {
         let Feed { spread, fit, values, senders, speed } = self;
         let mut slice_ns = 0;
         while let Some(entry) = spread.next_entry()? {

@@ -10,53 +10,53 @@ const LEAST_NAME: usize = 5;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
-    most: usize,
+    max_bytes: usize,
     any_byte: bool,
-    made: Vec<u8>,
+    fitted: Vec<u8>,
     changed: u64,
 }
 
 impl Fit {
     /// For keys of up to `longest` bytes. Takes all the memory that it will need.
     pub fn new(capabilities: &Capabilities, longest: usize) -> Fit {
-        let most = capabilities.max_key_bytes.min(longest.max(HASH_BYTES));
-        let mut made = vec![1; most];
-        made.clear();
-        Fit { most, any_byte: capabilities.any_byte_in_keys, made, changed: 0 }
+        let max_bytes = capabilities.max_key_bytes.min(longest.max(HASH_BYTES));
+        let mut fitted = vec![1; max_bytes];
+        fitted.clear();
+        Fit { max_bytes, any_byte: capabilities.any_byte_in_keys, fitted, changed: 0 }
     }
 
     pub fn key<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
-        let fits = !key.is_empty() && key.len() <= self.most && (self.any_byte || is_name(key));
-        if fits {
+        let is_fitting = !key.is_empty() && key.len() <= self.max_bytes && (self.any_byte || is_name(key));
+        if is_fitting {
             return key;
         }
         self.changed += 1;
-        self.made.clear();
+        self.fitted.clear();
         // A common beginning stays common.
-        let kept = if self.any_byte { key.len().min(self.most - HASH_BYTES) } else { 0 };
-        self.made.extend_from_slice(&key[..kept]);
+        let prefix = if self.any_byte { key.len().min(self.max_bytes - HASH_BYTES) } else { 0 };
+        self.fitted.extend_from_slice(&key[..prefix]);
         let hash = xxh3_128(key);
         for digit in (0..HASH_BYTES).rev() {
             let nibble = (hash >> (4 * digit) & 0xf) as usize;
-            self.made.push(b"0123456789abcdef"[nibble]);
+            self.fitted.push(b"0123456789abcdef"[nibble]);
         }
-        &self.made
+        &self.fitted
     }
 
     /// The start of a scan as the store takes it: no fitting key of the trace lies between this and the trace's start.
     pub fn start<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
-        if !key.is_empty() && key.len() <= self.most {
+        if !key.is_empty() && key.len() <= self.max_bytes {
             return key;
         }
         self.changed += 1;
-        self.made.clear();
-        self.made.extend_from_slice(key.get(..self.most).unwrap_or(b"\0"));
-        if let Some(last) = self.made.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
+        self.fitted.clear();
+        self.fitted.extend_from_slice(key.get(..self.max_bytes).unwrap_or(b"\0"));
+        if let Some(last) = self.fitted.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
             // Among keys no longer than this, the next one after a longer start is the next one after its beginning.
-            self.made.truncate(last + 1);
-            self.made[last] += 1;
+            self.fitted.truncate(last + 1);
+            self.fitted[last] += 1;
         }
-        &self.made
+        &self.fitted
     }
 
     pub fn changed(&self) -> u64 {
@@ -74,9 +74,9 @@ fn is_name(key: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn fit(most: usize, any_byte: bool) -> Fit {
+    fn fit(max_bytes: usize, any_byte: bool) -> Fit {
         Fit::new(
-            &Capabilities { max_key_bytes: most, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT },
+            &Capabilities { max_key_bytes: max_bytes, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT },
             1000,
         )
     }
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!(lmdb.key(b"").len(), HASH_BYTES);
         assert_eq!(lmdb.changed(), 3);
         assert_eq!((lmdb.start(b"a").to_vec(), lmdb.start(b"").to_vec()), (b"a".to_vec(), vec![0]));
-        let behind = lmdb.start(&[7; 512]).to_vec();
-        assert_eq!(behind, [&[7; 510][..], &[8]].concat());
+        let key_after = lmdb.start(&[7; 512]).to_vec();
+        assert_eq!(key_after, [&[7; 510][..], &[8]].concat());
         assert_eq!(lmdb.start(&[&[7; 300][..], &[255; 300]].concat()), [&[7; 299][..], &[8]].concat());
         let mut folder = fit(255, false);
         assert_eq!(folder.key(b"user:12"), b"user:12");

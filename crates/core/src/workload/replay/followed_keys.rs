@@ -33,11 +33,11 @@ impl FollowedKeys {
         &mut self.places[key as usize % PLACES]
     }
 
-    /// The last write of a key. A new key is followed from now on, with `at_first` as its last write, if its place is free.
-    pub(crate) fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
+    /// The last write of a key. A new key is followed from now on, with `first_version` as its last write, if its place is free.
+    pub(crate) fn last_write(&mut self, key: u64, first_version: u64) -> Option<u64> {
         let place = self.slot(key);
         if place.key == 0 {
-            *place = KeySlot { key, written: at_first, read_back: false };
+            *place = KeySlot { key, written: first_version, read_back: false };
         }
         (place.key == key).then_some(place.written)
     }

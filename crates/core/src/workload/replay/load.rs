@@ -15,9 +15,9 @@ use super::values::{LOADED, Values};
 
 /// Places of the table, and how many are used at most.
 const PLACES: usize = 1 << 21;
-const MOST: usize = PLACES / 4 * 3;
+const MAX_USED: usize = PLACES / 4 * 3;
 /// Keys per planned pass: the estimate of their number may be off.
-const PLANNED: u64 = MOST as u64 / 10 * 9;
+const KEYS_PER_PASS: u64 = MAX_USED as u64 / 10 * 9;
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
@@ -41,18 +41,18 @@ impl KeyTable {
     /// Adds a key; gives whether it is new.
     fn add(&mut self, hash: u64) -> Result<bool, WorkloadError> {
         let hash = hash.max(1);
-        let mut at = hash as usize % PLACES;
+        let mut place = hash as usize % PLACES;
         loop {
-            match self.places[at] {
-                0 if self.used == MOST => {
+            match self.places[place] {
+                0 if self.used == MAX_USED => {
                     return Err(WorkloadError::harness("the trace has more keys than its summary counted"));
                 }
                 0 => {
-                    (self.places[at], self.used) = (hash, self.used + 1);
+                    (self.places[place], self.used) = (hash, self.used + 1);
                     return Ok(true);
                 }
                 known if known == hash => return Ok(false),
-                _ => at = (at + 1) % PLACES,
+                _ => place = (place + 1) % PLACES,
             }
         }
     }
@@ -60,9 +60,9 @@ impl KeyTable {
 
 /// Loads the store, in memory that does not depend on the trace.
 pub(crate) struct Loader {
-    seen: FirstOperations,
+    first_operations: FirstOperations,
     batch: Batch,
-    after: AfterLoad,
+    after_load: AfterLoad,
 }
 
 /// Finds operations that are the first of their keys.
@@ -74,13 +74,13 @@ struct FirstOperations {
 
 impl Loader {
     /// For a trace with these facts.
-    pub fn new(facts: &Facts, after: AfterLoad) -> Loader {
+    pub fn new(facts: &Facts, after_load: AfterLoad) -> Loader {
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
-        let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
+        let (passes, unknown_bytes) = (facts.keys / KEYS_PER_PASS + 1, facts.unknown_value);
         Loader {
-            seen: FirstOperations { table: KeyTable::new(), passes, unknown_bytes },
+            first_operations: FirstOperations { table: KeyTable::new(), passes, unknown_bytes },
             batch: Batch::with_bytes(BATCH, BATCH_BYTES, key, value),
-            after,
+            after_load,
         }
     }
 
@@ -93,28 +93,28 @@ impl Loader {
         values: &Values,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<(Reader, Load, WrittenRecords), WorkloadError> {
-        let Loader { seen, batch, after } = self;
-        seen.table.clear();
-        let (mut reading, mut pass) = (Some(reader.rewind().map_err(WorkloadError::harness)?), 0);
+        let Loader { first_operations, batch, after_load } = self;
+        first_operations.table.clear();
+        let (mut next_reader, mut pass) = (Some(reader.rewind().map_err(WorkloadError::harness)?), 0);
         let fill = |batch: &mut Batch| {
-            while pass < seen.passes
+            while pass < first_operations.passes
                 && !is_full(batch)
-                && let Some(reader) = &mut reading
+                && let Some(reader) = &mut next_reader
             {
                 match reader.next_entry().map_err(WorkloadError::harness)? {
-                    Some(entry) => seen.add(&entry, pass, batch, fit, values)?,
+                    Some(entry) => first_operations.add(&entry, pass, batch, fit, values)?,
                     None => {
                         pass += 1;
-                        seen.table.clear();
-                        reading =
-                            reading.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
+                        first_operations.table.clear();
+                        next_reader =
+                            next_reader.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
                     }
                 }
             }
             Ok(())
         };
-        let (load, written) = loader::load(None, batch, session, acknowledged, *after, fill)?;
-        let reader = reading.ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
+        let (load, written) = loader::load(None, batch, session, acknowledged, *after_load, fill)?;
+        let reader = next_reader.ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         Ok((reader, load, written))
     }
 }

@@ -92,14 +92,14 @@ pub struct Player<'a> {
     clock: &'a Clock,
     values: &'a Values,
     /// Whether reads can be checked: not with a store that keeps nothing.
-    check: bool,
+    checks_reads: bool,
     /// The version of a key that is read before it is written: [`LOADED`] or [`ABSENT`].
-    at_first: u64,
+    first_version: u64,
     /// The operation in the time series.
     main: ReplayKind,
     pub tally: ReplayTally,
     pub followed: FollowedKeys,
-    seen: ReadBuffer,
+    read_buffer: ReadBuffer,
     scratch: Vec<u8>,
 }
 
@@ -110,7 +110,7 @@ struct ReadBuffer {
     records: usize,
     scanned_bytes: u64,
     /// Whether a scan ends with the column family that it begins in.
-    in_families: bool,
+    ends_with_family: bool,
 }
 
 impl ReadBuffer {
@@ -148,25 +148,25 @@ impl<'a> Player<'a> {
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, ChunkReceiver),
         timed: bool,
-        (check, in_families): (bool, bool),
+        (checks_reads, ends_with_family): (bool, bool),
         loads: bool,
         main: ReplayKind,
         (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
         let (key, value) = (touched(largest_key), touched(largest_value + 1));
-        let seen = ReadBuffer { key, value, records: 0, scanned_bytes: 0, in_families };
+        let read_buffer = ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family };
         Ok(Player {
             thread,
             incoming: Some(incoming),
             timed,
             clock,
             values,
-            check,
-            at_first: if loads { LOADED } else { ABSENT },
+            checks_reads,
+            first_version: if loads { LOADED } else { ABSENT },
             main,
             tally: ReplayTally::new()?,
             followed: FollowedKeys::new(),
-            seen,
+            read_buffer,
             scratch: touched(largest_value + 1),
         })
     }
@@ -198,19 +198,19 @@ impl<'a> Player<'a> {
                     {
                         // A delay of the reader makes no operation late, unless it waited for a thread whose store was behind.
                         let due = schedule.moment(self.clock, first);
-                        let late = self.clock.now().saturating_sub(due.max(waits_from));
+                        let delay = self.clock.now().saturating_sub(due.max(waits_from));
                         let blocked_ns = incoming.blocked_ns() - blocked_ns;
-                        let late = late.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
-                        schedule.start += late;
-                        stood_still += late;
+                        let delay = delay.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
+                        schedule.start += delay;
+                        stood_still += delay;
                     }
                     chunk
                 }
             };
             let Some(mut chunk) = chunk else { break };
-            let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
+            let result = self.play_chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
             incoming.return_chunk(chunk);
-            done?;
+            result?;
             seconds.add_latencies(self.main_latencies()).map_err(WorkloadError::harness)?;
         }
         let end = self.clock.now().max(begin);
@@ -218,7 +218,7 @@ impl<'a> Player<'a> {
         Ok(TimedPart { begin, end, calls_ns, stood_still_ticks: stood_still, ..TimedPart::default() })
     }
 
-    fn chunk(
+    fn play_chunk(
         &mut self,
         session: &mut dyn Session,
         chunk: &mut Chunk,
@@ -235,11 +235,11 @@ impl<'a> Player<'a> {
                 }
                 None => self.clock.now(),
             };
-            let called = call(session, planned, key, value, &mut self.seen);
+            let result = call(session, planned, key, value, &mut self.read_buffer);
             let end = self.clock.now();
-            let found = called.map_err(|error| failed(planned, key, &error))?;
+            let found = result.map_err(|error| store_error(planned, key, &error))?;
             *outcome = StepOutcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
-            if self.check {
+            if self.checks_reads {
                 self.check(session, planned, key, outcome)?;
             }
         }
@@ -275,7 +275,7 @@ impl<'a> Player<'a> {
             TraceOperation::Get | TraceOperation::Modify => {
                 // After the write of a modify, the session's own copy is of no use.
                 let copied = session.copied().filter(|_| planned.does == TraceOperation::Get);
-                let value = copied.unwrap_or(&self.seen.value);
+                let value = copied.unwrap_or(&self.read_buffer.value);
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
                 let written =
                     if outcome.found {
@@ -290,7 +290,7 @@ impl<'a> Player<'a> {
             }
             TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
                 // It may be followed from now on.
-                let expected = self.followed.last_write(planned.hash, self.at_first);
+                let expected = self.followed.last_write(planned.hash, self.first_version);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
                     return Err(wrong_data(planned, key, "is missing, but was to be removed"));
                 }
@@ -311,7 +311,7 @@ impl<'a> Player<'a> {
         key: &[u8],
         written: Option<Option<u64>>,
     ) -> Result<(), WorkloadError> {
-        let expected = self.followed.last_write(planned.hash, self.at_first);
+        let expected = self.followed.last_write(planned.hash, self.first_version);
         match (written, expected) {
             (None, Some(expected)) if expected != ABSENT => Err(wrong_data(planned, key, "is missing")),
             (None, _) => Ok(()),
@@ -340,14 +340,14 @@ impl<'a> Player<'a> {
         key: &[u8],
         outcome: &mut StepOutcome,
     ) -> Result<(), WorkloadError> {
-        let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
+        let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.read_buffer;
         if *records > planned.records {
             return Err(wrong_data(planned, key, "was followed by more records than the scan asked for"));
         }
         if *records > 0 {
             let hash = crate::trace::key_hash(first);
-            let right = first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
-            if !right {
+            let is_right = first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
+            if !is_right {
                 return Err(wrong_data(planned, key, "or the first one after it is not what was written"));
             }
             outcome.read_bytes = *scanned_bytes;
@@ -392,15 +392,15 @@ fn call(
     planned: &ReplayStep,
     key: &[u8],
     value: &[u8],
-    seen: &mut ReadBuffer,
+    read_buffer: &mut ReadBuffer,
 ) -> StoreResult<bool> {
     use crate::store::StoreError::Missing;
     match planned.does {
         TraceOperation::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
-        TraceOperation::Get => session.get(key, &mut |value| seen.value(value)),
+        TraceOperation::Get => session.get(key, &mut |value| read_buffer.value(value)),
         TraceOperation::Set => session.set(key, value).map(|()| true),
         TraceOperation::Modify => {
-            let found = session.get(key, &mut |value| seen.value(value))?;
+            let found = session.get(key, &mut |value| read_buffer.value(value))?;
             session.set(key, value).map(|()| found)
         }
         TraceOperation::Remove => match session.remove(key) {
@@ -409,28 +409,28 @@ fn call(
             Err(error) => Err(error),
         },
         TraceOperation::Scan => {
-            (seen.records, seen.scanned_bytes) = (0, 0);
-            let family = seen.in_families.then(|| family_of(key));
+            (read_buffer.records, read_buffer.scanned_bytes) = (0, 0);
+            let family = read_buffer.ends_with_family.then(|| family_of(key));
             let mut visit = |key: &[u8], value: &[u8]| {
                 if family.is_none_or(|family| family == family_of(key)) {
-                    seen.record(key, value);
+                    read_buffer.record(key, value);
                 }
             };
             session.scan(key, planned.records, &mut visit)?;
-            Ok(seen.records > 0)
+            Ok(read_buffer.records > 0)
         }
         TraceOperation::Skip => Ok(false),
     }
 }
 
 #[cold]
-fn failed(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
+fn store_error(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
     WorkloadError::store(&format!("{} of {}", planned.does.name(), describe_operation(planned, key)), error)
 }
 
 #[cold]
-fn wrong_data(planned: &ReplayStep, key: &[u8], what: &str) -> WorkloadError {
-    let message = format!("the value of {} {what}", describe_operation(planned, key));
+fn wrong_data(planned: &ReplayStep, key: &[u8], fault: &str) -> WorkloadError {
+    let message = format!("the value of {} {fault}", describe_operation(planned, key));
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 

@@ -25,15 +25,15 @@ fn play(
     std::fs::write(&path, text).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let mut all = Parameters::default().with("trace", path.to_str().unwrap()).unwrap();
+    let mut all_parameters = Parameters::default().with("trace", path.to_str().unwrap()).unwrap();
     for (parameter, value) in parameters {
-        all = all.with(parameter, value).unwrap();
+        all_parameters = all_parameters.with(parameter, value).unwrap();
     }
-    let ask = ReaderOptions { limit: all.limit.map(|count| count.0), ..ReaderOptions::default() };
+    let ask = ReaderOptions { limit: all_parameters.limit.map(|count| count.0), ..ReaderOptions::default() };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
-    let all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
+    let all_parameters = all_parameters.with("trace_facts", &summary.facts.to_string()).unwrap();
     // Other tests of this process are at work all the time.
-    let all = all.with("after_load", "at-once").unwrap();
+    let all_parameters = all_parameters.with("after_load", "at-once").unwrap();
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
         seed: 3,
@@ -41,19 +41,19 @@ fn play(
             Cell::new(store.name).with(Axis::THREADS, threads),
             directory,
             "replay".parse().unwrap(),
-            all,
+            all_parameters,
         )
     };
     (WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 
 fn counts(measured: &Measurements) -> Vec<(&str, u64)> {
-    measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect()
+    measured.operations.iter().map(|operation| (operation.operation.as_str(), operation.count)).collect()
 }
 
 fn played(measured: &Measurements) -> u64 {
-    let told = counts(measured);
-    let (all, each) = told.split_first().unwrap();
+    let counted = counts(measured);
+    let (all, each) = counted.split_first().unwrap();
     assert_eq!(*all, ("overall", each.iter().map(|(_, count)| count).sum()));
     all.1
 }
@@ -75,13 +75,13 @@ fn what_is_read_first_is_loaded_or_missed() {
             assert_eq!(measured.stored.value_bytes, 50 + 8 + 20);
             let audit = measured.audit.unwrap();
             assert_eq!((audit.records, audit.read_back, audit.seen_gone), (3, 3, 1), "{name}");
-            let told = |name: &str| {
-                let all = &measured.statistics;
-                all.iter().find(|one| one.name == format!("replay.{name}")).unwrap().value.clone()
+            let statistic = |name: &str| {
+                let statistics = &measured.statistics;
+                statistics.iter().find(|setting| setting.name == format!("replay.{name}")).unwrap().value.clone()
             };
-            assert_eq!(told("operations_not_played"), "1");
+            assert_eq!(statistic("operations_not_played"), "1");
             let changed = if store.capabilities.any_byte_in_keys { "0" } else { "3" };
-            assert_eq!(told("operations_with_a_key_made_to_fit"), changed, "{name}");
+            assert_eq!(statistic("operations_with_a_key_made_to_fit"), changed, "{name}");
             let measured = play(store.clone(), SMALL, threads, &[("load", "nothing")]).unwrap();
             assert_eq!(counts(&measured)[1..3], [("get", 2), ("miss", 2)], "{name}");
             assert_eq!((measured.load.records, measured.stored.records), (0, 3), "{name}");
@@ -93,7 +93,7 @@ fn what_is_read_first_is_loaded_or_missed() {
 fn a_scan_begins_in_its_place_and_ends_with_its_family() {
     let short =
         StoreDef { capabilities: Capabilities { max_key_bytes: 511, ..MEMORY.capabilities }, ..MEMORY };
-    let behind =
+    let scan_beyond =
         format!("operation,key,size\nset,{0}0001,100\nscan,{0}{1},1\n", "p".repeat(500), "p".repeat(20));
     for (text, bytes, records) in [
         ("operation,key,size\nset,0001,1000\nscan,,1\n", 1000, 1),
@@ -103,7 +103,7 @@ fn a_scan_begins_in_its_place_and_ends_with_its_family() {
         ("0x41 1 0 10 1\n0x41 1 2 999 2\n0x 6 2 0 3\n", 999, 2),
         ("operation,key,size\nset,user:1,100\nremove,user:1,\nscan,user:,1\n", 0, 0),
         ("operation,key,size\nset,user:1,100\nset,user:2,100\nset,user:3,100\nscan,user:1,3\n", 300, 3),
-        (behind.as_str(), 0, 1),
+        (scan_beyond.as_str(), 0, 1),
     ] {
         for load in ["read-first", "nothing"] {
             let measured = play(short.clone(), text, "1", &[("load", load)]).unwrap();
@@ -116,27 +116,27 @@ fn a_scan_begins_in_its_place_and_ends_with_its_family() {
 
 #[test]
 fn made_traces_are_played_whole_and_read_back() {
-    let like = TraceTraits { operations: 20_000, ..CLUSTER_14 };
-    let measured = play(MEMORY, &like.twitter(), "2", &[]).unwrap();
+    let traits = TraceTraits { operations: 20_000, ..CLUSTER_14 };
+    let measured = play(MEMORY, &traits.twitter(), "2", &[]).unwrap();
     assert_eq!(played(&measured), 20_000);
     assert!(measured.audit.unwrap().read_back > 100);
-    let like = TraceTraits { operations: 20_000, ..ZIPPYDB };
-    let measured = play(MEMORY, &like.rocksdb(), "2", &[]).unwrap();
-    let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
+    let traits = TraceTraits { operations: 20_000, ..ZIPPYDB };
+    let measured = play(MEMORY, &traits.rocksdb(), "2", &[]).unwrap();
+    let scans = measured.operations.iter().find(|operation| operation.operation == "scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
-    let measured = play(MEMORY, &like.rocksdb(), "1", &[("limit", "77")]).unwrap();
+    let measured = play(MEMORY, &traits.rocksdb(), "1", &[("limit", "77")]).unwrap();
     assert_eq!(played(&measured), 77);
 }
 
 /// `memory`, with the fault in its entry's name.
 struct Planted {
     inner: Box<dyn Store>,
-    how: How,
+    fault: Fault,
     writes: AtomicU64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum How {
+enum Fault {
     Stalls,
     LosesAWrite,
     KeepsRemoved,
@@ -147,17 +147,17 @@ const STALL: Duration = Duration::from_millis(300);
 
 fn planted(name: &'static str) -> StoreDef {
     let open: OpenFn = match name {
-        "stalls" => &|options| open(options, How::Stalls),
-        "loses-a-write" => &|options| open(options, How::LosesAWrite),
-        "keeps-removed" => &|options| open(options, How::KeepsRemoved),
-        _ => &|options| open(options, How::MixesUp),
+        "stalls" => &|options| open(options, Fault::Stalls),
+        "loses-a-write" => &|options| open(options, Fault::LosesAWrite),
+        "keeps-removed" => &|options| open(options, Fault::KeepsRemoved),
+        _ => &|options| open(options, Fault::MixesUp),
     };
     StoreDef { name, open: Ok(open), ..MEMORY }
 }
 
-fn open(options: &OpenOptions<'_>, how: How) -> StoreResult<Box<dyn Store>> {
+fn open(options: &OpenOptions<'_>, fault: Fault) -> StoreResult<Box<dyn Store>> {
     let inner = (MEMORY.open.unwrap())(options)?;
-    Ok(Box::new(Planted { inner, how, writes: AtomicU64::new(0) }))
+    Ok(Box::new(Planted { inner, fault, writes: AtomicU64::new(0) }))
 }
 
 impl Store for Planted {
@@ -182,18 +182,18 @@ impl Session for PlantedSession<'_> {
     crate::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
-        if self.store.how == How::LosesAWrite && writes == 5 { Ok(()) } else { self.inner.update(key, value) }
+        if self.store.fault == Fault::LosesAWrite && writes == 5 { Ok(()) } else { self.inner.update(key, value) }
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
-        match self.store.how {
-            How::Stalls if key == b"stall" => std::thread::sleep(STALL),
-            How::MixesUp if key == b"mixed" => return self.inner.get(b"other", visit),
+        match self.store.fault {
+            Fault::Stalls if key == b"stall" => std::thread::sleep(STALL),
+            Fault::MixesUp if key == b"mixed" => return self.inner.get(b"other", visit),
             _ => {}
         }
         self.inner.get(key, visit)
     }
     fn remove(&mut self, key: &[u8]) -> StoreResult<()> {
-        if self.store.how == How::KeepsRemoved { Ok(()) } else { self.inner.remove(key) }
+        if self.store.fault == Fault::KeepsRemoved { Ok(()) } else { self.inner.remove(key) }
     }
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> StoreResult<usize> {
         Err(StoreError::Unsupported("it scans nothing".into()))
@@ -206,9 +206,9 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     let sets: String = (1..=20).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 100.0)).collect();
     let text = format!("0,get,stall,100\n{sets}");
     let measured = play(planted("stalls"), &text, "1", &[("speed", "1")]).unwrap();
-    let set = measured.operations.iter().find(|one| one.operation == "set").unwrap();
+    let set = measured.operations.iter().find(|operation| operation.operation == "set").unwrap();
     let stood_still =
-        measured.statistics.iter().find(|one| one.name == "replay.schedule_stood_still_us").unwrap();
+        measured.statistics.iter().find(|setting| setting.name == "replay.schedule_stood_still_us").unwrap();
     let stood_still_ns = 1_000 * stood_still.value.parse::<u64>().unwrap();
     // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms, without the harness's
     // own lateness.
@@ -217,9 +217,9 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     assert!(set.latency.max_ns + stood_still_ns >= 290_000_000);
     // As fast as it goes, nothing waits for another.
     let measured = play(planted("stalls"), &text, "1", &[]).unwrap();
-    let get = measured.operations.iter().find(|one| one.operation == "get").unwrap();
+    let get = measured.operations.iter().find(|operation| operation.operation == "get").unwrap();
     assert!(get.sum_ns >= STALL.as_nanos() as u64);
-    let set = measured.operations.iter().find(|one| one.operation == "set").unwrap();
+    let set = measured.operations.iter().find(|operation| operation.operation == "set").unwrap();
     assert_eq!((set.count, set.rate_over_ns), (20, None));
 }
 

@@ -31,8 +31,8 @@ use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
 /// Runs the trial.
-pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
+pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = offered_guarantee(store, &spec.cell)?;
     let work = ReplayParameters::from_parameters(&spec.parameters)
@@ -44,30 +44,30 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let options = spec.options(spec.cell.threads().into());
     let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
-    let played = prepared.play(&trial)?;
+    let outcome = prepared.play(&trial)?;
     trial.worked()?;
     let stored = stored(&work);
-    let counted = keeps && work.is_whole() && work.facts.one_in == 1;
-    let mut trial = trial.finish(&prepared.acknowledged, counted.then_some(stored.records))?;
-    prepared.check_digest(&work, played.fed)?;
+    let is_counted = keeps && work.is_whole() && work.facts.one_in == 1;
+    let mut trial = trial.finish(&prepared.acknowledged, is_counted.then_some(stored.records))?;
+    prepared.check_digest(&work, outcome.feed_outcome)?;
     let tally = prepared.tally()?;
-    let mut audited = |bench: &mut _, anew| {
+    let mut audit = |bench: &mut _, anew| {
         let PreparedReplay { reader, fit, players, .. } = &mut prepared;
         let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         HeldRecords { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
     };
-    let open = (keeps && !persists).then(|| audited(&mut trial.bench, false)).transpose()?;
+    let audit_open = (keeps && !persists).then(|| audit(&mut trial.bench, false)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, mut measured } = trial;
-    let anew = (keeps && persists).then(|| audited(&mut bench, true)).transpose()?;
-    let operations = played.how.operations(&tally)?;
-    measured.statistics.extend(played.how.statistics(&work.facts, &tally, played.changed_keys));
+    let audit_anew = (keeps && persists).then(|| audit(&mut bench, true)).transpose()?;
+    let operations = outcome.conditions.operations(&tally)?;
+    measured.statistics.extend(outcome.conditions.statistics(&work.facts, &tally, outcome.changed_keys));
     Ok(Measurements {
         load,
         operations,
         stored,
         written: Some(loaded.plus(tally.written)),
-        audit: open.or(anew),
+        audit: audit_open.or(audit_anew),
         warnings: warnings(&work.facts, keeps),
         ..measured
     })
@@ -90,8 +90,8 @@ struct PreparedReplay<'a> {
 
 /// The outcome of the replay.
 struct ReplayOutcome {
-    fed: FeedOutcome,
-    how: ReplayConditions,
+    feed_outcome: FeedOutcome,
+    conditions: ReplayConditions,
     changed_keys: u64,
 }
 
@@ -114,9 +114,9 @@ impl<'a> PreparedReplay<'a> {
         let (senders, incoming): (_, Vec<_>) =
             (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
         let timed = *speed != Speed::Max;
-        let player = |own| {
+        let player = |thread_and_chunks| {
             let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
-            let player = Player::new((clock, values), own, timed, check, *loads, main, largest);
+            let player = Player::new((clock, values), thread_and_chunks, timed, check, *loads, main, largest);
             player.map(Mutex::new).map_err(TrialError::harness)
         };
         let feed = Feed { spread, fit: fit.clone(), values, senders, speed: *speed };
@@ -152,31 +152,31 @@ impl<'a> PreparedReplay<'a> {
     fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
-        let (fed, elapsed, counters) = worker_pool::run(
+        let (feed_outcome, elapsed, counters) = worker_pool::run(
             self.clock,
             &self.players,
             || worker_pool::session(store),
             |_| Ok(()),
-            |crew| {
+            |pool| {
                 series.begin();
                 let before = Snapshot::now();
-                let (fed, elapsed) = thread::scope(|scope| {
+                let (feed_outcome, elapsed) = thread::scope(|scope| {
                     let reading = scope.spawn(|| feed.run());
-                    let elapsed = crew.round(series);
+                    let elapsed = pool.round(series);
                     let panicked = |_| Err("the thread that reads the trace panicked".into());
                     (reading.join().unwrap_or_else(panicked), elapsed)
                 });
                 // A store that failed ends the reading, too: its own error comes first.
                 let elapsed = elapsed?;
-                Ok((fed.map_err(WorkloadError::harness)?, elapsed, before.until_now()))
+                Ok((feed_outcome.map_err(WorkloadError::harness)?, elapsed, before.until_now()))
             },
         )?;
         let threads = self.players.len() as u64;
         let writes = self.players.iter().map(|player| lock_worker(player).tally.fresh_writes);
         AcknowledgedWrites::new("writes of the trace", writes.sum(), threads, &counters)
             .note(&mut self.acknowledged);
-        let last_due = Duration::from_nanos(fed.last_due_ns);
-        let how = ReplayConditions {
+        let last_due = Duration::from_nanos(feed_outcome.last_due_ns);
+        let conditions = ReplayConditions {
             elapsed,
             threads,
             timed,
@@ -185,29 +185,29 @@ impl<'a> PreparedReplay<'a> {
             counters,
             main: main_kind(&self.work.facts),
         };
-        Ok(ReplayOutcome { changed_keys: fed.fit.changed(), fed, how })
+        Ok(ReplayOutcome { changed_keys: feed_outcome.fit.changed(), feed_outcome, conditions })
     }
 
     /// Whether the played trace is the one that was examined.
-    fn check_digest(&self, work: &ReplayParameters, fed: FeedOutcome) -> Result<(), TrialError> {
-        let found =
-            fed.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
-        if found == work.facts.sha256 {
+    fn check_digest(&self, work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<(), TrialError> {
+        let sha256 =
+            feed_outcome.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
+        if sha256 == work.facts.sha256 {
             return Ok(());
         }
         Err(TrialError::harness(format!(
-            "the trace {} has changed since the run began: its SHA-256 was {} and is {found}",
+            "the trace {} has changed since the run began: its SHA-256 was {} and is {sha256}",
             work.trace.display(),
             work.facts.sha256
         )))
     }
 
     fn tally(&self) -> Result<ReplayTally, WorkloadError> {
-        let mut all = ReplayTally::new().map_err(WorkloadError::harness)?;
+        let mut total = ReplayTally::new().map_err(WorkloadError::harness)?;
         for player in &self.players {
-            all.merge(&lock_worker(player).tally).map_err(WorkloadError::harness)?;
+            total.merge(&lock_worker(player).tally).map_err(WorkloadError::harness)?;
         }
-        Ok(all)
+        Ok(total)
     }
 }
 
@@ -225,11 +225,11 @@ fn main_kind(facts: &Facts) -> ReplayKind {
 
 fn stored(work: &ReplayParameters) -> StoredRecords {
     let facts = &work.facts;
-    let kept = |of: u64| if work.loads { of } else { 0 };
+    let if_loaded = |count: u64| if work.loads { count } else { 0 };
     StoredRecords {
-        records: facts.written_keys + kept(facts.kept_keys),
-        key_bytes: facts.written_key_bytes + kept(facts.kept_key_bytes),
-        value_bytes: facts.written_value_bytes + kept(facts.kept_value_bytes),
+        records: facts.written_keys + if_loaded(facts.kept_keys),
+        key_bytes: facts.written_key_bytes + if_loaded(facts.kept_key_bytes),
+        value_bytes: facts.written_value_bytes + if_loaded(facts.kept_value_bytes),
     }
 }
 
@@ -255,17 +255,17 @@ struct ReplayConditions {
 
 impl ReplayConditions {
     fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
-        let done =
+        let kinds_done =
             ReplayKind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
-        let done: Vec<ReplayKind> = done.collect();
-        let all = tally
+        let kinds_done: Vec<ReplayKind> = kinds_done.collect();
+        let total = tally
             .recorder
             .merge_kinds(ReplayKind::ALL.map(|kind| kind as usize))
             .map_err(WorkloadError::harness)?;
-        let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
-        let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
-        for kind in &done {
-            results.push(self.operation(*kind, done.len() == 1, tally)?);
+        let total = total.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
+        let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..total }];
+        for kind in &kinds_done {
+            results.push(self.operation(*kind, kinds_done.len() == 1, tally)?);
         }
         Ok(results)
     }
@@ -273,13 +273,13 @@ impl ReplayConditions {
     fn operation(
         &self,
         kind: ReplayKind,
-        alone: bool,
+        is_only: bool,
         tally: &ReplayTally,
     ) -> Result<OperationResult, WorkloadError> {
         let record = tally.recorder.kind_record(kind as usize);
         Ok(OperationResult {
             // Which of several operations made a sync is not known.
-            counters: alone.then(|| self.counters.clone()),
+            counters: is_only.then(|| self.counters.clone()),
             series: if kind == self.main { self.series.clone() } else { Vec::new() },
             ..record.result(kind.name(), &self.elapsed, !self.timed, self.threads)?
         })
@@ -287,23 +287,23 @@ impl ReplayConditions {
 
     /// More facts for readers of the results.
     fn statistics(&self, facts: &Facts, tally: &ReplayTally, changed_keys: u64) -> Vec<Setting> {
-        let one = |name: &str, value: u64| Setting::unverified(format!("replay.{name}"), value);
-        let mut all = vec![
-            one("operations_not_played", facts.skip),
-            one("operations_with_a_key_made_to_fit", changed_keys),
-            one("reads_of_values_too_short_to_tell_their_write", tally.short_reads),
+        let setting = |name: &str, value: u64| Setting::unverified(format!("replay.{name}"), value);
+        let mut settings = vec![
+            setting("operations_not_played", facts.skip),
+            setting("operations_with_a_key_made_to_fit", changed_keys),
+            setting("reads_of_values_too_short_to_tell_their_write", tally.short_reads),
         ];
         let wall_ns = self.elapsed.wall.as_nanos();
         if facts.has_times() && facts.span_ns > 0 && wall_ns > 0 {
-            all.push(Setting::unverified(
+            settings.push(Setting::unverified(
                 SPEED_REACHED,
                 format!("{:.4}", facts.span_ns as f64 / wall_ns as f64),
             ));
         }
         if self.timed {
-            all.push(Setting::unverified(BEHIND_US, self.behind.as_micros()));
-            all.push(one("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
+            settings.push(Setting::unverified(BEHIND_US, self.behind.as_micros()));
+            settings.push(setting("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
         }
-        all
+        settings
     }
 }

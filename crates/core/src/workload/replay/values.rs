@@ -32,14 +32,14 @@ impl Values {
             let bytes = self.hash128(key, length).to_le_bytes();
             return out.extend_from_slice(&bytes[..length]);
         }
-        let print = self.print(key, position, length);
+        let fingerprint = self.fingerprint(key, position, length);
         out.extend_from_slice(&(position ^ mix(key ^ self.seed)).to_le_bytes());
-        out.extend_from_slice(&print.to_le_bytes());
+        out.extend_from_slice(&fingerprint.to_le_bytes());
         let (start, body) = (out.len(), length - HEAD);
-        let offset = scale(mix(print), (self.pool.bytes().len() - body) as u64) as usize;
+        let offset = scale(mix(fingerprint), (self.pool.bytes().len() - body) as u64) as usize;
         out.extend_from_slice(&self.pool.bytes()[offset..offset + body]);
         if self.pool.data() == Data::Incompressible {
-            apply_mask(&mut out[start..], mix(print ^ 1) | 1);
+            apply_mask(&mut out[start..], mix(fingerprint ^ 1) | 1);
         }
     }
 
@@ -58,22 +58,22 @@ impl Values {
         if scratch == value { Ok(position) } else { Err(()) }
     }
 
-    fn print(&self, key: u64, position: u64, length: usize) -> u64 {
-        let mut from = [0; 24];
+    fn fingerprint(&self, key: u64, position: u64, length: usize) -> u64 {
+        let mut bytes = [0; 24];
         let parts = [key, position, length as u64];
-        from.as_chunks_mut::<8>()
+        bytes.as_chunks_mut::<8>()
             .0
             .iter_mut()
             .zip(parts)
             .for_each(|(bytes, part)| *bytes = part.to_le_bytes());
-        xxh3_64_with_seed(&from, self.seed)
+        xxh3_64_with_seed(&bytes, self.seed)
     }
 
     fn hash128(&self, key: u64, length: usize) -> u128 {
-        let mut from = [0; 16];
-        from[..8].copy_from_slice(&key.to_le_bytes());
-        from[8..].copy_from_slice(&(length as u64).to_le_bytes());
-        xxh3_128_with_seed(&from, self.seed)
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&key.to_le_bytes());
+        bytes[8..].copy_from_slice(&(length as u64).to_le_bytes());
+        xxh3_128_with_seed(&bytes, self.seed)
     }
 }
 
@@ -95,8 +95,8 @@ mod tests {
             let (mut value, mut scratch) = (Vec::new(), Vec::new());
             values.append(key, position, length, &mut value);
             prop_assert_eq!(value.len(), length);
-            let told = (length >= HEAD).then_some(position);
-            prop_assert_eq!(values.check(key, &value, &mut scratch), Ok(told));
+            let expected = (length >= HEAD).then_some(position);
+            prop_assert_eq!(values.check(key, &value, &mut scratch), Ok(expected));
             if length >= HEAD {
                 prop_assert_eq!(values.check(key ^ 1, &value, &mut scratch), Err(()));
                 prop_assert_eq!(values.check(key, &value[..length - 1], &mut scratch), Err(()));

@@ -15,8 +15,8 @@ use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
 /// Customers whose orders are read again, as a transaction does it; without an index each takes a walk over all orders.
-const ASKED: u64 = 1000;
-const ASKED_WITHOUT_INDEX: u64 = 3;
+const SAMPLED_CUSTOMERS: u64 = 1000;
+const SAMPLED_WITHOUT_INDEX: u64 = 3;
 
 /// Checks the tables; `purchases` are the acknowledged ones of each thread. A store that persists is closed and opened twice, and closed
 /// in the end. Fails with [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or should not be there.
@@ -27,16 +27,16 @@ pub fn audit(
     reading: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
-    let times = if matches!(reading, AuditOpening::Anew) { 2 } else { 0 };
+    let reopenings = if matches!(reading, AuditOpening::Anew) { 2 } else { 0 };
     let mut rows = 0;
-    for _ in 0..times.max(1) {
-        if times > 0 {
+    for _ in 0..reopenings.max(1) {
+        if reopenings > 0 {
             bench.reopen()?;
         }
         rows = ShopAudit { shared, purchases, check: Check::new(shared) }
             .check_tables(shared.open(bench.store()?)?.as_mut())?;
     }
-    if times > 0 {
+    if reopenings > 0 {
         bench.close()?;
     }
     Ok(Audit {
@@ -44,7 +44,7 @@ pub fn audit(
         read_back: rows,
         seen_gone: 0,
         removed: 0,
-        reopened: times,
+        reopened: reopenings,
         took_ns: start.elapsed().as_nanos() as u64,
     })
 }
@@ -55,7 +55,7 @@ struct ShopAudit<'a> {
     check: Check<'a>,
 }
 
-fn failed(error: StoreError) -> WorkloadError {
+fn read_error(error: StoreError) -> WorkloadError {
     WorkloadError::store("reading the tables back", &error)
 }
 
@@ -66,28 +66,28 @@ fn end_error(message: String) -> WorkloadError {
 impl ShopAudit<'_> {
     /// Checks everything; gives the number of rows.
     fn check_tables(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
-        self.rows(tables, Table::Customers)?;
-        self.rows(tables, Table::Products)?;
-        let orders = self.orders(tables)?;
+        self.check_rows(tables, Table::Customers)?;
+        self.check_rows(tables, Table::Products)?;
+        let orders = self.check_orders(tables)?;
         if self.shared.work.indexed {
-            self.index(tables, orders)?;
+            self.check_index(tables, orders)?;
         }
-        self.as_transactions_do(tables)?;
+        self.check_customers(tables)?;
         let data = &self.shared.data;
         Ok(data.rows(Table::Customers) + data.rows(Table::Products) + orders)
     }
 
-    fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), WorkloadError> {
+    fn check_rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), WorkloadError> {
         let (shared, check) = (self.shared, &mut self.check);
         let mut next = 0;
         let mut first_wrong = None;
-        let mut see = |row: &[u8]| {
+        let mut visit = |row: &[u8]| {
             if first_wrong.is_none() {
-                first_wrong = wrong_row(shared, check, table, next, row).err();
+                first_wrong = check_row(shared, check, table, next, row).err();
                 next += 1;
             }
         };
-        tables.visit_rows(table, &mut see).map_err(failed)?;
+        tables.visit_rows(table, &mut visit).map_err(read_error)?;
         match first_wrong {
             Some(message) => Err(end_error(message)),
             None if next == shared.data.rows(table) => Ok(()),
@@ -96,68 +96,68 @@ impl ShopAudit<'_> {
     }
 
     /// Checks every order, once; gives their number.
-    fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
+    fn check_orders(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
         let (shared, check, purchases) = (self.shared, &mut self.check, self.purchases);
-        let (mut next, mut last, mut first_wrong) = (0, None, None);
-        let mut of_clients = vec![0; purchases.len()];
-        let mut see = |row: &[u8]| {
+        let (mut next, mut last_id, mut first_wrong) = (0, None, None);
+        let mut counts_by_thread = vec![0; purchases.len()];
+        let mut visit = |row: &[u8]| {
             if first_wrong.is_some() {
                 return;
             }
             let id = schema::id_of(row);
-            let made = check.order(row).map(|(_, made)| made);
-            let right = last < id;
-            last = id;
-            first_wrong = match made {
-                Some(RowOrigin::Data(number)) if number == next && right => {
+            let origin = check.order(row).map(|(_, origin)| origin);
+            let is_ascending = last_id < id;
+            last_id = id;
+            first_wrong = match origin {
+                Some(RowOrigin::Data(number)) if number == next && is_ascending => {
                     next += 1;
                     None
                 }
-                Some(RowOrigin::Client { thread, number }) if right && is_of(purchases, thread, number) => {
-                    of_clients[thread as usize] += 1;
+                Some(RowOrigin::Client { thread, number }) if is_ascending && is_acknowledged(purchases, thread, number) => {
+                    counts_by_thread[thread as usize] += 1;
                     None
                 }
                 Some(RowOrigin::Data(number)) if number > next => {
                     Some(format!("the order {next} is missing"))
                 }
-                Some(RowOrigin::Client { thread, number }) if right => Some(format!(
+                Some(RowOrigin::Client { thread, number }) if is_ascending => Some(format!(
                     "the order {number} of thread {thread} is there, which was not acknowledged"
                 )),
                 Some(_) => Some(format!("the order of the id {id:?} is there twice")),
                 None => Some(format!("the order of the id {id:?} is not as it was written")),
             };
         };
-        tables.visit_rows(Table::Orders, &mut see).map_err(failed)?;
+        tables.visit_rows(Table::Orders, &mut visit).map_err(read_error)?;
         let loaded = shared.data.rows(Table::Orders);
         if first_wrong.is_none() && next < loaded {
             first_wrong = Some(format!("the order {next} is missing"));
         }
-        for (thread, (there, acknowledged)) in of_clients.iter().zip(purchases).enumerate() {
-            if first_wrong.is_none() && there != acknowledged {
+        for (thread, (found, acknowledged)) in counts_by_thread.iter().zip(purchases).enumerate() {
+            if first_wrong.is_none() && found != acknowledged {
                 first_wrong = Some(format!(
-                    "of {acknowledged} orders that thread {thread} was acknowledged, {there} are there"
+                    "of {acknowledged} orders that thread {thread} was acknowledged, {found} are there"
                 ));
             }
         }
         match first_wrong {
             Some(message) => Err(end_error(message)),
-            None => Ok(loaded + of_clients.iter().sum::<u64>()),
+            None => Ok(loaded + counts_by_thread.iter().sum::<u64>()),
         }
     }
 
     /// Checks that every entry of the index belongs to an order: if there are as many as orders, each has one.
-    fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), WorkloadError> {
+    fn check_index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), WorkloadError> {
         let (shared, purchases) = (self.shared, self.purchases);
-        let (mut entries, mut last, mut first_wrong) = (0, None, None);
-        let mut see = |customer: i64, order: i64| {
-            let this = Some((customer, order));
-            if first_wrong.is_none() && !(last < this && is_entry(shared, purchases, customer, order)) {
+        let (mut entries, mut last_entry, mut first_wrong) = (0, None, None);
+        let mut visit = |customer: i64, order: i64| {
+            let entry = Some((customer, order));
+            if first_wrong.is_none() && !(last_entry < entry && is_entry(shared, purchases, customer, order)) {
                 first_wrong =
                     Some(format!("the index has a wrong entry: customer {customer}, order {order}"));
             }
-            (last, entries) = (this, entries + 1);
+            (last_entry, entries) = (entry, entries + 1);
         };
-        tables.each_entry(&mut see).map_err(failed)?;
+        tables.each_entry(&mut visit).map_err(read_error)?;
         match first_wrong {
             Some(message) => Err(end_error(message)),
             None if entries == orders => Ok(()),
@@ -166,24 +166,24 @@ impl ShopAudit<'_> {
     }
 
     /// Reads some customers' orders as transactions do.
-    fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), WorkloadError> {
+    fn check_customers(&mut self, tables: &mut dyn Tables) -> Result<(), WorkloadError> {
         let data = &self.shared.data;
-        let (all, mut seen) = (data.rows(Table::Customers), ReadBuffer::new());
-        let asked = all.min(if self.shared.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });
-        for place in 0..asked {
-            let customer = (u128::from(all) * u128::from(place) / u128::from(asked)) as u64;
-            seen.clear();
-            tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut seen).map_err(failed)?;
-            let known = &self.shared.known;
-            let count = known.order_count(customer, known.orders_before(customer));
-            self.check.orders(customer, &seen, count).map_err(|stop| end_error(stop.message))?;
+        let (customers, mut read_buffer) = (data.rows(Table::Customers), ReadBuffer::new());
+        let sampled = customers.min(if self.shared.work.indexed { SAMPLED_CUSTOMERS } else { SAMPLED_WITHOUT_INDEX });
+        for index in 0..sampled {
+            let customer = (u128::from(customers) * u128::from(index) / u128::from(sampled)) as u64;
+            read_buffer.clear();
+            tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut read_buffer).map_err(read_error)?;
+            let knowledge = &self.shared.knowledge;
+            let count = knowledge.order_count(customer, knowledge.orders_before(customer));
+            self.check.check_orders(customer, &read_buffer, count).map_err(|error| end_error(error.message))?;
         }
         Ok(())
     }
 }
 
 /// What is wrong with the row of a customer, or of a product and its stock.
-fn wrong_row(
+fn check_row(
     shared: &ShopContext<'_>,
     check: &mut Check<'_>,
     table: Table,
@@ -203,7 +203,7 @@ fn wrong_row(
     if table != Table::Products {
         return Ok(());
     }
-    let expected = i64::from(shared.data.quantity(number)) + shared.known.growth(number);
+    let expected = i64::from(shared.data.quantity(number)) + shared.knowledge.growth(number);
     match i64::from(schema::quantity_of(row).unwrap_or(0)) {
         quantity if quantity == expected => Ok(()),
         quantity => Err(format!(
@@ -212,18 +212,18 @@ fn wrong_row(
     }
 }
 
-fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
-    purchases.get(thread as usize).is_some_and(|all| number < *all)
+fn is_acknowledged(purchases: &[u64], thread: u64, number: u64) -> bool {
+    purchases.get(thread as usize).is_some_and(|count| number < *count)
 }
 
 fn is_entry(shared: &ShopContext<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
     let data = &shared.data;
-    let made = match ids::made_by(data.ids(Table::Orders), order) {
+    let order_row = match ids::origin_of(data.ids(Table::Orders), order) {
         Some(RowOrigin::Data(number)) => data.order(number),
-        Some(RowOrigin::Client { thread, number }) if is_of(purchases, thread, number) => {
+        Some(RowOrigin::Client { thread, number }) if is_acknowledged(purchases, thread, number) => {
             data.purchase(thread, number).order
         }
         _ => return false,
     };
-    data.ids(Table::Customers).id_of_row(made.customer) == customer
+    data.ids(Table::Customers).id_of_row(order_row.customer) == customer
 }

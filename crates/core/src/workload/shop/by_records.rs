@@ -3,7 +3,7 @@
 
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
-use super::tables::{PurchaseRequest, ReadBuffer, Tables, halves};
+use super::tables::{PurchaseRequest, ReadBuffer, Tables, split_key};
 use crate::store::{Result, Session, Transaction};
 
 pub(crate) struct ByRecords<'s> {
@@ -12,7 +12,7 @@ pub(crate) struct ByRecords<'s> {
     /// Whether rows are loaded in key order.
     sorted: bool,
     /// Order ids that an index lookup found.
-    found: Vec<[u8; ID_BYTES]>,
+    order_ids: Vec<[u8; ID_BYTES]>,
     product: Vec<u8>,
 }
 
@@ -23,16 +23,16 @@ pub const ENTRY_BYTES: usize = KEY_BYTES + ID_BYTES;
 const ENTRY: &[u8] = b"o";
 
 /// Entries that an index lookup reads at once, and rows that a walk does.
-const LOOK: usize = 32;
-const WALK: usize = 1000;
+const ENTRIES_AT_ONCE: usize = 32;
+const ROWS_AT_ONCE: usize = 1000;
 
 type Key = [u8; KEY_BYTES];
 
 fn key(table: Table, id: i64) -> Key {
-    key_of(table, &id.to_be_bytes())
+    key_from_bytes(table, &id.to_be_bytes())
 }
 
-fn key_of(table: Table, id: &[u8]) -> Key {
+fn key_from_bytes(table: Table, id: &[u8]) -> Key {
     let mut key = [table.prefix(); KEY_BYTES];
     key[1..].copy_from_slice(id);
     key
@@ -63,90 +63,90 @@ impl<'s> ByRecords<'s> {
             session,
             indexed,
             sorted,
-            found: Vec::with_capacity(2 * LOOK),
+            order_ids: Vec::with_capacity(2 * ENTRIES_AT_ONCE),
             product: Vec::with_capacity(Table::Products.most_bytes()),
         }
     }
 
     /// Shows the records from a key on while `see` wants more.
-    fn walk(&mut self, from: &[u8], some: usize, mut see: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
-        let (mut next, mut last) = (from.to_vec(), Vec::with_capacity(ENTRY_BYTES));
+    fn walk(&mut self, first_key: &[u8], limit: usize, mut visit: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+        let (mut next, mut last) = (first_key.to_vec(), Vec::with_capacity(ENTRY_BYTES));
         let mut goes_on = true;
         while goes_on {
-            let shown = self.session.scan(&next, some, &mut |key, value| {
-                goes_on = goes_on && see(key, value);
+            let shown = self.session.scan(&next, limit, &mut |key, value| {
+                goes_on = goes_on && visit(key, value);
                 last.clear();
                 last.extend_from_slice(key);
             })?;
-            goes_on = goes_on && shown == some;
+            goes_on = goes_on && shown == limit;
             next_key(&last, &mut next);
         }
         Ok(())
     }
 
-    fn read_row(&mut self, table: Table, id: &[u8], seen: &mut ReadBuffer) -> Result<()> {
+    fn read_row(&mut self, table: Table, id: &[u8], read_buffer: &mut ReadBuffer) -> Result<()> {
         let session = &mut self.session;
-        read(|visit| session.get(&key_of(table, id), visit), id, seen)
+        add_row(|visit| session.get(&key_from_bytes(table, id), visit), id, read_buffer)
     }
 
-    fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
-        let mut found = std::mem::take(&mut self.found);
-        found.clear();
-        let from = entry(customer, &[0; ID_BYTES]);
-        let walked = self.walk(&from, LOOK, |key, _| {
-            let own = key.starts_with(&from[..KEY_BYTES]);
-            if let Some(order) = key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| own)
+    fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], read_buffer: &mut ReadBuffer) -> Result<()> {
+        let mut order_ids = std::mem::take(&mut self.order_ids);
+        order_ids.clear();
+        let first_entry = entry(customer, &[0; ID_BYTES]);
+        let result = self.walk(&first_entry, ENTRIES_AT_ONCE, |key, _| {
+            let is_of_customer = key.starts_with(&first_entry[..KEY_BYTES]);
+            if let Some(order) = key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| is_of_customer)
             {
-                found.push(order);
+                order_ids.push(order);
             }
-            own
+            is_of_customer
         });
-        let read = walked
-            .and_then(|()| found.iter().try_for_each(|order| self.read_row(Table::Orders, order, seen)));
-        self.found = found;
-        read
+        let read_result = result
+            .and_then(|()| order_ids.iter().try_for_each(|order| self.read_row(Table::Orders, order, read_buffer)));
+        self.order_ids = order_ids;
+        read_result
     }
 
-    fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
-        self.walk(&[Table::Orders.prefix()], WALK, |key, value| {
-            let own = key.first() == Some(&Table::Orders.prefix());
-            if own && value.starts_with(customer) {
-                seen.add(|bytes| {
+    fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], read_buffer: &mut ReadBuffer) -> Result<()> {
+        self.walk(&[Table::Orders.prefix()], ROWS_AT_ONCE, |key, value| {
+            let is_order = key.first() == Some(&Table::Orders.prefix());
+            if is_order && value.starts_with(customer) {
+                read_buffer.add(|bytes| {
                     bytes.extend_from_slice(&key[1..]);
                     bytes.extend_from_slice(value);
                 });
             }
-            own
+            is_order
         })
     }
 }
 
 /// Adds a row whose value `get` shows.
-fn read(
+fn add_row(
     get: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<bool>,
     id: &[u8],
-    seen: &mut ReadBuffer,
+    read_buffer: &mut ReadBuffer,
 ) -> Result<()> {
-    let mut missing = true;
+    let mut is_missing = true;
     get(&mut |value| {
-        missing = false;
-        seen.add(|bytes| {
+        is_missing = false;
+        read_buffer.add(|bytes| {
             bytes.extend_from_slice(id);
             bytes.extend_from_slice(value);
         });
     })?;
-    if missing {
-        seen.add(|_| ());
+    if is_missing {
+        read_buffer.add(|_| ());
     }
     Ok(())
 }
 
 /// Changes a product's stock, in the transaction that has read it.
-fn change(transaction: &mut dyn Transaction, product: &mut [u8], by: i32) -> Result<bool> {
+fn change_stock(transaction: &mut dyn Transaction, product: &mut [u8], amount: i32) -> Result<bool> {
     let Some(quantity) = schema::quantity_of(product) else { return Ok(false) };
-    schema::set_quantity(product, quantity.saturating_add(by));
-    let (id, value) = halves(product);
-    transaction.put(&key_of(Table::Products, id), value)?;
+    schema::set_quantity(product, quantity.saturating_add(amount));
+    let (id, value) = split_key(product);
+    transaction.put(&key_from_bytes(Table::Products, id), value)?;
     Ok(true)
 }
 
@@ -163,9 +163,9 @@ impl Tables for ByRecords<'_> {
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {
             keys.clear();
-            keys.extend(chunk.rows().map(|row| key_of(chunk.table, halves(row).0)));
+            keys.extend(chunk.rows().map(|row| key_from_bytes(chunk.table, split_key(row).0)));
             let records: Vec<(&[u8], &[u8])> =
-                keys.iter().zip(chunk.rows()).map(|(key, row)| (key.as_slice(), halves(row).1)).collect();
+                keys.iter().zip(chunk.rows()).map(|(key, row)| (key.as_slice(), split_key(row).1)).collect();
             if self.sorted {
                 acknowledged = self.session.append_batch(&records)?;
             } else {
@@ -174,7 +174,7 @@ impl Tables for ByRecords<'_> {
             batches += u64::from(acknowledged);
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
-                entries.extend(chunk.rows().map(|order| entry(customer_of(order), halves(order).0)));
+                entries.extend(chunk.rows().map(|order| entry(customer_of(order), split_key(order).0)));
                 entries.sort_unstable();
                 let records: Vec<(&[u8], &[u8])> =
                     entries.iter().map(|key| (key.as_slice(), ENTRY)).collect();
@@ -192,76 +192,76 @@ impl Tables for ByRecords<'_> {
         Ok(())
     }
 
-    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
+    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
         let customer = customer.to_be_bytes();
-        self.read_row(Table::Customers, &customer, seen)?;
+        self.read_row(Table::Customers, &customer, read_buffer)?;
         if self.indexed {
-            self.orders_by_index(&customer, seen)
+            self.orders_by_index(&customer, read_buffer)
         } else {
-            self.orders_by_walk(&customer, seen)
+            self.orders_by_walk(&customer, read_buffer)
         }
     }
 
-    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool> {
+    fn buy(&mut self, request: &PurchaseRequest, read_buffer: &mut ReadBuffer) -> Result<bool> {
         let (indexed, product) = (self.indexed, &mut self.product);
-        let mut done = false;
+        let mut was_changed = false;
         self.session.transact(&mut |transaction| {
-            let customer = buying.customer.to_be_bytes();
-            read(|visit| transaction.get(&key_of(Table::Customers, &customer), visit), &customer, seen)?;
-            for (place, id) in buying.looked_at.iter().enumerate() {
+            let customer = request.customer.to_be_bytes();
+            add_row(|visit| transaction.get(&key_from_bytes(Table::Customers, &customer), visit), &customer, read_buffer)?;
+            for (index, id) in request.looked_at.iter().enumerate() {
                 let bytes = id.to_be_bytes();
-                if place == buying.chosen {
-                    let found = read_to_change(transaction, *id, product)?;
-                    seen.add(|row| row.extend_from_slice(if found { &product[..] } else { &[] }));
+                if index == request.chosen {
+                    let is_found = read_to_change(transaction, *id, product)?;
+                    read_buffer.add(|row| row.extend_from_slice(if is_found { &product[..] } else { &[] }));
                 } else {
-                    read(|visit| transaction.get(&key_of(Table::Products, &bytes), visit), &bytes, seen)?;
+                    add_row(|visit| transaction.get(&key_from_bytes(Table::Products, &bytes), visit), &bytes, read_buffer)?;
                 }
             }
-            let (id, value) = halves(&buying.order);
-            transaction.put(&key_of(Table::Orders, id), value)?;
+            let (id, value) = split_key(&request.order);
+            transaction.put(&key_from_bytes(Table::Orders, id), value)?;
             if indexed {
-                transaction.put(&entry(customer_of(&buying.order), id), ENTRY)?;
+                transaction.put(&entry(customer_of(&request.order), id), ENTRY)?;
             }
-            done = change(transaction, product, -buying.amount)?;
+            was_changed = change_stock(transaction, product, -request.amount)?;
             Ok(())
         })?;
-        Ok(done)
+        Ok(was_changed)
     }
 
-    fn restock(&mut self, product: i64, by: i32) -> Result<bool> {
+    fn restock(&mut self, product: i64, amount: i32) -> Result<bool> {
         let row = &mut self.product;
-        let mut done = false;
+        let mut was_changed = false;
         self.session.transact(&mut |transaction| {
-            done = read_to_change(transaction, product, row)? && change(transaction, row, by)?;
+            was_changed = read_to_change(transaction, product, row)? && change_stock(transaction, row, amount)?;
             Ok(())
         })?;
-        Ok(done)
+        Ok(was_changed)
     }
 
-    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn visit_rows(&mut self, table: Table, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut row = Vec::with_capacity(table.most_bytes());
-        self.walk(&[table.prefix()], WALK, |key, value| {
-            let own = key.first() == Some(&table.prefix());
-            if own {
+        self.walk(&[table.prefix()], ROWS_AT_ONCE, |key, value| {
+            let is_row = key.first() == Some(&table.prefix());
+            if is_row {
                 row.clear();
                 row.extend_from_slice(&key[1..]);
                 row.extend_from_slice(value);
-                see(&row);
+                visit(&row);
             }
-            own
+            is_row
         })
     }
 
-    fn each_entry(&mut self, see: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.walk(&[INDEX_PREFIX], WALK, |key, _| {
-            let own = key.first() == Some(&INDEX_PREFIX);
+    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        self.walk(&[INDEX_PREFIX], ROWS_AT_ONCE, |key, _| {
+            let is_entry = key.first() == Some(&INDEX_PREFIX);
             if let Some((customer, order)) = key.get(1..).and_then(<[u8]>::split_first_chunk::<ID_BYTES>)
                 && let Ok(order) = order.try_into()
-                && own
+                && is_entry
             {
-                see(i64::from_be_bytes(*customer), i64::from_be_bytes(order));
+                visit(i64::from_be_bytes(*customer), i64::from_be_bytes(order));
             }
-            own
+            is_entry
         })
     }
 

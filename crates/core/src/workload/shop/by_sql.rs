@@ -7,7 +7,7 @@ use crate::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementI
 use crate::store::{Result, StoreError};
 
 /// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.
-const STRETCH_BYTES: usize = 64 << 20;
+const BULK_BYTES: usize = 64 << 20;
 
 pub(crate) struct BySql<'s> {
     session: Box<dyn SqlSession + 's>,
@@ -26,13 +26,13 @@ struct Statements {
     update: StatementId,
 }
 
-const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
-const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
+const UPDATE_STOCK: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
+const SELECT_ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 
 impl<'s> BySql<'s> {
     pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, order: LoadOrder) -> Result<BySql<'s>> {
         for table in Table::ALL {
-            let sql = table.schema(|of| session.type_name(of));
+            let sql = table.schema(|sql_type| session.type_name(sql_type));
             session.execute(&sql)?;
         }
         Ok(BySql { session, statements: None, indexed, sorted: order == LoadOrder::Sorted })
@@ -45,7 +45,7 @@ impl<'s> BySql<'s> {
             orders: session.prepare(&Table::Orders.select_by("customer_id"))?,
             product: session.prepare(&Table::Products.select_by("product_id"))?,
             insert: session.prepare(&Table::Orders.insert())?,
-            update: session.prepare(UPDATE)?,
+            update: session.prepare(UPDATE_STOCK)?,
         };
         Ok(BySql { session, statements: Some(statements), indexed, sorted: false })
     }
@@ -59,15 +59,15 @@ impl<'s> BySql<'s> {
         table: Table,
         statement: StatementId,
         id: i64,
-        seen: &mut ReadBuffer,
+        read_buffer: &mut ReadBuffer,
     ) -> Result<()> {
-        let mut missing = true;
+        let mut is_missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
-            missing = false;
-            seen.add(|bytes| schema::append(table, row, bytes));
+            is_missing = false;
+            read_buffer.add(|bytes| schema::append(table, row, bytes));
         })?;
-        if missing {
-            seen.add(|_| ());
+        if is_missing {
+            read_buffer.add(|_| ());
         }
         Ok(())
     }
@@ -75,28 +75,28 @@ impl<'s> BySql<'s> {
     fn buy_in_transaction(
         &mut self,
         statements: &Statements,
-        buying: &PurchaseRequest,
-        seen: &mut ReadBuffer,
+        request: &PurchaseRequest,
+        read_buffer: &mut ReadBuffer,
     ) -> Result<bool> {
-        self.read_row(Table::Customers, statements.customer, buying.customer, seen)?;
-        for product in buying.looked_at {
-            self.read_row(Table::Products, statements.product, product, seen)?;
+        self.read_row(Table::Customers, statements.customer, request.customer, read_buffer)?;
+        for product in request.looked_at {
+            self.read_row(Table::Products, statements.product, product, read_buffer)?;
         }
         let mut order = [SqlValue::Null; MOST_COLUMNS];
-        let columns = schema::values(Table::Orders, &buying.order, &mut order).unwrap_or(0);
+        let columns = schema::values(Table::Orders, &request.order, &mut order).unwrap_or(0);
         let inserted = self.session.run(statements.insert, &order[..columns])?;
-        let stock = [SqlValue::Integer((-buying.amount).into()), SqlValue::Integer(buying.product())];
+        let stock = [SqlValue::Integer((-request.amount).into()), SqlValue::Integer(request.product())];
         Ok(inserted == 1 && self.session.run(statements.update, &stock)? == 1)
     }
 }
 
 impl Tables for BySql<'_> {
     fn load(&mut self, source: &mut Source) -> Result<u64> {
-        let mut stretches = 0;
+        let mut bulk_loads = 0;
         while let Some(Chunk { table, .. }) = source.current() {
             let table = *table;
-            let into = BulkLoad { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
-            let loaded = self.session.bulk_load(&into, &mut |add| {
+            let target = BulkLoad { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
+            let result = self.session.bulk_load(&target, &mut |add| {
                 let mut bytes = 0;
                 while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {
                     for row in chunk.rows() {
@@ -106,36 +106,36 @@ impl Tables for BySql<'_> {
                     }
                     bytes += chunk.rows.len();
                     source.advance();
-                    if bytes >= STRETCH_BYTES {
+                    if bytes >= BULK_BYTES {
                         break;
                     }
                 }
                 Ok(())
             });
-            loaded?;
-            stretches += 1;
+            result?;
+            bulk_loads += 1;
         }
-        Ok(stretches)
+        Ok(bulk_loads)
     }
 
     fn make_index(&mut self) -> Result<()> {
         if self.indexed { self.session.execute(INDEX) } else { Ok(()) }
     }
 
-    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
+    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
         let statements = self.statements()?;
-        self.read_row(Table::Customers, statements.customer, customer, seen)?;
+        self.read_row(Table::Customers, statements.customer, customer, read_buffer)?;
         self.session.query(statements.orders, &[SqlValue::Integer(customer)], &mut |row| {
-            seen.add(|bytes| schema::append(Table::Orders, row, bytes));
+            read_buffer.add(|bytes| schema::append(Table::Orders, row, bytes));
         })?;
         Ok(())
     }
 
-    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool> {
+    fn buy(&mut self, request: &PurchaseRequest, read_buffer: &mut ReadBuffer) -> Result<bool> {
         let statements = self.statements()?;
         self.session.begin()?;
-        let done = self.buy_in_transaction(&statements, buying, seen);
-        match done.and_then(|done| self.session.commit().map(|()| done)) {
+        let result = self.buy_in_transaction(&statements, request, read_buffer);
+        match result.and_then(|done| self.session.commit().map(|()| done)) {
             Ok(done) => Ok(done),
             Err(error) => {
                 // Some engines have rolled back by themselves; the first error counts.
@@ -145,28 +145,28 @@ impl Tables for BySql<'_> {
         }
     }
 
-    fn restock(&mut self, product: i64, by: i32) -> Result<bool> {
+    fn restock(&mut self, product: i64, amount: i32) -> Result<bool> {
         let statements = self.statements()?;
-        let values = [SqlValue::Integer(by.into()), SqlValue::Integer(product)];
+        let values = [SqlValue::Integer(amount.into()), SqlValue::Integer(product)];
         Ok(self.session.run(statements.update, &values)? == 1)
     }
 
-    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn visit_rows(&mut self, table: Table, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
         let query = self.session.prepare(&table.select_all())?;
         let mut bytes = Vec::with_capacity(table.most_bytes());
         self.session.query(query, &[], &mut |row| {
             bytes.clear();
             schema::append(table, row, &mut bytes);
-            see(&bytes);
+            visit(&bytes);
         })?;
         Ok(())
     }
 
-    fn each_entry(&mut self, see: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        let query = self.session.prepare(ENTRIES)?;
+    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
+        let query = self.session.prepare(SELECT_ENTRIES)?;
         self.session.query(query, &[], &mut |row| {
             if let [SqlValue::Integer(customer), SqlValue::Integer(order)] = row {
-                see(*customer, *order);
+                visit(*customer, *order);
             }
         })?;
         Ok(())

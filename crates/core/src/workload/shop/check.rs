@@ -32,17 +32,17 @@ impl<'a> Check<'a> {
     /// The order in a row, if it was loaded or a client began it.
     pub fn order(&mut self, row: &[u8]) -> Option<(Order, RowOrigin)> {
         let data = &self.shared.data;
-        let made = ids::made_by(data.ids(Table::Orders), schema::id_of(row)?)?;
-        let order = match made {
+        let origin = ids::origin_of(data.ids(Table::Orders), schema::id_of(row)?)?;
+        let order = match origin {
             RowOrigin::Data(number) => data.order(number),
             RowOrigin::Client { thread, number } => data.purchase(thread, number).order,
         };
         self.expected.clear();
         data.append_order(&order, &mut self.expected);
-        (row == self.expected).then_some((order, made))
+        (row == self.expected).then_some((order, origin))
     }
 
-    fn customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
+    fn check_customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
         match self.is_row(Table::Customers, customer, row) {
             true => Ok(()),
             false => Err(wrong_data(format!("the customer {customer} {}", describe_row(row)))),
@@ -50,15 +50,15 @@ impl<'a> Check<'a> {
     }
 
     /// Checks a customer and all their orders. Fails with [`Failure::WrongData`] when one is wrong or missing.
-    pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), WorkloadError> {
-        self.customer(customer, seen.row(0))?;
-        let mut last = None;
+    pub fn check_orders(&mut self, customer: u64, read_buffer: &ReadBuffer, count: Bounds) -> Result<(), WorkloadError> {
+        self.check_customer(customer, read_buffer.row(0))?;
+        let mut last_id = None;
         let mut ascending = true;
-        for row in seen.behind_first() {
+        for row in read_buffer.rows_after_first() {
             match self.order(row) {
                 Some((order, _)) if order.customer == customer => {
-                    ascending = ascending && last.is_none_or(|last| last < order.id);
-                    last = Some(order.id);
+                    ascending = ascending && last_id.is_none_or(|last_id| last_id < order.id);
+                    last_id = Some(order.id);
                 }
                 _ => {
                     return Err(wrong_data(format!(
@@ -68,14 +68,14 @@ impl<'a> Check<'a> {
                 }
             }
         }
-        let many = seen.count() as i64 - 1;
-        if !ascending && has_twice(seen) {
+        let order_count = read_buffer.count() as i64 - 1;
+        if !ascending && has_duplicates(read_buffer) {
             return Err(wrong_data(format!("an order of the customer {customer} is shown twice")));
         }
-        match count.hold(many) {
+        match count.contains(order_count) {
             true => Ok(()),
             false => Err(wrong_data(format!(
-                "the customer {customer} is shown with {many} orders, and must have {}",
+                "the customer {customer} is shown with {order_count} orders, and must have {}",
                 describe_bounds(count)
             ))),
         }
@@ -83,23 +83,23 @@ impl<'a> Check<'a> {
 
     /// Checks the products that a customer read before ordering one. Fails with [`Failure::WrongData`] when a row is wrong or
     /// missing, or older than it may be.
-    pub(crate) fn purchase(
+    pub(crate) fn check_purchase(
         &mut self,
         purchase: &Purchase,
-        seen: &ReadBuffer,
-        before: &[EndedChanges],
+        read_buffer: &ReadBuffer,
+        ended_changes: &[EndedChanges],
     ) -> Result<(), WorkloadError> {
-        self.customer(purchase.order.customer, seen.row(0))?;
+        self.check_customer(purchase.order.customer, read_buffer.row(0))?;
         let shared = self.shared;
-        for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
-            let row = seen.row(1 + place);
+        for (index, (product, ended_changes)) in purchase.looked_at.iter().zip(ended_changes).enumerate() {
+            let row = read_buffer.row(1 + index);
             if !self.is_row(Table::Products, *product, row) {
                 return Err(wrong_data(format!("the product {product} {}", describe_row(row))));
             }
-            let own = if *product == purchase.order.product { purchase.order.amount } else { 0 };
-            let bounds = shared.known.quantity(*product, shared.data.quantity(*product), *before, own);
+            let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
+            let bounds = shared.knowledge.quantity(*product, shared.data.quantity(*product), *ended_changes, own_amount);
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
-            if !bounds.hold(quantity) {
+            if !bounds.contains(quantity) {
                 return Err(wrong_data(format!(
                     "the product {product} is shown with a stock of {quantity}, and must have {}",
                     describe_bounds(bounds)
@@ -110,16 +110,16 @@ impl<'a> Check<'a> {
     }
 
     /// Checks that a transaction changed the stock. Fails with [`Failure::WrongData`] when it did not.
-    pub fn changed(&self, done: bool, product: u64) -> Result<(), WorkloadError> {
-        match done {
+    pub fn check_changed(&self, was_changed: bool, product: u64) -> Result<(), WorkloadError> {
+        match was_changed {
             true => Ok(()),
             false => Err(wrong_data(format!("the product {product} was not there to be changed"))),
         }
     }
 }
 
-fn has_twice(seen: &ReadBuffer) -> bool {
-    let mut ids: Vec<Option<i64>> = seen.behind_first().map(schema::id_of).collect();
+fn has_duplicates(read_buffer: &ReadBuffer) -> bool {
+    let mut ids: Vec<Option<i64>> = read_buffer.rows_after_first().map(schema::id_of).collect();
     ids.sort_unstable();
     ids.windows(2).any(|pair| pair[0] == pair[1])
 }

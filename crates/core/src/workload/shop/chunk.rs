@@ -12,7 +12,7 @@ use crate::workload::load_progress::ProgressReporter;
 /// About the bytes of rows in a chunk.
 const CHUNK_BYTES: u64 = 128 << 10;
 /// For each maker: one being made while another is used.
-const OF_EACH: usize = 2;
+const CHUNKS_PER_MAKER: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoadOrder {
@@ -70,21 +70,21 @@ impl<'d> Chunks<'d> {
     pub fn make(&self, number: u64, chunk: &mut Chunk) {
         chunk.rows.clear();
         chunk.ends.clear();
-        let mut left = number;
+        let mut index = number;
         for (table, rows, chunks) in self.tables {
-            if left < chunks {
+            if index < chunks {
                 chunk.table = table;
-                let places = left * rows..((left + 1) * rows).min(self.data.rows(table));
-                return places.for_each(|place| self.row(table, place, chunk));
+                let positions = index * rows..((index + 1) * rows).min(self.data.rows(table));
+                return positions.for_each(|position| self.append_row(table, position, chunk));
             }
-            left -= chunks;
+            index -= chunks;
         }
     }
 
-    fn row(&self, table: Table, place: u64, chunk: &mut Chunk) {
+    fn append_row(&self, table: Table, position: u64, chunk: &mut Chunk) {
         let number = match self.order {
-            LoadOrder::Sorted => place,
-            LoadOrder::Unsorted => self.data.ids(table).unsorted(place),
+            LoadOrder::Sorted => position,
+            LoadOrder::Unsorted => self.data.ids(table).shuffled_row(position),
         };
         self.data.append(table, number, &mut chunk.rows);
         chunk.ends.push(chunk.rows.len());
@@ -99,13 +99,13 @@ pub(crate) struct Makers {
 impl Makers {
     /// `text_bytes` is the room for each chunk's text.
     pub fn new(threads: usize, text_bytes: usize) -> Makers {
-        let of_one = || (0..OF_EACH).map(|_| Chunk::new(text_bytes)).collect();
-        Makers { spare: (0..threads.max(1)).map(|_| of_one()).collect() }
+        let make_spare = || (0..CHUNKS_PER_MAKER).map(|_| Chunk::new(text_bytes)).collect();
+        Makers { spare: (0..threads.max(1)).map(|_| make_spare()).collect() }
     }
 
     /// As many as this process has processors, up to `most`.
-    pub fn threads(most: usize) -> usize {
-        thread::available_parallelism().map_or(1, usize::from).clamp(1, most.max(1))
+    pub fn threads(max_threads: usize) -> usize {
+        thread::available_parallelism().map_or(1, usize::from).clamp(1, max_threads.max(1))
     }
 
     /// Makes `count` chunks, and gives them to `take` in order.
@@ -118,21 +118,21 @@ impl Makers {
         let makers = self.spare.len() as u64;
         let make = &make;
         thread::scope(|scope| {
-            let lines = self.spare.into_iter().enumerate().map(|(maker, spare)| {
-                let (made, ready) = channel();
-                let (back, again) = channel();
-                spare.into_iter().for_each(|chunk| drop(back.send(chunk)));
+            let links = self.spare.into_iter().enumerate().map(|(maker, spare)| {
+                let (ready_sender, ready) = channel();
+                let (empty_sender, empty) = channel();
+                spare.into_iter().for_each(|chunk| drop(empty_sender.send(chunk)));
                 scope
-                    .spawn(move || work((maker as u64..count).step_by(makers as usize), &again, &made, make));
-                Line { ready, back }
+                    .spawn(move || work((maker as u64..count).step_by(makers as usize), &empty, &ready_sender, make));
+                MakerLink { ready, empty_sender }
             });
             take(Source {
-                lines: lines.collect(),
+                links: links.collect(),
                 next: 0,
                 count,
                 current: None,
                 taken: TakenRows::default(),
-                teller: None,
+                reporter: None,
             })
         })
     }
@@ -141,31 +141,31 @@ impl Makers {
 /// One maker's work, until nobody waits for its chunks.
 fn work(
     numbers: impl Iterator<Item = u64>,
-    again: &Receiver<Chunk>,
-    made: &Sender<Chunk>,
+    empty: &Receiver<Chunk>,
+    ready_sender: &Sender<Chunk>,
     make: impl Fn(u64, &mut Chunk),
 ) {
     for number in numbers {
-        let Ok(mut chunk) = again.recv() else { return };
+        let Ok(mut chunk) = empty.recv() else { return };
         make(number, &mut chunk);
-        if made.send(chunk).is_err() {
+        if ready_sender.send(chunk).is_err() {
             return;
         }
     }
 }
 
-struct Line {
+struct MakerLink {
     ready: Receiver<Chunk>,
-    back: Sender<Chunk>,
+    empty_sender: Sender<Chunk>,
 }
 
 pub struct Source {
-    lines: Vec<Line>,
+    links: Vec<MakerLink>,
     next: u64,
     count: u64,
     current: Option<Chunk>,
     taken: TakenRows,
-    teller: Option<ProgressReporter>,
+    reporter: Option<ProgressReporter>,
 }
 
 /// What was taken from a source.
@@ -190,28 +190,28 @@ impl Source {
         if let Some(chunk) = self.current.take() {
             self.taken.rows += chunk.ends.len() as u64;
             self.taken.bytes += chunk.rows.len() as u64;
-            let line = self.line(self.next - 1);
-            if let Some(teller) = &mut self.teller {
-                teller.report(self.taken.rows);
+            let link = self.link_index(self.next - 1);
+            if let Some(reporter) = &mut self.reporter {
+                reporter.report(self.taken.rows);
             }
             // A maker that has ended needs it no more.
-            let _ = self.lines[line].back.send(chunk);
+            let _ = self.links[link].empty_sender.send(chunk);
         }
         if self.next < self.count {
             let start = Instant::now();
-            let line = self.line(self.next);
-            self.current = self.lines[line].ready.recv().ok();
+            let link = self.link_index(self.next);
+            self.current = self.links[link].ready.recv().ok();
             self.next += 1;
             self.taken.waited += start.elapsed();
         }
     }
 
-    fn line(&self, number: u64) -> usize {
-        (number % self.lines.len() as u64) as usize
+    fn link_index(&self, number: u64) -> usize {
+        (number % self.links.len() as u64) as usize
     }
 
-    pub(crate) fn told_by(&mut self, teller: ProgressReporter) {
-        self.teller = Some(teller);
+    pub(crate) fn report_to(&mut self, reporter: ProgressReporter) {
+        self.reporter = Some(reporter);
     }
 
     /// What was taken of all chunks before the current one.
@@ -224,41 +224,41 @@ impl Source {
 mod tests {
     use super::*;
 
-    fn all(order: LoadOrder, threads: usize) -> Vec<(Table, Vec<u8>)> {
+    fn collect_rows(order: LoadOrder, threads: usize) -> Vec<(Table, Vec<u8>)> {
         let data = Data::with_size(7, 1 << 20);
         let chunks = Chunks::new(&data, order);
         let makers = Makers::new(threads, 0);
-        let mut found = Vec::new();
+        let mut rows = Vec::new();
         makers.run(
             chunks.count(),
             |number, chunk| chunks.make(number, chunk),
             |mut source| {
                 while let Some(chunk) = source.current() {
-                    found.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
+                    rows.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
                     source.advance();
                 }
             },
         );
-        found
+        rows
     }
 
     #[test]
     fn the_same_rows_come_in_the_same_order_however_many_make_them() {
-        let sorted = all(LoadOrder::Sorted, 1);
+        let sorted = collect_rows(LoadOrder::Sorted, 1);
         let data = Data::with_size(7, 1 << 20);
         assert_eq!(sorted.len() as u64, data.all_rows());
-        assert_eq!(sorted, all(LoadOrder::Sorted, 3));
+        assert_eq!(sorted, collect_rows(LoadOrder::Sorted, 3));
         for table in Table::ALL {
-            let rows = sorted.iter().filter(|(of, _)| *of == table).map(|(_, row)| row);
+            let rows = sorted.iter().filter(|(row_table, _)| *row_table == table).map(|(_, row)| row);
             assert!(rows.is_sorted(), "{table:?}");
         }
-        let unsorted = all(LoadOrder::Unsorted, 2);
-        assert!(unsorted != sorted && unsorted == all(LoadOrder::Unsorted, 5));
-        let again = |mut rows: Vec<(Table, Vec<u8>)>| {
+        let unsorted = collect_rows(LoadOrder::Unsorted, 2);
+        assert!(unsorted != sorted && unsorted == collect_rows(LoadOrder::Unsorted, 5));
+        let sort_rows = |mut rows: Vec<(Table, Vec<u8>)>| {
             rows.sort_by(|(a, x), (b, y)| (*a as u8, x).cmp(&(*b as u8, y)));
             rows
         };
-        assert_eq!(again(unsorted), again(sorted));
+        assert_eq!(sort_rows(unsorted), sort_rows(sorted));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::rows::Data;
 use super::schema::{self, Table};
 use crate::store::sql::{MOST_COLUMNS, SqlValue};
 
-const PIECE: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 20;
 /// The most bytes of a chunk's lines: in small rows, numbers have more digits than bytes.
 const TEXT_BYTES: usize = 512 << 10;
 /// The extension of unfinished files.
@@ -87,32 +87,32 @@ struct Ids<T> {
 /// Makes the files in a folder, which is made if missing. `goes_on` receives the progress and decides whether to go on. Unless
 /// all is made, nothing is left.
 pub fn write(
-    order: &FilesSpec,
+    spec: &FilesSpec,
     folder: &Path,
     goes_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<GeneratedFiles, GenerateError> {
-    let data = Data::with_size(order.seed, order.bytes);
+    let data = Data::with_size(spec.seed, spec.bytes);
     let mut files = Files::begin(folder)?;
-    let chunks = Chunks::new(&data, if order.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
-    let threads = order.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
+    let chunks = Chunks::new(&data, if spec.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
+    let threads = spec.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
     let make = |number, chunk: &mut Chunk| {
         chunks.make(number, chunk);
         write_lines(chunk);
     };
-    let of = data.all_rows();
+    let all_rows = data.all_rows();
     let waited = Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
         while let Some(chunk) = source.current() {
             files.append(chunk.table, &chunk.text)?;
             source.advance();
-            if !goes_on(Progress { rows: source.taken_rows().rows, of }) {
+            if !goes_on(Progress { rows: source.taken_rows().rows, of: all_rows }) {
                 return Err(GenerateError::Interrupted);
             }
         }
         Ok(source.taken_rows().waited)
     })?;
-    files.sample(&sample(&data, order))?;
+    files.sample(&sample(&data, spec))?;
     let files = files.finish()?;
-    Ok(GeneratedFiles { files, rows: of, waited })
+    Ok(GeneratedFiles { files, rows: all_rows, waited })
 }
 
 fn write_lines(chunk: &mut Chunk) {
@@ -121,8 +121,8 @@ fn write_lines(chunk: &mut Chunk) {
     for row in chunk.rows() {
         let mut values = [SqlValue::Null; MOST_COLUMNS];
         let columns = schema::values(chunk.table, row, &mut values).unwrap_or(0);
-        for (place, value) in values[..columns].iter().enumerate() {
-            if place > 0 {
+        for (index, value) in values[..columns].iter().enumerate() {
+            if index > 0 {
                 text.push(b',');
             }
             match value {
@@ -139,12 +139,12 @@ fn write_lines(chunk: &mut Chunk) {
 
 fn append_number(number: i64, text: &mut Vec<u8>) {
     let mut digits = [0; 20];
-    let (mut left, mut begin) = (number.unsigned_abs(), digits.len());
+    let (mut remaining, mut begin) = (number.unsigned_abs(), digits.len());
     loop {
         begin -= 1;
-        digits[begin] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
+        digits[begin] = b'0' + (remaining % 10) as u8;
+        remaining /= 10;
+        if remaining == 0 {
             break;
         }
     }
@@ -155,17 +155,17 @@ fn append_number(number: i64, text: &mut Vec<u8>) {
 }
 
 /// Ids of each table, spread evenly over its rows.
-fn sample(data: &Data, order: &FilesSpec) -> Sample {
+fn sample(data: &Data, spec: &FilesSpec) -> Sample {
     let ids = |table: Table| {
         let rows = data.rows(table);
-        let many = order.sample.min(rows);
-        let row = |place: u64| (u128::from(rows) * u128::from(place) / u128::from(many)) as u64;
-        (0..many).map(|place| data.ids(table).id_of_row(row(place))).collect()
+        let count = spec.sample.min(rows);
+        let row_number = |position: u64| (u128::from(rows) * u128::from(position) / u128::from(count)) as u64;
+        (0..count).map(|position| data.ids(table).id_of_row(row_number(position))).collect()
     };
     Sample {
         format: 1,
         workload: "shop",
-        seed: order.seed,
+        seed: spec.seed,
         data_bytes: data.bytes(),
         rows: Ids {
             customers: data.rows(Table::Customers),
@@ -189,7 +189,7 @@ struct UnfinishedFile {
 /// The files while they are made. Dropped unfinished, they are deleted.
 struct Files {
     folder: PathBuf,
-    open: Vec<(Table, UnfinishedFile)>,
+    tables: Vec<(Table, UnfinishedFile)>,
     sample: Option<UnfinishedFile>,
     /// Whether the folder is new, and is deleted with the files.
     made_folder: bool,
@@ -200,11 +200,11 @@ impl Files {
     fn begin(folder: &Path) -> Result<Files, GenerateError> {
         let made_folder = !folder.exists();
         fs::create_dir_all(folder).map_err(|error| GenerateError::File(folder.to_path_buf(), error))?;
-        let mut files = Files { folder: folder.to_path_buf(), open: Vec::new(), sample: None, made_folder };
+        let mut files = Files { folder: folder.to_path_buf(), tables: Vec::new(), sample: None, made_folder };
         for table in Table::ALL {
             let mut file = files.make(&format!("{}.csv", table.name()))?;
             file.append(format!("{}\n", table.column_names().join(",")).as_bytes())?;
-            files.open.push((table, file));
+            files.tables.push((table, file));
         }
         files.sample = Some(files.make(SAMPLE)?);
         Ok(files)
@@ -212,21 +212,21 @@ impl Files {
 
     /// Makes a file under a temporary name.
     fn make(&self, name: &str) -> Result<UnfinishedFile, GenerateError> {
-        let whole = self.folder.join(name);
-        if whole.symlink_metadata().is_ok() {
-            return Err(GenerateError::Exists(whole));
+        let final_path = self.folder.join(name);
+        if final_path.symlink_metadata().is_ok() {
+            return Err(GenerateError::Exists(final_path));
         }
         let path = self.folder.join(format!("{name}{UNFINISHED}"));
         match File::options().write(true).create_new(true).open(&path) {
-            Ok(file) => Ok(UnfinishedFile { path, out: BufWriter::with_capacity(PIECE, file), length: 0 }),
+            Ok(file) => Ok(UnfinishedFile { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), length: 0 }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GenerateError::Exists(path)),
             Err(error) => Err(GenerateError::File(path, error)),
         }
     }
 
     fn append(&mut self, table: Table, text: &[u8]) -> Result<(), GenerateError> {
-        let found = self.open.iter_mut().find(|(of, _)| *of == table);
-        found.map_or(Ok(()), |(_, file)| file.append(text))
+        let file = self.tables.iter_mut().find(|(file_table, _)| *file_table == table);
+        file.map_or(Ok(()), |(_, file)| file.append(text))
     }
 
     fn sample(&mut self, sample: &Sample) -> Result<(), GenerateError> {
@@ -237,32 +237,32 @@ impl Files {
 
     /// Syncs and renames the files; gives names and lengths.
     fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, GenerateError> {
-        let of_tables = self.open.iter_mut().map(|(_, file)| file);
-        for file in of_tables.chain(self.sample.as_mut()) {
+        let table_files = self.tables.iter_mut().map(|(_, file)| file);
+        for file in table_files.chain(self.sample.as_mut()) {
             file.out
                 .flush()
                 .and_then(|()| file.out.get_ref().sync_data())
                 .map_err(|error| file.write_error(error))?;
         }
-        let mut done: Vec<(PathBuf, u64)> = Vec::new();
-        let of_tables = self.open.iter().map(|(_, file)| file);
-        for file in of_tables.chain(self.sample.as_ref()) {
-            let whole = file.path.with_extension("");
-            let named = match whole.symlink_metadata() {
-                Ok(_) => Err(GenerateError::Exists(whole.clone())),
-                Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.write_error(error)),
+        let mut finished: Vec<(PathBuf, u64)> = Vec::new();
+        let table_files = self.tables.iter().map(|(_, file)| file);
+        for file in table_files.chain(self.sample.as_ref()) {
+            let final_path = file.path.with_extension("");
+            let result = match final_path.symlink_metadata() {
+                Ok(_) => Err(GenerateError::Exists(final_path.clone())),
+                Err(_) => fs::rename(&file.path, &final_path).map_err(|error| file.write_error(error)),
             };
-            if let Err(stopped) = named {
+            if let Err(error) = result {
                 // Those with final names are this call's own, too.
-                done.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
-                return Err(stopped);
+                finished.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
+                return Err(error);
             }
-            done.push((whole, file.length));
+            finished.push((final_path, file.length));
         }
-        self.open.clear();
+        self.tables.clear();
         self.sample = None;
         self.made_folder = false;
-        Ok(done)
+        Ok(finished)
     }
 }
 
@@ -279,8 +279,8 @@ impl UnfinishedFile {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        let of_tables = self.open.iter().map(|(_, file)| file);
-        for file in of_tables.chain(self.sample.as_ref()) {
+        let table_files = self.tables.iter().map(|(_, file)| file);
+        for file in table_files.chain(self.sample.as_ref()) {
             // The error that led here is reported.
             let _ = fs::remove_file(&file.path);
         }
@@ -298,7 +298,7 @@ pub const MOST_SAMPLED: u64 = 1_000_000;
 mod tests {
     use super::*;
 
-    fn order(threads: usize, sorted: bool) -> FilesSpec {
+    fn spec(threads: usize, sorted: bool) -> FilesSpec {
         FilesSpec { bytes: 1 << 20, seed: 5, sorted, threads: Some(threads), sample: 10 }
     }
 
@@ -313,23 +313,23 @@ mod tests {
 
     #[test]
     fn files_are_the_same_however_many_make_them_and_hold_every_row() {
-        let (one, three) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (by_one, by_three) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut last = None;
-        let made = write(&order(1, true), one.path(), &mut |progress| {
+        let generated = write(&spec(1, true), by_one.path(), &mut |progress| {
             last = Some(progress);
             true
         });
-        let made = made.unwrap();
-        write(&order(3, true), three.path(), &mut |_| true).unwrap();
+        let generated = generated.unwrap();
+        write(&spec(3, true), by_three.path(), &mut |_| true).unwrap();
         let data = Data::with_size(5, 1 << 20);
         assert_eq!(last, Some(Progress { rows: data.all_rows(), of: data.all_rows() }));
-        assert_eq!(names(one.path()), ["customers.csv", "orders.csv", "products.csv", "sample.json"]);
-        for (path, length) in &made.files {
+        assert_eq!(names(by_one.path()), ["customers.csv", "orders.csv", "products.csv", "sample.json"]);
+        for (path, length) in &generated.files {
             let text = fs::read(path).unwrap();
             assert_eq!(text.len() as u64, *length);
-            assert_eq!(text, fs::read(three.path().join(path.file_name().unwrap())).unwrap());
+            assert_eq!(text, fs::read(by_three.path().join(path.file_name().unwrap())).unwrap());
         }
-        let customers = fs::read_to_string(one.path().join("customers.csv")).unwrap();
+        let customers = fs::read_to_string(by_one.path().join("customers.csv")).unwrap();
         let mut lines = customers.lines();
         assert_eq!(lines.next(), Some("customer_id,age,name,address"));
         let first: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -339,7 +339,7 @@ mod tests {
         );
         assert_eq!(1 + lines.count() as u64, data.rows(Table::Customers));
         let sample: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(one.path().join("sample.json")).unwrap()).unwrap();
+            serde_json::from_str(&fs::read_to_string(by_one.path().join("sample.json")).unwrap()).unwrap();
         assert_eq!(sample["rows"]["orders"], data.rows(Table::Orders));
         let ids = sample["ids"]["orders"].as_array().unwrap();
         assert_eq!((ids.len(), ids[0].as_i64()), (10, Some(data.ids(Table::Orders).id_of_row(0))));
@@ -348,29 +348,29 @@ mod tests {
     #[test]
     fn unsorted_files_have_the_same_rows_in_another_order() {
         let (sorted, unsorted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        write(&order(2, true), sorted.path(), &mut |_| true).unwrap();
-        write(&order(2, false), unsorted.path(), &mut |_| true).unwrap();
+        write(&spec(2, true), sorted.path(), &mut |_| true).unwrap();
+        write(&spec(2, false), unsorted.path(), &mut |_| true).unwrap();
         let text = |folder: &Path| fs::read_to_string(folder.join("orders.csv")).unwrap();
         let (sorted, unsorted) = (text(sorted.path()), text(unsorted.path()));
-        let again = |text: &str| {
+        let sort_lines = |text: &str| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             lines.sort();
             lines
         };
         assert!(sorted != unsorted);
-        assert_eq!(again(&sorted), again(&unsorted));
+        assert_eq!(sort_lines(&sorted), sort_lines(&unsorted));
     }
 
     #[test]
     fn what_is_interrupted_or_would_overwrite_leaves_nothing_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("made");
-        let stopped = write(&order(2, true), &inner, &mut |progress| progress.rows < 1000);
-        assert!(matches!(stopped, Err(GenerateError::Interrupted)));
+        let result = write(&spec(2, true), &inner, &mut |progress| progress.rows < 1000);
+        assert!(matches!(result, Err(GenerateError::Interrupted)));
         assert!(!inner.exists(), "a folder that it made goes, too");
         fs::write(folder.path().join("orders.csv"), "mine").unwrap();
-        let stopped = write(&order(2, true), folder.path(), &mut |_| true);
-        assert!(matches!(stopped, Err(GenerateError::Exists(path)) if path.ends_with("orders.csv")));
+        let result = write(&spec(2, true), folder.path(), &mut |_| true);
+        assert!(matches!(result, Err(GenerateError::Exists(path)) if path.ends_with("orders.csv")));
         assert_eq!(names(folder.path()), ["orders.csv"]);
         assert_eq!(fs::read_to_string(folder.path().join("orders.csv")).unwrap(), "mine");
     }

@@ -8,14 +8,14 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::schema::Table;
 
 /// Bits below who made the row.
-const OWN_BITS: u32 = 52;
-const OWN: u64 = (1 << OWN_BITS) - 1;
+const NUMBER_BITS: u32 = 52;
+const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 /// The most rows of a table, so that ids do not get scarce.
 pub const MOST_ROWS: u64 = 1 << 40;
 
-/// An odd number, and the inverse of multiplying by it, in the bits of `OWN`.
+/// An odd number, and the inverse of multiplying by it, in the bits of `NUMBER_MASK`.
 const FACTOR: u64 = 0x8_51f4_2d4c_957f;
-const INVERSE: u64 = inverse(FACTOR) & OWN;
+const INVERSE: u64 = inverse(FACTOR) & NUMBER_MASK;
 
 /// The inverse of an odd number modulo 2^64, by Newton's method: each step doubles the correct bits.
 const fn inverse(odd: u64) -> u64 {
@@ -52,32 +52,32 @@ impl Ids {
 
     /// The start of the stretch from which a row's id is drawn.
     fn begin(&self, number: u64) -> u64 {
-        ((u128::from(number) << OWN_BITS) / u128::from(self.rows)) as u64
+        ((u128::from(number) << NUMBER_BITS) / u128::from(self.rows)) as u64
     }
 
     #[inline]
     pub fn id_of_row(&self, number: u64) -> i64 {
         let begin = self.begin(number);
         let length = self.begin(number + 1) - begin;
-        let name = [number, self.table as u64].map(u64::to_le_bytes);
-        (begin + xxh3_64_with_seed(name.as_flattened(), self.seed) % length) as i64
+        let words = [number, self.table as u64].map(u64::to_le_bytes);
+        (begin + xxh3_64_with_seed(words.as_flattened(), self.seed) % length) as i64
     }
 
     /// The row number of an id; `None` if no row has it.
     pub fn number(&self, id: i64) -> Option<u64> {
-        let id = u64::try_from(id).ok().filter(|id| *id <= OWN)?;
-        let near = ((u128::from(id) * u128::from(self.rows)) >> OWN_BITS) as u64;
-        let number = if self.begin(near + 1) <= id { near + 1 } else { near };
+        let id = u64::try_from(id).ok().filter(|id| *id <= NUMBER_MASK)?;
+        let estimate = ((u128::from(id) * u128::from(self.rows)) >> NUMBER_BITS) as u64;
+        let number = if self.begin(estimate + 1) <= id { estimate + 1 } else { estimate };
         (number < self.rows && self.id_of_row(number) == id as i64).then_some(number)
     }
 
     /// The row at a place in unsorted order: each once.
-    pub fn unsorted(&self, place: u64) -> u64 {
+    pub fn shuffled_row(&self, position: u64) -> u64 {
         let bits = (64 - (self.rows - 1).leading_zeros()).max(2);
         // A number beyond the rows is passed on until it is within them: a permutation of the larger range stays one.
-        let mut number = place;
+        let mut number = position;
         loop {
-            number = scattered(number, bits, self.seed ^ self.table as u64);
+            number = scatter(number, bits, self.seed ^ self.table as u64);
             if number < self.rows {
                 return number;
             }
@@ -86,16 +86,16 @@ impl Ids {
 }
 
 pub(crate) fn client_id(thread: u64, number: u64) -> i64 {
-    let mixed = fold(fold(number & OWN).wrapping_mul(FACTOR) & OWN);
-    (((thread + 1) << OWN_BITS) | mixed) as i64
+    let mixed = fold(fold(number & NUMBER_MASK).wrapping_mul(FACTOR) & NUMBER_MASK);
+    (((thread + 1) << NUMBER_BITS) | mixed) as i64
 }
 
-pub(crate) fn made_by(data: &Ids, id: i64) -> Option<RowOrigin> {
+pub(crate) fn origin_of(data: &Ids, id: i64) -> Option<RowOrigin> {
     let bits = u64::try_from(id).ok()?;
-    match bits >> OWN_BITS {
+    match bits >> NUMBER_BITS {
         0 => data.number(id).map(RowOrigin::Data),
         maker => {
-            let number = fold(fold(bits & OWN).wrapping_mul(INVERSE) & OWN);
+            let number = fold(fold(bits & NUMBER_MASK).wrapping_mul(INVERSE) & NUMBER_MASK);
             Some(RowOrigin::Client { thread: maker - 1, number })
         }
     }
@@ -103,11 +103,11 @@ pub(crate) fn made_by(data: &Ids, id: i64) -> Option<RowOrigin> {
 
 /// Folds the upper half of the bits into the lower one; its own inverse.
 fn fold(bits: u64) -> u64 {
-    bits ^ (bits >> (OWN_BITS / 2))
+    bits ^ (bits >> (NUMBER_BITS / 2))
 }
 
 /// A permutation of the numbers with this number of bits.
-fn scattered(number: u64, bits: u32, seed: u64) -> u64 {
+fn scatter(number: u64, bits: u32, seed: u64) -> u64 {
     let mask = (1_u64 << bits) - 1;
     let mut mixed = number;
     for round in 0..3_u64 {
@@ -129,18 +129,18 @@ mod tests {
     fn ids_of_data_grow_with_their_numbers_and_lead_back_to_them() {
         for rows in [1, 2, 3, 1000, 4_000_000, MOST_ROWS] {
             let ids = Ids::new(5, Table::Orders, rows);
-            let some = (0..rows.min(1000)).chain(rows.saturating_sub(1000)..rows);
+            let numbers = (0..rows.min(1000)).chain(rows.saturating_sub(1000)..rows);
             let mut last = -1;
-            for number in some.collect::<BTreeSet<u64>>() {
+            for number in numbers.collect::<BTreeSet<u64>>() {
                 let id = ids.id_of_row(number);
-                assert!(id > last && id >> OWN_BITS == 0, "{rows} {number}");
+                assert!(id > last && id >> NUMBER_BITS == 0, "{rows} {number}");
                 assert_eq!(ids.number(id), Some(number));
-                assert_eq!(made_by(&ids, id), Some(RowOrigin::Data(number)));
+                assert_eq!(origin_of(&ids, id), Some(RowOrigin::Data(number)));
                 last = id;
             }
         }
         let ids = Ids::new(5, Table::Orders, 1000);
-        assert_eq!((ids.number(-1), ids.number(ids.id_of_row(7) + 1), made_by(&ids, -1)), (None, None, None));
+        assert_eq!((ids.number(-1), ids.number(ids.id_of_row(7) + 1), origin_of(&ids, -1)), (None, None, None));
         assert_ne!(ids.id_of_row(7), Ids::new(6, Table::Orders, 1000).id_of_row(7), "the seed counts");
         assert_ne!(ids.id_of_row(7), Ids::new(5, Table::Customers, 1000).id_of_row(7), "and the table");
     }
@@ -148,12 +148,12 @@ mod tests {
     #[test]
     fn ids_of_clients_are_unique_and_lead_back_to_them() {
         let data = Ids::new(5, Table::Orders, 1000);
-        let mut all = BTreeSet::new();
+        let mut seen_ids = BTreeSet::new();
         for thread in [0, 1, 1023] {
-            for number in (0..1000).chain([OWN]) {
+            for number in (0..1000).chain([NUMBER_MASK]) {
                 let id = client_id(thread, number);
-                assert!(id > 0 && all.insert(id));
-                assert_eq!(made_by(&data, id), Some(RowOrigin::Client { thread, number }));
+                assert!(id > 0 && seen_ids.insert(id));
+                assert_eq!(origin_of(&data, id), Some(RowOrigin::Client { thread, number }));
             }
         }
         let ids: Vec<i64> = (0..1000).map(|number| client_id(0, number)).collect();
@@ -164,7 +164,7 @@ mod tests {
     fn unsorted_rows_come_once_each() {
         for rows in [1, 2, 5, 64, 1000, 4097] {
             let ids = Ids::new(9, Table::Products, rows);
-            let order: Vec<u64> = (0..rows).map(|place| ids.unsorted(place)).collect();
+            let order: Vec<u64> = (0..rows).map(|position| ids.shuffled_row(position)).collect();
             assert_eq!(order.iter().copied().collect::<BTreeSet<_>>(), (0..rows).collect(), "{rows}");
             let steps = order.windows(2).filter(|pair| pair[1] == pair[0] + 1).count() as u64;
             assert!(rows < 64 || steps < rows / 10, "{rows}: {steps} rows follow the one before");

@@ -36,13 +36,13 @@ impl Shares {
     /// The default shop.
     pub(crate) const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
 
-    pub fn parts(self) -> [f64; 3] {
+    pub fn fractions(self) -> [f64; 3] {
         let sum: f64 = self.0.iter().sum();
         self.0.map(|weight| weight / sum)
     }
 
     pub fn share_of(self, kind: Kind) -> f64 {
-        self.parts()[kind as usize]
+        self.fractions()[kind as usize]
     }
 }
 
@@ -62,15 +62,15 @@ impl FromStr for Shares {
     fn from_str(text: &str) -> Result<Shares, String> {
         let example = "write shares like orders=25,buy=50,restock=25";
         let mut weights = [None; 3];
-        for part in text.split(',') {
+        for entry in text.split(',') {
             let (name, weight) =
-                part.split_once('=').ok_or_else(|| format!("{} has no share: {example}", quoted(part)))?;
+                entry.split_once('=').ok_or_else(|| format!("{} has no share: {example}", quoted(entry)))?;
             let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim());
             let kind = kind.ok_or_else(|| format!("{} is no transaction: {example}", quoted(name)))?;
             let weight = weight.trim().trim_end_matches('%').parse::<f64>().ok();
             let weight = weight
                 .filter(|weight| (0.0..=MOST_WEIGHT).contains(weight))
-                .ok_or_else(|| format!("{} is not a share: {example}", quoted(part)))?;
+                .ok_or_else(|| format!("{} is not a share: {example}", quoted(entry)))?;
             if weights[kind as usize].replace(weight).is_some() {
                 return Err(format!("{} is there twice: {example}", kind.name()));
             }
@@ -92,8 +92,8 @@ mod tests {
         let shares: Shares = "buy=2, orders=50%".parse().unwrap();
         assert_eq!(shares.to_string(), "orders=50,buy=2,restock=0");
         assert_eq!(shares.to_string().parse::<Shares>().unwrap(), shares);
-        assert_eq!("orders=25,buy=50,restock=25".parse::<Shares>().unwrap().parts(), [0.25, 0.5, 0.25]);
-        for (text, says) in [
+        assert_eq!("orders=25,buy=50,restock=25".parse::<Shares>().unwrap().fractions(), [0.25, 0.5, 0.25]);
+        for (text, expected) in [
             ("buy", "has no share"),
             ("sell=1", "is no transaction"),
             ("buy=-1", "is not a share"),
@@ -101,8 +101,8 @@ mod tests {
             ("buy=1,buy=2", "is there twice"),
             ("buy=0", "all shares are 0"),
         ] {
-            let wrong = text.parse::<Shares>().unwrap_err();
-            assert!(wrong.contains(says), "{text}: {wrong}");
+            let error = text.parse::<Shares>().unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

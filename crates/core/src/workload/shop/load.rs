@@ -22,23 +22,23 @@ pub fn load(
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
     let chunks = Chunks::new(&shared.data, shared.work.order);
-    let failed = |error: StoreError| WorkloadError::store("loading the tables", &error);
+    let load_error = |error: StoreError| WorkloadError::store("loading the tables", &error);
     let before = Snapshot::now();
     let start = Instant::now();
     let make = |number, chunk: &mut _| chunks.make(number, chunk);
-    let teller = ProgressReporter::new(ProgressKind::Loading, shared.data.all_rows());
-    let (loaded, taken) = makers.run(chunks.count(), make, |mut source| {
-        source.told_by(teller);
-        let loaded = tables.load(&mut source);
-        (loaded, source.taken_rows())
+    let reporter = ProgressReporter::new(ProgressKind::Loading, shared.data.all_rows());
+    let (result, taken) = makers.run(chunks.count(), make, |mut source| {
+        source.report_to(reporter);
+        let result = tables.load(&mut source);
+        (result, source.taken_rows())
     });
-    let batches = loaded.map_err(failed)?;
+    let batches = result.map_err(load_error)?;
     tables.make_index().map_err(|error| WorkloadError::store("making the index", &error))?;
     let store = start.elapsed().saturating_sub(taken.waited);
     let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
-        let all = shared.data.all_rows();
-        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
+        let all_rows = shared.data.all_rows();
+        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all_rows}", taken.rows)));
     }
     AcknowledgedWrites::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;

@@ -29,7 +29,7 @@ const CALL_S: f64 = 10e-6;
 const CALLS: f64 = 15.0;
 const SYNCS: f64 = 2.0;
 /// Bytes of a tree's overhead for a row, and its index entry.
-const BESIDE_ROW: f64 = 30.0;
+const ROW_OVERHEAD_BYTES: f64 = 30.0;
 /// Each thread has four and records five series, which have three each.
 const HISTOGRAM_BYTES: f64 = 280e3;
 
@@ -41,7 +41,7 @@ pub(crate) struct ShopParameters {
     pub order: LoadOrder,
     pub shares: Shares,
     operations: u64,
-    pub until: Option<Duration>,
+    pub time_limit: Option<Duration>,
     pub epoch: Duration,
     pub after_load: AfterLoad,
     pub threads: u64,
@@ -63,7 +63,7 @@ impl ShopParameters {
                 cell.machine()
             )
         })?;
-        let until = parameters.duration();
+        let time_limit = parameters.duration();
         Ok(ShopParameters {
             data_bytes,
             indexed: cell.text(Axis::INDEX) != "none",
@@ -72,11 +72,11 @@ impl ShopParameters {
                 _ => LoadOrder::Sorted,
             },
             shares: parameters.shares.unwrap_or(Shares::COMMON),
-            operations: match until {
+            operations: match time_limit {
                 Some(_) => u64::MAX / 2,
                 None => parameters.operations(),
             },
-            until,
+            time_limit,
             epoch: parameters.epoch.map_or(Duration::from_secs(60), |epoch| epoch.0),
             after_load: parameters.after_load(),
             threads: u64::from(cell.threads()).max(1),
@@ -99,7 +99,7 @@ impl ShopParameters {
 
     /// Bytes of the data, with overhead.
     fn bytes(&self) -> f64 {
-        bytes_of(self.rows()) as f64 + self.all_rows() * BESIDE_ROW
+        bytes_of(self.rows()) as f64 + self.all_rows() * ROW_OVERHEAD_BYTES
     }
 }
 
@@ -108,22 +108,22 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 }
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, able) = case.opens_for_threads()?;
+    let (store, capabilities) = case.opens_for_threads()?;
     let work = ShopParameters::from_parameters(case.cell, case.parameters, case.memory_limit)
         .map_err(|why| LeftOutReason::Contradiction { why })?;
-    if !able.sql && !able.order {
+    if !capabilities.sql && !capabilities.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
-    if !able.sql && !able.transactions {
+    if !capabilities.sql && !capabilities.transactions {
         return Err(LeftOutReason::NoTransactions { store: store.name.into() });
     }
     case.holds(bytes_of(work.rows()) as f64)
 }
 
-/// A figure of the cell's work; `nothing` for contradictory parameters, as such a cell is left out.
-fn estimate_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T) -> T {
+/// A figure of the cell's work; `fallback` for contradictory parameters, as such a cell is left out.
+fn estimate_work<T>(case: &Case<'_>, fallback: T, estimate: impl FnOnce(&ShopParameters) -> T) -> T {
     ShopParameters::from_parameters(case.cell, case.parameters, case.memory_limit)
-        .map_or(nothing, |work| of(&work))
+        .map_or(fallback, |work| estimate(&work))
 }
 
 /// Bytes of rows, the index, a log of a stretch of them, and partly filled pages.
@@ -147,36 +147,36 @@ pub fn held_bytes(case: &Case<'_>) -> f64 {
 pub fn memory(case: &Case<'_>) -> f64 {
     estimate_work(case, 0.0, |work| {
         let [customers, products, _] = work.rows();
-        let known = (8 * customers + 16 * products) as f64;
+        let knowledge_bytes = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
-        let kept = 2.0 * case.kept_in_memory(work.bytes());
-        known + f64::from(4 << 20) + histograms + kept
+        let store_bytes = 2.0 * case.kept_in_memory(work.bytes());
+        knowledge_bytes + f64::from(4 << 20) + histograms + store_bytes
     })
 }
 
 /// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     estimate_work(case, TimeEstimate::with_audit(OVERHEAD_S, 0.0), |work| {
-        let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
-        let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
-        let part = |kind| work.shares.share_of(kind);
+        let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+        let sync_s = if has_syncs { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
+        let share = |kind| work.shares.share_of(kind);
         let walk_s =
             if work.indexed { 0.0 } else { work.rows()[Table::Orders as usize] as f64 * ROW_S / 10.0 };
-        let call_s = part(Kind::Orders) * (4.0 * CALL_S + walk_s)
-            + part(Kind::Buy) * (CALLS * CALL_S + sync_s)
-            + part(Kind::Restock) * (3.0 * CALL_S + sync_s);
-        let each_s = match work.rate {
+        let call_s = share(Kind::Orders) * (4.0 * CALL_S + walk_s)
+            + share(Kind::Buy) * (CALLS * CALL_S + sync_s)
+            + share(Kind::Restock) * (3.0 * CALL_S + sync_s);
+        let transaction_s = match work.rate {
             Rate::Closed => call_s,
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
-        let work_s = match work.until {
-            Some(until) => until.as_secs_f64(),
-            None => work.operations as f64 * each_s,
+        let work_s = match work.time_limit {
+            Some(time_limit) => time_limit.as_secs_f64(),
+            None => work.operations as f64 * transaction_s,
         };
         let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
-        let ended = work.until.map_or([0.0; 2], |until| [f64::INFINITY, until.as_secs_f64()]);
+        let ended = work.time_limit.map_or([0.0; 2], |time_limit| [f64::INFINITY, time_limit.as_secs_f64()]);
         TimeEstimate {
             ended,
             ..TimeEstimate::with_audit(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s)
@@ -190,88 +190,88 @@ mod tests {
     use crate::store::StoreDef;
     use crate::stores::{FLAT_FOLDER, MEMORY};
 
-    fn cell(store: &str, more: &[(Axis, &str)]) -> Cell {
-        let plain = [(Axis::DATA_SIZE, "1MiB")];
-        plain
+    fn cell(store: &str, values: &[(Axis, &str)]) -> Cell {
+        let defaults = [(Axis::DATA_SIZE, "1MiB")];
+        defaults
             .iter()
-            .chain(more)
+            .chain(values)
             .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
-    fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {
-        what(&Case::with_defaults(cell, parameters, stores, 1 << 24))
+    fn estimate<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], figure: impl Fn(&Case<'_>) -> T) -> T {
+        figure(&Case::with_defaults(cell, parameters, stores, 1 << 24))
     }
 
     #[test]
     fn a_cell_and_its_parameters_say_what_is_done() {
         let parameters = Parameters::default().with("operations", "10").unwrap();
         let parameters = parameters.with("shares", "buy=1").unwrap().with("epoch", "5s").unwrap();
-        let asked =
+        let unusual =
             cell("memory", &[(Axis::INDEX, "none"), (Axis::LOAD_ORDER, "unsorted"), (Axis::THREADS, "3")]);
-        let work = ShopParameters::from_parameters(&asked, &parameters, None).unwrap();
+        let work = ShopParameters::from_parameters(&unusual, &parameters, None).unwrap();
         assert_eq!((work.indexed, work.order, work.threads), (false, LoadOrder::Unsorted, 3));
         assert_eq!(
-            (work.shares.share_of(Kind::Buy), work.epoch, work.until),
+            (work.shares.share_of(Kind::Buy), work.epoch, work.time_limit),
             (1.0, Duration::from_secs(5), None)
         );
         assert_eq!([0, 1, 2].map(|thread| work.operations_of(thread)), [4, 3, 3]);
         let timed = parameters.with("duration", "2s").unwrap();
         let plain = ShopParameters::from_parameters(&cell("memory", &[]), &timed, None).unwrap();
         assert_eq!((plain.indexed, plain.order), (true, LoadOrder::Sorted));
-        assert_eq!(plain.until, Some(Duration::from_secs(2)));
+        assert_eq!(plain.time_limit, Some(Duration::from_secs(2)));
         assert!(plain.operations_of(0) > 1 << 60);
     }
 
     #[test]
     fn data_are_relative_to_a_limit_of_memory_alone() {
-        let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
-        let plain = Parameters::default();
+        let relative = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
+        let defaults = Parameters::default();
         assert_eq!(
-            ShopParameters::from_parameters(&asked, &plain, Some(4 << 20)).unwrap().data_bytes,
+            ShopParameters::from_parameters(&relative, &defaults, Some(4 << 20)).unwrap().data_bytes,
             10 << 20
         );
-        let Some(LeftOutReason::Contradiction { why }) = of(&asked, &plain, &[MEMORY], reason) else {
+        let Some(LeftOutReason::Contradiction { why }) = estimate(&relative, &defaults, &[MEMORY], reason) else {
             panic!("it has no limit");
         };
         assert!(why.contains("the machine here has no limit of memory"), "{why}");
-        assert_eq!(of(&asked, &plain, &[MEMORY], |case| space(case).peak_bytes), 0.0);
+        assert_eq!(estimate(&relative, &defaults, &[MEMORY], |case| space(case).peak_bytes), 0.0);
     }
 
     #[test]
     fn stores_without_an_order_or_transactions_are_left_out() {
-        let plain = Parameters::default();
-        let without = StoreDef {
+        let defaults = Parameters::default();
+        let no_transactions = StoreDef {
             capabilities: crate::store::Capabilities { transactions: false, ..MEMORY.capabilities },
             ..MEMORY
         };
         let sql = StoreDef {
-            capabilities: crate::store::Capabilities { sql: true, ..without.capabilities.clone() },
+            capabilities: crate::store::Capabilities { sql: true, ..no_transactions.capabilities.clone() },
             ..MEMORY
         };
-        let asked = cell("memory", &[]);
-        assert_eq!(of(&asked, &plain, &[MEMORY], reason), None);
-        assert_eq!(of(&asked, &plain, &[sql], reason), None);
+        let plain_cell = cell("memory", &[]);
+        assert_eq!(estimate(&plain_cell, &defaults, &[MEMORY], reason), None);
+        assert_eq!(estimate(&plain_cell, &defaults, &[sql], reason), None);
         assert_eq!(
-            of(&asked, &plain, &[without], reason),
+            estimate(&plain_cell, &defaults, &[no_transactions], reason),
             Some(LeftOutReason::NoTransactions { store: "memory".into() })
         );
         assert_eq!(
-            of(&cell("flat-folder", &[]), &plain, &[FLAT_FOLDER], reason),
+            estimate(&cell("flat-folder", &[]), &defaults, &[FLAT_FOLDER], reason),
             Some(LeftOutReason::NoOrder { store: "flat-folder".into() })
         );
         let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
-        assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(LeftOutReason::TooLarge { .. })));
+        assert!(matches!(estimate(&large, &defaults, &[MEMORY], reason), Some(LeftOutReason::TooLarge { .. })));
     }
 
     #[test]
     fn larger_data_and_a_missing_index_take_longer() {
-        let plain = Parameters::default();
+        let defaults = Parameters::default();
         let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
-        let seconds = |cell: &Cell| of(cell, &plain, &[MEMORY], |case| time(case, &probe).trial_s);
+        let seconds = |cell: &Cell| estimate(cell, &defaults, &[MEMORY], |case| time(case, &probe).trial_s);
         let small = seconds(&cell("memory", &[]));
         assert!(seconds(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")])) > 2.0 * small);
         assert!(seconds(&cell("memory", &[(Axis::INDEX, "none")])) > small);
-        let bytes = |cell: &Cell| of(cell, &plain, &[MEMORY], |case| (space(case).peak_bytes, memory(case)));
+        let bytes = |cell: &Cell| estimate(cell, &defaults, &[MEMORY], |case| (space(case).peak_bytes, memory(case)));
         let (disk, memory) = bytes(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")]));
         assert!(disk > 64e6 && memory > 64e6);
     }

@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::ids::{self, Ids, MOST_ROWS};
-use super::schema::{FEWER_LETTERS, Of, QUANTITY_AT, Table, append_text, set_quantity};
+use super::schema::{ColumnType, FEWER_LETTERS, QUANTITY_AT, Table, append_text, set_quantity};
 
 /// Products that a customer reads before ordering one.
 pub(crate) const LOOKED_AT: usize = 10;
@@ -86,11 +86,11 @@ impl Data {
         let mut random = self.random(Purpose::Row(table), number);
         let begin = bytes.len();
         bytes.extend(self.ids(table).id_of_row(number).to_be_bytes());
-        for (name, of) in &table.columns()[1..] {
-            match of {
-                Of::Long => bytes.extend(self.long(name, &mut random).to_be_bytes()),
-                Of::Int => bytes.extend(int(name, &mut random).to_be_bytes()),
-                Of::Text(most) => append_text(self.text(*most, &mut random), bytes),
+        for (name, column_type) in &table.columns()[1..] {
+            match column_type {
+                ColumnType::Long => bytes.extend(self.long(name, &mut random).to_be_bytes()),
+                ColumnType::Int => bytes.extend(int(name, &mut random).to_be_bytes()),
+                ColumnType::Text(max_letters) => append_text(self.text(*max_letters, &mut random), bytes),
             }
         }
         if table == Table::Products {
@@ -99,21 +99,21 @@ impl Data {
     }
 
     fn long(&self, column: &str, random: &mut Xoshiro256PlusPlus) -> i64 {
-        let (least, many) = if column == "price" { (100, 100_000) } else { (FIRST_MOMENT, MOMENTS) };
-        (least + random.next_u64() % many) as i64
+        let (first, count) = if column == "price" { (100, 100_000) } else { (FIRST_MOMENT, MOMENTS) };
+        (first + random.next_u64() % count) as i64
     }
 
     /// Letters, a few less than the most.
-    fn text(&self, most: usize, random: &mut Xoshiro256PlusPlus) -> &[u8] {
+    fn text(&self, max_letters: usize, random: &mut Xoshiro256PlusPlus) -> &[u8] {
         let draw = random.next_u64();
-        let length = most - (draw % (FEWER_LETTERS as u64 + 1)) as usize;
-        let begin = ((draw >> 32) % (LETTERS - most) as u64) as usize;
+        let length = max_letters - (draw % (FEWER_LETTERS as u64 + 1)) as usize;
+        let begin = ((draw >> 32) % (LETTERS - max_letters) as u64) as usize;
         &self.letters[begin..begin + length]
     }
 
     pub fn quantity(&self, product: u64) -> i32 {
-        let name = product.to_le_bytes();
-        1000 + (xxh3_64_with_seed(&name, self.seed ^ QUANTITY_AT as u64) % 99_000) as i32
+        let words = product.to_le_bytes();
+        1000 + (xxh3_64_with_seed(&words, self.seed ^ QUANTITY_AT as u64) % 99_000) as i32
     }
 
     pub fn order(&self, number: u64) -> Order {
@@ -143,7 +143,7 @@ impl Data {
     }
 
     /// The customer whose orders a client thread reads in a transaction.
-    pub(crate) fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
+    pub(crate) fn customer_to_read(&self, thread: u64, number: u64) -> u64 {
         self.random(Purpose::Other { thread }, number).next_u64() % self.rows(Table::Customers)
     }
 
@@ -163,13 +163,13 @@ impl Data {
     }
 
     fn random(&self, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
-        let (what, who) = match purpose {
+        let (purpose_number, thread) = match purpose {
             Purpose::Row(table) => (table as u64, 0),
             Purpose::Purchase { thread } => (3, thread),
             Purpose::Other { thread } => (4, thread),
         };
-        let name = [what, who, number].map(u64::to_le_bytes);
-        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(name.as_flattened(), self.seed))
+        let words = [purpose_number, thread, number].map(u64::to_le_bytes);
+        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(words.as_flattened(), self.seed))
     }
 }
 
@@ -183,9 +183,9 @@ fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
 
 /// The number of rows of each table in this number of bytes.
 pub(crate) fn rows_of(bytes: u64) -> [u64; 3] {
-    let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
+    let bytes_per_hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
     BY_NUMBER.map(|table| {
-        let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(hundred);
+        let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(bytes_per_hundred);
         u64::try_from(rows).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS)
     })
 }
@@ -195,9 +195,9 @@ pub fn bytes_of(rows: [u64; 3]) -> u64 {
 }
 
 fn letters(seed: u64) -> Vec<u8> {
-    const KNOWN: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const ALPHABET: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    (0..LETTERS).map(|_| KNOWN[(random.next_u64() >> 32) as usize % KNOWN.len()]).collect()
+    (0..LETTERS).map(|_| ALPHABET[(random.next_u64() >> 32) as usize % ALPHABET.len()]).collect()
 }
 
 #[cfg(test)]
@@ -225,17 +225,17 @@ mod tests {
     #[test]
     fn rows_follow_from_the_seed_and_fit_their_columns() {
         let data = Data::with_size(7, 1 << 20);
-        let same = Data::with_size(7, 1 << 20);
-        let other = Data::with_size(8, 1 << 20);
+        let same_data = Data::with_size(7, 1 << 20);
+        let other_data = Data::with_size(8, 1 << 20);
         for table in Table::ALL {
             for number in 0..200 {
                 let bytes = row(&data, table, number);
-                assert_eq!(bytes, row(&same, table, number));
-                assert_ne!(bytes, row(&other, table, number));
+                assert_eq!(bytes, row(&same_data, table, number));
+                assert_ne!(bytes, row(&other_data, table, number));
                 assert!(bytes.len() <= table.most_bytes());
                 assert!(bytes.len() + 3 * FEWER_LETTERS >= table.most_bytes());
-                let mut found = [SqlValue::Null; MOST_COLUMNS];
-                assert_eq!(values(table, &bytes, &mut found), Some(table.columns().len()));
+                let mut row_values = [SqlValue::Null; MOST_COLUMNS];
+                assert_eq!(values(table, &bytes, &mut row_values), Some(table.columns().len()));
                 assert_eq!(id_of(&bytes), Some(data.ids(table).id_of_row(number)));
             }
         }
@@ -246,11 +246,11 @@ mod tests {
     #[test]
     fn rows_stay_the_same_in_every_version() {
         let data = Data::with_size(136, 1 << 20);
-        let mut all = Vec::new();
+        let mut bytes = Vec::new();
         for table in Table::ALL {
-            (0..100).for_each(|number| data.append(table, number, &mut all));
+            (0..100).for_each(|number| data.append(table, number, &mut bytes));
         }
-        assert_eq!((all.len(), xxh3_64_with_seed(&all, 0)), (135_724, 10_873_662_547_896_586_985));
+        assert_eq!((bytes.len(), xxh3_64_with_seed(&bytes, 0)), (135_724, 10_873_662_547_896_586_985));
     }
 
     #[test]
@@ -263,8 +263,8 @@ mod tests {
             assert!((1..=10).contains(&purchase.order.amount));
             assert_eq!(purchase, data.purchase(2, number));
             assert_ne!(purchase.order.id, data.purchase(1, number).order.id);
-            let (product, many) = data.delivery(2, number);
-            assert!(product < data.rows(Table::Products) && (1..=100).contains(&many));
+            let (product, amount) = data.delivery(2, number);
+            assert!(product < data.rows(Table::Products) && (1..=100).contains(&amount));
         }
     }
 }

@@ -16,7 +16,7 @@ pub enum Table {
 words!(Table);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum ColumnType {
     Long,
     Int,
     /// Letters, up to this number.
@@ -24,7 +24,7 @@ pub enum Of {
 }
 
 /// Name and type.
-pub type Column = (&'static str, Of);
+pub type Column = (&'static str, ColumnType);
 
 pub(crate) const ID_BYTES: usize = 8;
 /// How much shorter than its limit a text may be.
@@ -48,26 +48,26 @@ impl Table {
     pub fn columns(self) -> &'static [Column] {
         match self {
             Table::Customers => &[
-                ("customer_id", Of::Long),
-                ("age", Of::Int),
-                ("name", Of::Text(64)),
-                ("address", Of::Text(111)),
+                ("customer_id", ColumnType::Long),
+                ("age", ColumnType::Int),
+                ("name", ColumnType::Text(64)),
+                ("address", ColumnType::Text(111)),
             ],
             Table::Products => &[
-                ("product_id", Of::Long),
-                ("price", Of::Long),
-                ("quantity", Of::Int),
-                ("posted_at", Of::Long),
-                ("name", Of::Text(64)),
-                ("category", Of::Text(32)),
-                ("description", Of::Text(1024)),
+                ("product_id", ColumnType::Long),
+                ("price", ColumnType::Long),
+                ("quantity", ColumnType::Int),
+                ("posted_at", ColumnType::Long),
+                ("name", ColumnType::Text(64)),
+                ("category", ColumnType::Text(32)),
+                ("description", ColumnType::Text(1024)),
             ],
             Table::Orders => &[
-                ("order_id", Of::Long),
-                ("customer_id", Of::Long),
-                ("product_id", Of::Long),
-                ("amount", Of::Int),
-                ("ordered_at", Of::Int),
+                ("order_id", ColumnType::Long),
+                ("customer_id", ColumnType::Long),
+                ("product_id", ColumnType::Long),
+                ("amount", ColumnType::Int),
+                ("ordered_at", ColumnType::Int),
             ],
         }
     }
@@ -90,16 +90,16 @@ impl Table {
 
     /// The bytes that a row counts as: numbers in their widths, texts at their longest, as in the paper.
     pub(crate) fn row_bytes(self) -> u64 {
-        let bytes = self.columns().iter().map(|(_, of)| match of {
-            Of::Long => 8,
-            Of::Int => 4,
-            Of::Text(most) => *most as u64,
+        let bytes = self.columns().iter().map(|(_, column_type)| match column_type {
+            ColumnType::Long => 8,
+            ColumnType::Int => 4,
+            ColumnType::Text(max_letters) => *max_letters as u64,
         });
         bytes.sum()
     }
 
     pub fn most_bytes(self) -> usize {
-        let texts = self.columns().iter().filter(|(_, of)| matches!(of, Of::Text(_))).count();
+        let texts = self.columns().iter().filter(|(_, column_type)| matches!(column_type, ColumnType::Text(_))).count();
         self.row_bytes() as usize + 2 * texts
     }
 
@@ -109,22 +109,22 @@ impl Table {
 
     /// The statement that makes it, with a dialect's type names.
     pub fn schema(self, type_name: impl Fn(SqlType) -> &'static str) -> String {
-        let columns = self.columns().iter().enumerate().map(|(place, (name, of))| {
-            let of = match of {
-                Of::Long => type_name(SqlType::Integer).to_owned(),
-                Of::Int => "INTEGER".to_owned(),
-                Of::Text(most) => format!("VARCHAR({most})"),
+        let columns = self.columns().iter().enumerate().map(|(index, (name, column_type))| {
+            let column_type = match column_type {
+                ColumnType::Long => type_name(SqlType::Integer).to_owned(),
+                ColumnType::Int => "INTEGER".to_owned(),
+                ColumnType::Text(max_letters) => format!("VARCHAR({max_letters})"),
             };
-            let key = if place == 0 { " PRIMARY KEY" } else { "" };
-            format!("{name} {of} NOT NULL{key}")
+            let key = if index == 0 { " PRIMARY KEY" } else { "" };
+            format!("{name} {column_type} NOT NULL{key}")
         });
         format!("CREATE TABLE {} ({})", self.name(), columns.collect::<Vec<_>>().join(", "))
     }
 
     pub fn insert(self) -> String {
         let names = self.column_names();
-        let places = vec!["?"; names.len()].join(", ");
-        format!("INSERT INTO {} ({}) VALUES ({places})", self.name(), names.join(", "))
+        let placeholders = vec!["?"; names.len()].join(", ");
+        format!("INSERT INTO {} ({}) VALUES ({placeholders})", self.name(), names.join(", "))
     }
 
     pub(crate) fn select_by(self, column: &str) -> String {
@@ -141,13 +141,13 @@ impl Table {
 pub fn values<'r>(
     table: Table,
     mut bytes: &'r [u8],
-    into: &mut [SqlValue<'r>; MOST_COLUMNS],
+    values: &mut [SqlValue<'r>; MOST_COLUMNS],
 ) -> Option<usize> {
-    for ((_, of), place) in table.columns().iter().zip(into.iter_mut()) {
-        *place = match of {
-            Of::Long => SqlValue::Integer(i64::from_be_bytes(*take_bytes(&mut bytes)?)),
-            Of::Int => SqlValue::Integer(i32::from_be_bytes(*take_bytes(&mut bytes)?).into()),
-            Of::Text(_) => {
+    for ((_, column_type), value) in table.columns().iter().zip(values.iter_mut()) {
+        *value = match column_type {
+            ColumnType::Long => SqlValue::Integer(i64::from_be_bytes(*take_bytes(&mut bytes)?)),
+            ColumnType::Int => SqlValue::Integer(i32::from_be_bytes(*take_bytes(&mut bytes)?).into()),
+            ColumnType::Text(_) => {
                 let length = u16::from_be_bytes(*take_bytes(&mut bytes)?);
                 let (text, rest) = bytes.split_at_checked(length.into())?;
                 bytes = rest;
@@ -166,13 +166,13 @@ fn take_bytes<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
 
 /// Appends the row with these values, in column order. What does not fit its column is left out, so that the result equals no row.
 pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
-    for ((_, of), value) in table.columns().iter().zip(values) {
-        match (of, value) {
-            (Of::Long, SqlValue::Integer(number)) => bytes.extend(number.to_be_bytes()),
-            (Of::Int, SqlValue::Integer(number)) => {
+    for ((_, column_type), value) in table.columns().iter().zip(values) {
+        match (column_type, value) {
+            (ColumnType::Long, SqlValue::Integer(number)) => bytes.extend(number.to_be_bytes()),
+            (ColumnType::Int, SqlValue::Integer(number)) => {
                 bytes.extend(i32::try_from(*number).into_iter().flat_map(i32::to_be_bytes));
             }
-            (Of::Text(_), SqlValue::Text(text)) => append_text(text.as_bytes(), bytes),
+            (ColumnType::Text(_), SqlValue::Text(text)) => append_text(text.as_bytes(), bytes),
             _ => {}
         }
     }
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn rows_and_shares_are_those_of_the_paper() {
-        let of = |table: Table| (table.row_bytes(), table.share());
-        assert_eq!(Table::ALL.map(of), [(187, 40), (32, 40), (1148, 20)]);
+        let size_and_share = |table: Table| (table.row_bytes(), table.share());
+        assert_eq!(Table::ALL.map(size_and_share), [(187, 40), (32, 40), (1148, 20)]);
         assert_eq!(Table::Orders.most_bytes(), ORDER_BYTES);
     }
 
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_sql_says_has_every_column() {
-        let type_name = |of| if of == SqlType::Integer { "BIGINT" } else { "OTHER" };
+        let type_name = |sql_type| if sql_type == SqlType::Integer { "BIGINT" } else { "OTHER" };
         assert_eq!(
             Table::Orders.schema(type_name),
             "CREATE TABLE orders (order_id BIGINT NOT NULL PRIMARY KEY, customer_id BIGINT NOT NULL, product_id BIGINT NOT \
@@ -250,14 +250,14 @@ mod tests {
         set_quantity(&mut bytes, 5);
         assert_eq!(quantity_of(&bytes), Some(5));
         set_quantity(&mut bytes, -3);
-        let mut found = [SqlValue::Null; MOST_COLUMNS];
-        assert_eq!(values(Table::Products, &bytes, &mut found), Some(7));
-        assert_eq!(found[..7], row);
-        assert_eq!(values(Table::Products, &bytes[..20], &mut found), None);
+        let mut row_values = [SqlValue::Null; MOST_COLUMNS];
+        assert_eq!(values(Table::Products, &bytes, &mut row_values), Some(7));
+        assert_eq!(row_values[..7], row);
+        assert_eq!(values(Table::Products, &bytes[..20], &mut row_values), None);
         let longer = [&bytes[..], &[1]].concat();
         assert_eq!(values(Table::Products, &longer, &mut [SqlValue::Null; MOST_COLUMNS]), None);
-        let mut other = Vec::new();
-        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut other);
-        assert_eq!(other.len(), 8, "what does not fit is left out");
+        let mut incomplete_row = Vec::new();
+        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut incomplete_row);
+        assert_eq!(incomplete_row.len(), 8, "what does not fit is left out");
     }
 }

@@ -18,7 +18,7 @@ use crate::workload::workload_error::WorkloadError;
 pub struct ShopContext<'a> {
     pub work: ShopParameters,
     pub data: Data,
-    pub known: SharedKnowledge,
+    pub knowledge: SharedKnowledge,
     pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     pub clock: &'a Clock,
     pub seconds: Series,
@@ -38,9 +38,9 @@ impl<'a> ShopContext<'a> {
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
         Ok(ShopContext {
-            known: SharedKnowledge::new(&data),
+            knowledge: SharedKnowledge::new(&data),
             data,
-            turns: WeightedTurns::new(work.shares.parts()),
+            turns: WeightedTurns::new(work.shares.fractions()),
             clock,
             seconds: Series::new(threads)?,
             epochs: [epoch()?, epoch()?, epoch()?, epoch()?],
@@ -50,25 +50,25 @@ impl<'a> ShopContext<'a> {
     }
 
     pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        let failed = |error| WorkloadError::store("opening a session", &error);
+        let session_error = |error| WorkloadError::store("opening a session", &error);
         if self.sql {
             let tables = store.sql().and_then(|session| BySql::open(session, self.work.indexed));
-            return Ok(Box::new(tables.map_err(failed)?));
+            return Ok(Box::new(tables.map_err(session_error)?));
         }
-        self.records(store).map_err(failed)
+        self.open_records(store).map_err(session_error)
     }
 
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        let failed = |error| WorkloadError::store("making the tables", &error);
+        let make_error = |error| WorkloadError::store("making the tables", &error);
         if self.sql {
             let ShopParameters { indexed, order, .. } = self.work;
             let tables = store.sql().and_then(|session| BySql::make(session, indexed, order));
-            return Ok(Box::new(tables.map_err(failed)?));
+            return Ok(Box::new(tables.map_err(make_error)?));
         }
-        self.records(store).map_err(failed)
+        self.open_records(store).map_err(make_error)
     }
 
-    fn records<'s>(&self, store: &'s dyn Store) -> crate::store::Result<Box<dyn Tables + 's>> {
+    fn open_records<'s>(&self, store: &'s dyn Store) -> crate::store::Result<Box<dyn Tables + 's>> {
         let sorted = self.work.order == LoadOrder::Sorted;
         Ok(Box::new(ByRecords::new(store.session()?, self.work.indexed, sorted)))
     }

@@ -42,18 +42,18 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    pub fn hold(&self, number: i64) -> bool {
+    pub fn contains(&self, number: i64) -> bool {
         (self.least..=self.most).contains(&number)
     }
 }
 
 impl Change {
-    fn begin(&self, by: u32) {
-        self.begun.fetch_add(by, Ordering::SeqCst);
+    fn begin(&self, amount: u32) {
+        self.begun.fetch_add(amount, Ordering::SeqCst);
     }
 
-    fn end(&self, by: u32) {
-        self.ended.fetch_add(by, Ordering::SeqCst);
+    fn end(&self, amount: u32) {
+        self.ended.fetch_add(amount, Ordering::SeqCst);
     }
 
     fn count_begun(&self) -> u32 {
@@ -68,16 +68,16 @@ impl Change {
 impl SharedKnowledge {
     /// For data that no transaction has changed.
     pub fn new(data: &Data) -> SharedKnowledge {
-        let many = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
+        let count = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
         let mut orders: Vec<Change> = Vec::new();
-        orders.resize_with(many(Table::Customers), Change::default);
+        orders.resize_with(count(Table::Customers), Change::default);
         for number in 0..data.rows(Table::Orders) {
-            let of = &mut orders[data.order(number).customer as usize];
-            *of.begun.get_mut() += 1;
-            *of.ended.get_mut() += 1;
+            let orders_of_customer = &mut orders[data.order(number).customer as usize];
+            *orders_of_customer.begun.get_mut() += 1;
+            *orders_of_customer.ended.get_mut() += 1;
         }
         let mut stock = Vec::new();
-        stock.resize_with(many(Table::Products), Stock::default);
+        stock.resize_with(count(Table::Products), Stock::default);
         SharedKnowledge { stock, orders }
     }
 
@@ -112,15 +112,15 @@ impl SharedKnowledge {
         EndedChanges { taken: stock.taken.count_ended(), brought: stock.brought.count_ended() }
     }
 
-    /// The bounds of a stock that was read, `first` at the start, when the read has ended. The reader itself takes `own` only
-    /// after the read.
-    pub fn quantity(&self, product: u64, first: i32, before: EndedChanges, own: u32) -> Bounds {
+    /// The bounds of a stock that was read, `initial` at the start, when the read has ended. The reader itself takes
+    /// `own_amount` only after the read.
+    pub fn quantity(&self, product: u64, initial: i32, ended_before: EndedChanges, own_amount: u32) -> Bounds {
         let stock = self.stock(product);
-        let (taken, brought) = (stock.taken.count_begun() - own, stock.brought.count_begun());
-        let first = i64::from(first);
+        let (taken, brought) = (stock.taken.count_begun() - own_amount, stock.brought.count_begun());
+        let initial = i64::from(initial);
         Bounds {
-            least: first + i64::from(before.brought) - i64::from(taken),
-            most: first + i64::from(brought) - i64::from(before.taken),
+            least: initial + i64::from(ended_before.brought) - i64::from(taken),
+            most: initial + i64::from(brought) - i64::from(ended_before.taken),
         }
     }
 
@@ -130,8 +130,8 @@ impl SharedKnowledge {
     }
 
     /// The bounds of a customer's number of orders, when a read has ended.
-    pub(crate) fn order_count(&self, customer: u64, before: u32) -> Bounds {
-        Bounds { least: before.into(), most: self.orders(customer).count_begun().into() }
+    pub(crate) fn order_count(&self, customer: u64, orders_before: u32) -> Bounds {
+        Bounds { least: orders_before.into(), most: self.orders(customer).count_begun().into() }
     }
 
     /// By how much a product's stock has grown, when nobody changes it.
@@ -148,34 +148,34 @@ mod tests {
     #[test]
     fn a_read_sees_what_had_ended_and_nothing_that_had_not_begun() {
         let data = Data::with_size(3, 1 << 16);
-        let known = SharedKnowledge::new(&data);
+        let knowledge = SharedKnowledge::new(&data);
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
-        let (first, own) = (data.quantity(product), i64::from(data.quantity(product)));
-        let before = known.state_before_read(product);
-        let exact = Bounds { least: own, most: own };
-        assert_eq!(known.quantity(product, first, before, 0), exact);
-        known.begin_order(&order);
-        known.begin_delivery(product, 7);
+        let (initial, stock) = (data.quantity(product), i64::from(data.quantity(product)));
+        let before = knowledge.state_before_read(product);
+        let exact = Bounds { least: stock, most: stock };
+        assert_eq!(knowledge.quantity(product, initial, before, 0), exact);
+        knowledge.begin_order(&order);
+        knowledge.begin_delivery(product, 7);
         let taken = i64::from(amount);
-        assert_eq!(known.quantity(product, first, before, 0), Bounds { least: own - taken, most: own + 7 });
-        assert_eq!(known.quantity(product, first, before, amount), Bounds { least: own, most: own + 7 });
-        known.end_order(&order);
-        known.end_delivery(product, 7);
-        let now = Bounds { least: own - taken + 7, most: own - taken + 7 };
-        assert_eq!(known.quantity(product, first, known.state_before_read(product), 0), now);
-        assert_eq!(known.growth(product), 7 - taken);
-        let count = known.orders_before(customer);
-        assert_eq!(known.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
-        assert!(now.hold(now.least) && !now.hold(now.least - 1) && !now.hold(now.most + 1));
+        assert_eq!(knowledge.quantity(product, initial, before, 0), Bounds { least: stock - taken, most: stock + 7 });
+        assert_eq!(knowledge.quantity(product, initial, before, amount), Bounds { least: stock, most: stock + 7 });
+        knowledge.end_order(&order);
+        knowledge.end_delivery(product, 7);
+        let now = Bounds { least: stock - taken + 7, most: stock - taken + 7 };
+        assert_eq!(knowledge.quantity(product, initial, knowledge.state_before_read(product), 0), now);
+        assert_eq!(knowledge.growth(product), 7 - taken);
+        let count = knowledge.orders_before(customer);
+        assert_eq!(knowledge.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
+        assert!(now.contains(now.least) && !now.contains(now.least - 1) && !now.contains(now.most + 1));
     }
 
     #[test]
     fn the_orders_of_the_data_are_known() {
         let data = Data::with_size(3, 1 << 18);
-        let known = SharedKnowledge::new(&data);
+        let knowledge = SharedKnowledge::new(&data);
         let customers = 0..data.rows(Table::Customers);
-        let all: u64 = customers.map(|customer| u64::from(known.orders_before(customer))).sum();
-        assert_eq!(all, data.rows(Table::Orders));
+        let order_count: u64 = customers.map(|customer| u64::from(knowledge.orders_before(customer))).sum();
+        assert_eq!(order_count, data.rows(Table::Orders));
     }
 }

@@ -28,8 +28,8 @@ pub(crate) struct ShopWorker<'a> {
     thread: u64,
     shared: &'a ShopContext<'a>,
     drawn: [u64; Kind::ALL.len()],
-    buying: PurchaseRequest,
-    seen: ReadBuffer,
+    request: PurchaseRequest,
+    read_buffer: ReadBuffer,
     check: Check<'a>,
     recorder: Recorder,
     pacer: Option<Pacer>,
@@ -38,7 +38,7 @@ pub(crate) struct ShopWorker<'a> {
 /// The index of all kinds together.
 pub const ALL: usize = Kind::ALL.len();
 
-struct Parts<'a> {
+struct ThreadSeries<'a> {
     seconds: Seconds<'a>,
     epochs: [Seconds<'a>; Kind::ALL.len() + 1],
 }
@@ -49,8 +49,8 @@ impl<'a> ShopWorker<'a> {
             thread,
             shared,
             drawn: [0; Kind::ALL.len()],
-            buying: PurchaseRequest { order: Vec::with_capacity(ORDER_BYTES), ..PurchaseRequest::default() },
-            seen: ReadBuffer::new(),
+            request: PurchaseRequest { order: Vec::with_capacity(ORDER_BYTES), ..PurchaseRequest::default() },
+            read_buffer: ReadBuffer::new(),
             check: Check::new(shared),
             recorder: Recorder::new()?,
             pacer: None,
@@ -70,27 +70,27 @@ impl<'a> ShopWorker<'a> {
         Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
     }
 
-    fn parts(&self) -> Result<Parts<'a>, String> {
+    fn thread_series(&self) -> Result<ThreadSeries<'a>, String> {
         let (shared, thread) = (self.shared, self.thread as usize);
         let epoch = |kind: usize| shared.epochs[kind].thread(thread, self.recorder.latencies(kind));
-        Ok(Parts {
+        Ok(ThreadSeries {
             seconds: shared.seconds.thread(thread, self.recorder.latencies(ALL))?,
             epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
         })
     }
 
-    fn finish(&self, parts: Parts<'_>) -> Result<(), String> {
-        parts.seconds.finish(self.recorder.latencies(ALL))?;
-        let mut epochs = parts.epochs.into_iter().zip(self.recorder.all());
-        epochs.try_for_each(|(epoch, measure)| epoch.finish(&measure.latencies))
+    fn finish(&self, series: ThreadSeries<'_>) -> Result<(), String> {
+        series.seconds.finish(self.recorder.latencies(ALL))?;
+        let mut epochs = series.epochs.into_iter().zip(self.recorder.all());
+        epochs.try_for_each(|(epoch, record)| epoch.finish(&record.latencies))
     }
 
     /// Does transactions while `goes_on`.
-    fn all(
+    fn run_transactions(
         &mut self,
         tables: &mut dyn Tables,
         goes_on: impl Fn() -> bool,
-        parts: &mut Parts<'_>,
+        series: &mut ThreadSeries<'_>,
     ) -> Result<(), WorkloadError> {
         let shared = self.shared;
         // Each begins elsewhere, so that they don't all do the same at once.
@@ -108,12 +108,12 @@ impl<'a> ShopWorker<'a> {
             }?;
             self.drawn[kind as usize] += 1;
             let ns = shared.clock.nanoseconds(0, ticks).max(1);
-            for place in [kind as usize, ALL] {
-                self.recorder.record(place, ns);
+            for slot in [kind as usize, ALL] {
+                self.recorder.record(slot, ns);
             }
-            parts.seconds.add_latencies(self.recorder.latencies(ALL)).map_err(WorkloadError::harness)?;
-            for (epoch, measure) in parts.epochs.iter_mut().zip(self.recorder.all()) {
-                epoch.add_latencies(&measure.latencies).map_err(WorkloadError::harness)?;
+            series.seconds.add_latencies(self.recorder.latencies(ALL)).map_err(WorkloadError::harness)?;
+            for (epoch, record) in series.epochs.iter_mut().zip(self.recorder.all()) {
+                epoch.add_latencies(&record.latencies).map_err(WorkloadError::harness)?;
             }
         }
         Ok(())
@@ -121,77 +121,77 @@ impl<'a> ShopWorker<'a> {
 
     /// Does a transaction, again on conflicts. Gives its result and clock ticks.
     #[inline(always)]
-    fn timed<T>(
+    fn time_transaction<T>(
         &mut self,
         kind: Kind,
         mut attempt: impl FnMut(&PurchaseRequest, &mut ReadBuffer) -> store::Result<T>,
     ) -> Result<(T, u64), WorkloadError> {
-        let ShopWorker { shared, buying, seen, pacer, .. } = self;
-        seen.clear();
+        let ShopWorker { shared, request, read_buffer, pacer, .. } = self;
+        read_buffer.clear();
         let start = match pacer {
             Some(pacer) => pacer.wait(shared.clock),
             None => shared.clock.now(),
         };
         let mut conflicts = 0;
-        let done = loop {
-            match attempt(buying, seen) {
+        let result = loop {
+            match attempt(request, read_buffer) {
                 Err(StoreError::Conflict(_)) if conflicts < MOST_ATTEMPTS => {
                     conflicts += 1;
-                    seen.clear();
+                    read_buffer.clear();
                 }
-                done => break done,
+                result => break result,
             }
         };
         let end = shared.clock.now();
-        for place in [kind as usize, ALL] {
-            self.recorder.kind_record_mut(place).conflicts += conflicts;
+        for slot in [kind as usize, ALL] {
+            self.recorder.kind_record_mut(slot).conflicts += conflicts;
         }
-        let doing = || {
+        let describe = || {
             format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
         };
-        let done = done.map_err(|error| WorkloadError::store(&doing(), &error))?;
-        Ok((done, end.saturating_sub(start)))
+        let result = result.map_err(|error| WorkloadError::store(&describe(), &error))?;
+        Ok((result, end.saturating_sub(start)))
     }
 
-    fn moved(&mut self, kind: Kind, written: usize) {
-        for place in [kind as usize, ALL] {
-            self.recorder.kind_record_mut(place).value_bytes += self.seen.bytes() + written as u64;
+    fn count_bytes(&mut self, kind: Kind, written: usize) {
+        for slot in [kind as usize, ALL] {
+            self.recorder.kind_record_mut(slot).value_bytes += self.read_buffer.bytes() + written as u64;
         }
     }
 
     fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
-        let customer = shared.data.customer_asked_for(self.thread, number);
+        let customer = shared.data.customer_to_read(self.thread, number);
         let id = shared.data.ids(Table::Customers).id_of_row(customer);
-        let before = shared.known.orders_before(customer);
-        let ((), ticks) = self.timed(Kind::Orders, |_, seen| tables.orders(id, seen))?;
-        let most = shared.known.order_count(customer, before);
-        self.check.orders(customer, &self.seen, most)?;
-        self.moved(Kind::Orders, 0);
+        let before = shared.knowledge.orders_before(customer);
+        let ((), ticks) = self.time_transaction(Kind::Orders, |_, read_buffer| tables.orders(id, read_buffer))?;
+        let bounds = shared.knowledge.order_count(customer, before);
+        self.check.check_orders(customer, &self.read_buffer, bounds)?;
+        self.count_bytes(Kind::Orders, 0);
         Ok(ticks)
     }
 
     fn buy(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let purchase = shared.data.purchase(self.thread, number);
-        self.draw(&purchase);
-        let mut before = [EndedChanges::default(); LOOKED_AT];
-        for (before, product) in before.iter_mut().zip(purchase.looked_at) {
-            *before = shared.known.state_before_read(product);
+        self.fill_request(&purchase);
+        let mut ended_changes = [EndedChanges::default(); LOOKED_AT];
+        for (ended_changes, product) in ended_changes.iter_mut().zip(purchase.looked_at) {
+            *ended_changes = shared.knowledge.state_before_read(product);
         }
-        shared.known.begin_order(&purchase.order);
-        let (done, ticks) = self.timed(Kind::Buy, |buying, seen| tables.buy(buying, seen))?;
-        self.check.purchase(&purchase, &self.seen, &before)?;
-        self.check.changed(done, purchase.order.product)?;
-        shared.known.end_order(&purchase.order);
-        self.moved(Kind::Buy, ORDER_BYTES);
+        shared.knowledge.begin_order(&purchase.order);
+        let (was_changed, ticks) = self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;
+        self.check.check_purchase(&purchase, &self.read_buffer, &ended_changes)?;
+        self.check.check_changed(was_changed, purchase.order.product)?;
+        shared.knowledge.end_order(&purchase.order);
+        self.count_bytes(Kind::Buy, ORDER_BYTES);
         Ok(ticks)
     }
 
     /// Fills in a purchase's ids and row.
-    fn draw(&mut self, purchase: &Purchase) {
+    fn fill_request(&mut self, purchase: &Purchase) {
         let data = &self.shared.data;
-        let PurchaseRequest { customer, looked_at, chosen, order, amount } = &mut self.buying;
+        let PurchaseRequest { customer, looked_at, chosen, order, amount } = &mut self.request;
         *customer = data.ids(Table::Customers).id_of_row(purchase.order.customer);
         *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).id_of_row(product));
         *chosen = purchase.chosen;
@@ -204,11 +204,11 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let (product, amount) = shared.data.delivery(self.thread, number);
         let id = shared.data.ids(Table::Products).id_of_row(product);
-        shared.known.begin_delivery(product, amount);
-        let (done, ticks) = self.timed(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
-        self.check.changed(done, product)?;
-        shared.known.end_delivery(product, amount);
-        self.moved(Kind::Restock, size_of::<i32>());
+        shared.knowledge.begin_delivery(product, amount);
+        let (was_changed, ticks) = self.time_transaction(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
+        self.check.check_changed(was_changed, product)?;
+        shared.knowledge.end_delivery(product, amount);
+        self.count_bytes(Kind::Restock, size_of::<i32>());
         Ok(ticks)
     }
 }
@@ -223,15 +223,15 @@ impl worker_pool::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
         let shared = self.shared;
-        let mut parts = self.parts().map_err(WorkloadError::harness)?;
+        let mut series = self.thread_series().map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
-        parts.seconds.restart();
-        parts.epochs.iter_mut().for_each(Seconds::restart);
+        series.seconds.restart();
+        series.epochs.iter_mut().for_each(Seconds::restart);
         let (begin, pacer) = started.start_work(shared.work.rate);
         self.pacer = pacer;
-        self.all(tables, || started.can_continue(begin, shared.work.until), &mut parts)?;
+        self.run_transactions(tables, || started.can_continue(begin, shared.work.time_limit), &mut series)?;
         let end = shared.clock.now();
-        self.finish(parts).map_err(WorkloadError::harness)?;
+        self.finish(series).map_err(WorkloadError::harness)?;
         check_settings(tables)?;
         Ok(TimedPart { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..TimedPart::default() })
     }

@@ -25,7 +25,7 @@ pub struct ShopRun {
     pub loaded: WrittenRecords,
     pub elapsed: Elapsed,
     pub counters: Counters,
-    pub seen: MachineUse,
+    pub machine_use: MachineUse,
     pub series: Vec<Second>,
 }
 
@@ -42,7 +42,7 @@ pub fn run(
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
-    let (elapsed, counters, seen) = worker_pool::run(
+    let (elapsed, counters, machine_use) = worker_pool::run(
         shared.clock,
         workers,
         || open(shared, store),
@@ -54,14 +54,14 @@ pub fn run(
             let before = Snapshot::now();
             let elapsed = pool.round(())?;
             let counters = before.until_now();
-            let seen = machine.end();
-            Ok((elapsed, counters, seen))
+            let machine_use = machine.end();
+            Ok((elapsed, counters, machine_use))
         },
     )?;
     let writes = workers.iter().map(|worker| lock_worker(worker).writes()).sum();
     AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
         .note(acknowledged);
-    Ok(ShopRun { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
+    Ok(ShopRun { load, loaded, elapsed, counters, machine_use, series: shared.seconds.finish() })
 }
 
 /// Opens a thread's tables, and checks their settings.

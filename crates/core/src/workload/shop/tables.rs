@@ -27,18 +27,18 @@ pub trait Tables {
     /// Makes the secondary index, if it is made after loading.
     fn make_index(&mut self) -> Result<()>;
 
-    fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()>;
+    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()>;
 
     /// In one transaction: reads a customer and products, orders one of them, and changes its stock. Gives whether there was such a stock.
-    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool>;
+    fn buy(&mut self, request: &PurchaseRequest, read_buffer: &mut ReadBuffer) -> Result<bool>;
 
-    fn restock(&mut self, product: i64, by: i32) -> Result<bool>;
+    fn restock(&mut self, product: i64, amount: i32) -> Result<bool>;
 
     /// Every row of a table, in key order.
-    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()>;
+    fn visit_rows(&mut self, table: Table, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
 
     /// Every entry of the index, in its order: customer and order.
-    fn each_entry(&mut self, see: &mut dyn FnMut(i64, i64)) -> Result<()>;
+    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()>;
 
     /// Whether all settings of the session still hold.
     fn check_settings(&mut self) -> Result<()>;
@@ -82,19 +82,19 @@ impl ReadBuffer {
     }
 
     /// A row; empty if there are fewer.
-    pub fn row(&self, place: usize) -> &[u8] {
-        let begin = if place == 0 { 0 } else { self.ends.get(place - 1).copied().unwrap_or(0) };
-        let end = self.ends.get(place).copied().unwrap_or(begin);
+    pub fn row(&self, index: usize) -> &[u8] {
+        let begin = if index == 0 { 0 } else { self.ends.get(index - 1).copied().unwrap_or(0) };
+        let end = self.ends.get(index).copied().unwrap_or(begin);
         self.bytes.get(begin..end).unwrap_or_default()
     }
 
-    pub(crate) fn behind_first(&self) -> impl Iterator<Item = &[u8]> {
-        (1..self.count()).map(|place| self.row(place))
+    pub(crate) fn rows_after_first(&self) -> impl Iterator<Item = &[u8]> {
+        (1..self.count()).map(|index| self.row(index))
     }
 }
 
 /// The key, and the rest.
-pub fn halves(row: &[u8]) -> (&[u8], &[u8]) {
+pub fn split_key(row: &[u8]) -> (&[u8], &[u8]) {
     row.split_at(ID_BYTES.min(row.len()))
 }
 
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn rows_that_were_seen_are_told_apart() {
-        let mut seen = ReadBuffer::new();
+        let mut read_buffer = ReadBuffer::new();
         for row in [&b"first"[..], b"", b"third"] {
-            seen.add(|bytes| bytes.extend_from_slice(row));
+            read_buffer.add(|bytes| bytes.extend_from_slice(row));
         }
-        assert_eq!((seen.row(0), seen.row(1), seen.row(2)), (&b"first"[..], &b""[..], &b"third"[..]));
-        assert_eq!((seen.row(3), seen.count(), seen.bytes()), (&b""[..], 3, 10));
-        assert_eq!(seen.behind_first().collect::<Vec<_>>(), [&b""[..], b"third"]);
-        seen.clear();
-        assert_eq!((seen.row(0), seen.count()), (&b""[..], 0));
+        assert_eq!((read_buffer.row(0), read_buffer.row(1), read_buffer.row(2)), (&b"first"[..], &b""[..], &b"third"[..]));
+        assert_eq!((read_buffer.row(3), read_buffer.count(), read_buffer.bytes()), (&b""[..], 3, 10));
+        assert_eq!(read_buffer.rows_after_first().collect::<Vec<_>>(), [&b""[..], b"third"]);
+        read_buffer.clear();
+        assert_eq!((read_buffer.row(0), read_buffer.count()), (&b""[..], 0));
     }
 }

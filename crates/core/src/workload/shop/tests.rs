@@ -18,8 +18,8 @@ fn trial(
     axes: &[(Axis, &str)],
     parameters: &[(&str, &str)],
 ) -> std::result::Result<Measurements, TrialError> {
-    let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];
-    let cell = plain
+    let defaults = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];
+    let cell = defaults
         .iter()
         .chain(axes)
         .fold(Cell::new(store.name), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
@@ -27,14 +27,14 @@ fn trial(
         .iter()
         // Other tests of this process are at work all the time.
         .chain(&[("after_load", "at-once")])
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec::unwatched(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
     (super::WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 
 fn count(measured: &Measurements, name: &str) -> u64 {
-    measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.count)
+    measured.operations.iter().find(|operation| operation.operation == name).map_or(0, |operation| operation.count)
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn every_transaction_is_counted_and_every_row_read_back() {
 
 #[test]
 fn shares_and_epochs_are_as_was_said() {
-    let asked = [("duration", "450ms"), ("shares", "restock=1"), ("epoch", "100ms")];
-    let measured = trial(MEMORY, &[], &asked).unwrap();
-    let names: Vec<&str> = measured.operations.iter().map(|one| one.operation.as_str()).collect();
+    let parameters = [("duration", "450ms"), ("shares", "restock=1"), ("epoch", "100ms")];
+    let measured = trial(MEMORY, &[], &parameters).unwrap();
+    let names: Vec<&str> = measured.operations.iter().map(|operation| operation.operation.as_str()).collect();
     assert_eq!(names, ["overall", "restock"]);
     for operation in &measured.operations {
         assert_eq!(operation.epochs.iter().map(|epoch| epoch.count).sum::<u64>(), operation.count);
@@ -99,10 +99,10 @@ enum Lie {
 #[test]
 fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
     let honest = trial(liar(&open_as::<0>), &[], &[("operations", "300")]).unwrap();
-    assert!(honest.operations.iter().all(|one| one.conflicts == 0));
+    assert!(honest.operations.iter().all(|operation| operation.conflicts == 0));
     let measured = trial(liar(&open_as::<6>), &[], &[("operations", "300")]).unwrap();
     let conflicts = |name: &str| {
-        measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.conflicts)
+        measured.operations.iter().find(|operation| operation.operation == name).map_or(0, |operation| operation.conflicts)
     };
     assert!(conflicts("buy") > 50 && conflicts("restock") > 20);
     assert_eq!((conflicts("overall"), conflicts("orders")), (conflicts("buy") + conflicts("restock"), 0));
@@ -110,7 +110,7 @@ fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
 
 #[test]
 fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
-    for (open, operations, says) in [
+    for (open, operations, expected) in [
         // More than 10,000 writes.
         (&open_as::<1> as crate::store::OpenFn, "6000", ""),
         (&open_as::<2>, "2000", "is shown with"),
@@ -119,8 +119,8 @@ fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
         (&open_as::<5>, "2000", "is shown with"),
         (&open_as::<7>, "2000", "is shown with a stock of"),
     ] {
-        let message = found(liar(open), &[("operations", operations)]);
-        assert!(message.contains(says), "{message}");
+        let message = find_failure(liar(open), &[("operations", operations)]);
+        assert!(message.contains(expected), "{message}");
     }
 }
 
@@ -129,22 +129,22 @@ fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
 fn the_audit_finds_what_no_transaction_reads() {
     let purchases = [("operations", "100"), ("shares", "buy=1")];
     let deliveries = [("operations", "10010"), ("shares", "restock=1")];
-    let index = found(liar(&open_as::<2>), &purchases);
+    let index = find_failure(liar(&open_as::<2>), &purchases);
     assert!(index.contains("the index has") && index.contains("after the trial"), "{index}");
-    let lost = found(liar(&open_as::<1>), &deliveries);
+    let lost = find_failure(liar(&open_as::<1>), &deliveries);
     assert!(lost.contains("but its orders and deliveries leave"), "{lost}");
     // The ten-thousandth write of purchases alone is an order: each has three.
-    let lost = found(liar(&open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
+    let lost = find_failure(liar(&open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
     assert!(lost.contains("of 3334 orders that thread 0 was acknowledged, 3333 are there"), "{lost}");
 }
 
-fn found(store: StoreDef, asked: &[(&str, &str)]) -> String {
-    match trial(store, &[], asked) {
+fn find_failure(store: StoreDef, parameters: &[(&str, &str)]) -> String {
+    match trial(store, &[], parameters) {
         Err(TrialError::Failed(stop)) => {
             assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
             stop.message
         }
-        Err(other) => panic!("{other:?}"),
+        Err(error) => panic!("{error:?}"),
         Ok(_) => panic!("it passed"),
     }
 }
@@ -205,9 +205,9 @@ struct LiarSession<'a> {
 
 impl Session for LiarSession<'_> {
     crate::pass_on!(inner: insert, update, get, remove, insert_batch);
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let hides = self.shared.lie == Lie::StaleIndex && from.first() == Some(&INDEX_PREFIX);
-        self.inner.scan(from, limit, &mut |key, value| {
+    fn scan(&mut self, start: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let hides = self.shared.lie == Lie::StaleIndex && start.first() == Some(&INDEX_PREFIX);
+        self.inner.scan(start, limit, &mut |key, value| {
             // Clients' orders have larger ids than the data.
             let newest = key.len() > 9 && key[9..11] != [0, 0];
             if !(hides && newest) {
@@ -219,7 +219,7 @@ impl Session for LiarSession<'_> {
         let shared = self.shared;
         let conflicts = matches!(shared.lie, Lie::Conflicts | Lie::KeepsConflicts)
             && shared.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
-        let done = self.inner.transact(&mut |transaction| {
+        let result = self.inner.transact(&mut |transaction| {
             let mut lying = LyingTransaction { inner: transaction, shared, ordered: false };
             work(&mut lying)?;
             match conflicts && shared.lie == Lie::Conflicts {
@@ -229,7 +229,7 @@ impl Session for LiarSession<'_> {
         });
         match conflicts {
             true => Err(StoreError::Conflict("another was first".into())),
-            false => done,
+            false => result,
         }
     }
 }
@@ -246,9 +246,9 @@ impl Transaction for LyingTransaction<'_> {
             return self.inner.get(key, visit);
         }
         let mut old = self.shared.old.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut now = Vec::new();
-        let found = self.inner.get(key, &mut |value| now = value.to_vec())?;
-        visit(old.entry(key.to_vec()).or_insert(now));
+        let mut current = Vec::new();
+        let found = self.inner.get(key, &mut |value| current = value.to_vec())?;
+        visit(old.entry(key.to_vec()).or_insert(current));
         Ok(found)
     }
     fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {

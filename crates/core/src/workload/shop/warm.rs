@@ -18,11 +18,11 @@ pub fn warm(shared: &ShopContext<'_>, bench: &Bench<'_>) -> Result<(), WorkloadE
         device::sync_file_system(bench.folder())
             .map_err(|error| WorkloadError::harness(error.to_string()))?;
     }
-    let failed =
+    let read_error =
         |error: StoreError| WorkloadError::store("reading the tables before the transactions", &error);
     let mut tables = shared.open(bench.store()?)?;
     if shared.work.indexed {
-        tables.each_entry(&mut |_, _| ()).map_err(failed)?;
+        tables.each_entry(&mut |_, _| ()).map_err(read_error)?;
     }
-    TABLES.into_iter().try_for_each(|table| tables.visit_rows(table, &mut |_| ())).map_err(failed)
+    TABLES.into_iter().try_for_each(|table| tables.visit_rows(table, &mut |_| ())).map_err(read_error)
 }

@@ -16,7 +16,7 @@ enum Value {
 }
 
 impl Value {
-    fn of(value: &SqlValue<'_>) -> Value {
+    fn from_sql(value: &SqlValue<'_>) -> Value {
         match value {
             SqlValue::Null => Value::Null,
             SqlValue::Integer(number) => Value::Integer(*number),
@@ -56,7 +56,7 @@ impl Table {
     fn keys(&self, column: &str, value: &Value) -> Vec<i64> {
         match self.column(column) {
             0 => self.rows.contains_key(&value.integer()).then(|| value.integer()).into_iter().collect(),
-            place => self.rows.iter().filter(|(_, row)| row[place] == *value).map(|(key, _)| *key).collect(),
+            column_index => self.rows.iter().filter(|(_, row)| row[column_index] == *value).map(|(key, _)| *key).collect(),
         }
     }
 }
@@ -76,19 +76,19 @@ struct Connection<'d> {
 }
 
 fn words(sql: &str) -> Vec<String> {
-    let between = |letter: char| letter.is_whitespace() || "(),=;".contains(letter);
-    sql.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    let is_separator = |letter: char| letter.is_whitespace() || "(),=;".contains(letter);
+    sql.split(is_separator).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-fn part<'w>(words: &'w [String], from: &str, to: &[&str]) -> &'w [String] {
+fn words_between<'w>(words: &'w [String], from: &str, to: &[&str]) -> &'w [String] {
     let Some(start) = words.iter().position(|word| word == from) else { return &[] };
     let rest = &words[start + 1..];
     &rest[..rest.iter().position(|word| to.contains(&word.as_str())).unwrap_or(rest.len())]
 }
 
 impl SqlSession for Connection<'_> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        match of {
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        match sql_type {
             SqlType::Integer => "INTEGER",
             SqlType::Real => "REAL",
             SqlType::Text => "TEXT",
@@ -114,7 +114,7 @@ impl SqlSession for Connection<'_> {
     fn run(&mut self, prepared: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         let words = statement(&mut self.statements, prepared)?;
         let mut tables = self.database.0.lock().unwrap();
-        let values: Vec<Value> = values.iter().map(Value::of).collect();
+        let values: Vec<Value> = values.iter().map(Value::from_sql).collect();
         let name = match words[0].as_str() {
             "UPDATE" => &words[1],
             _ => &words[2],
@@ -124,21 +124,21 @@ impl SqlSession for Connection<'_> {
             let replaced = table.rows.insert(values[0].integer(), values);
             return if replaced.is_none() { Ok(1) } else { Err(StoreError::Exists) };
         }
-        let (column, value) = (&part(words, "WHERE", &[])[0], values.last().unwrap());
+        let (column, value) = (&words_between(words, "WHERE", &[])[0], values.last().unwrap());
         let keys = table.keys(column, value);
         for key in &keys {
             if words[0] == "DELETE" {
                 table.rows.remove(key);
                 continue;
             }
-            let set = part(words, "SET", &["WHERE"]);
+            let set = words_between(words, "SET", &["WHERE"]);
             let adds = set.iter().any(|word| word == "+");
             let names = if adds { &set[..1] } else { set };
             let names = names.iter().filter(|word| *word != "?");
             for (name, value) in names.zip(&values) {
-                let place = table.column(name);
-                let held = &mut table.rows.get_mut(key).unwrap()[place];
-                *held = if adds { Value::Integer(held.integer() + value.integer()) } else { value.clone() };
+                let column_index = table.column(name);
+                let cell = &mut table.rows.get_mut(key).unwrap()[column_index];
+                *cell = if adds { Value::Integer(cell.integer() + value.integer()) } else { value.clone() };
             }
         }
         Ok(keys.len() as u64)
@@ -152,22 +152,22 @@ impl SqlSession for Connection<'_> {
     ) -> Result<u64> {
         let words = statement(&mut self.statements, prepared)?;
         let tables = self.database.0.lock().unwrap();
-        let table = &tables[&part(words, "FROM", &["WHERE", "ORDER"])[0]];
-        let columns = part(words, "SELECT", &["FROM"]);
+        let table = &tables[&words_between(words, "FROM", &["WHERE", "ORDER"])[0]];
+        let columns = words_between(words, "SELECT", &["FROM"]);
         if columns[0] == "count" {
             visit(&[SqlValue::Integer(table.rows.len() as i64)]);
             return Ok(1);
         }
-        let keys = match part(words, "WHERE", &["ORDER"]).first() {
-            Some(column) => table.keys(column, &Value::of(&values[0])),
+        let keys = match words_between(words, "WHERE", &["ORDER"]).first() {
+            Some(column) => table.keys(column, &Value::from_sql(&values[0])),
             None => table.rows.keys().copied().collect(),
         };
         let mut rows: Vec<&Vec<Value>> = keys.iter().map(|key| &table.rows[key]).collect();
-        let order: Vec<usize> = part(words, "BY", &[]).iter().map(|name| table.column(name)).collect();
-        rows.sort_by_key(|row| order.iter().map(|place| row[*place].integer()).collect::<Vec<_>>());
-        let places: Vec<usize> = columns.iter().map(|name| table.column(name)).collect();
+        let order: Vec<usize> = words_between(words, "BY", &[]).iter().map(|name| table.column(name)).collect();
+        rows.sort_by_key(|row| order.iter().map(|column_index| row[*column_index].integer()).collect::<Vec<_>>());
+        let column_indexes: Vec<usize> = columns.iter().map(|name| table.column(name)).collect();
         for row in &rows {
-            visit(&places.iter().map(|place| row[*place].show()).collect::<Vec<_>>());
+            visit(&column_indexes.iter().map(|column_index| row[*column_index].show()).collect::<Vec<_>>());
         }
         Ok(rows.len() as u64)
     }

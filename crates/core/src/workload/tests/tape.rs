@@ -39,19 +39,19 @@ struct Tape {
     store: Arc<Mutex<Calls>>,
     sessions: Arc<Mutex<Vec<(u64, u64)>>>,
     /// Calls after which a session panics, once.
-    panics: Option<u64>,
+    panics_after: Option<u64>,
     has_panicked: Arc<AtomicBool>,
 }
 
 impl Tape {
-    fn new(inner: OpenFn, sql: bool, panics: Option<u64>) -> Tape {
+    fn new(inner: OpenFn, sql: bool, panics_after: Option<u64>) -> Tape {
         let database = sql.then(|| Arc::new(Database::default()));
         let (store, sessions, has_panicked) = Default::default();
-        Tape { inner, database, store, sessions, panics, has_panicked }
+        Tape { inner, database, store, sessions, panics_after, has_panicked }
     }
 
     fn may_panic(&self, calls: &Calls) {
-        let is_due = self.panics.is_some_and(|after| calls.count > after);
+        let is_due = self.panics_after.is_some_and(|limit| calls.count > limit);
         assert!(!is_due || self.has_panicked.swap(true, Ordering::Relaxed), "a fault that was planted");
     }
 }
@@ -67,20 +67,20 @@ pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     RUNNING.set(Some(tape.clone()));
     trial();
     RUNNING.set(None);
-    let mut all = std::mem::take(&mut *tape.sessions.lock().unwrap());
-    all.sort_unstable();
-    all.push(tape.store.lock().unwrap().end());
+    let mut sessions = std::mem::take(&mut *tape.sessions.lock().unwrap());
+    sessions.sort_unstable();
+    sessions.push(tape.store.lock().unwrap().end());
     let mut digest = Xxh3::new();
-    all.iter().for_each(|(_, session)| digest.update(&session.to_le_bytes()));
-    (all.iter().map(|(count, _)| count).sum(), digest.digest())
+    sessions.iter().for_each(|(_, session)| digest.update(&session.to_le_bytes()));
+    (sessions.iter().map(|(count, _)| count).sum(), digest.digest())
 }
 
 /// Does `trial` on a store over `inner`, one session of which panics after a number of calls.
-pub fn panicking<T>(inner: OpenFn, sql: bool, after: u64, trial: impl FnOnce() -> T) -> T {
-    RUNNING.set(Some(Tape::new(inner, sql, Some(after))));
-    let ended = trial();
+pub fn panicking<T>(inner: OpenFn, sql: bool, calls_before: u64, trial: impl FnOnce() -> T) -> T {
+    RUNNING.set(Some(Tape::new(inner, sql, Some(calls_before))));
+    let result = trial();
     RUNNING.set(None);
-    ended
+    result
 }
 
 pub fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -143,7 +143,7 @@ impl Drop for RecordedSession<'_> {
     }
 }
 
-fn halves<'a>(records: &[(&'a [u8], &'a [u8])]) -> Vec<&'a [u8]> {
+fn keys_and_values<'a>(records: &[(&'a [u8], &'a [u8])]) -> Vec<&'a [u8]> {
     records.iter().flat_map(|(key, value)| [*key, *value]).collect()
 }
 
@@ -178,7 +178,7 @@ impl Session for RecordedSession<'_> {
         self.inner.scan(from, limit, visit)
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.calls.note("insert_batch", &halves(records));
+        self.calls.note("insert_batch", &keys_and_values(records));
         self.inner.insert_batch(records)
     }
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
@@ -186,7 +186,7 @@ impl Session for RecordedSession<'_> {
         self.inner.remove_batch(keys)
     }
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
-        self.calls.note("append_batch", &halves(records));
+        self.calls.note("append_batch", &keys_and_values(records));
         self.inner.append_batch(records)
     }
     fn end_appending(&mut self) -> Result<()> {
@@ -240,8 +240,8 @@ impl RecordedSql<'_> {
 }
 
 impl SqlSession for RecordedSql<'_> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        self.inner.type_name(of)
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        self.inner.type_name(sql_type)
     }
     fn execute(&mut self, sql: &str) -> Result<()> {
         self.calls.note("execute", &[sql.as_bytes()]);

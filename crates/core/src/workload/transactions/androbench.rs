@@ -15,7 +15,7 @@ use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Phase, TransactionWorker, phases, results};
+use super::{KINDS, Phase, TransactionWorker, results, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -50,9 +50,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 const KEY_BYTES: u64 = 8;
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
-    let (store, open) = find(stores, spec.cell.store())?;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
+    let (store, opener) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {
         return Err(TrialError::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
@@ -65,9 +65,9 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
-    let mut trial = StoreTrial::open((store, open), spec.options(1), tier, spec)?;
-    let after = spec.parameters.after_load();
-    let (load, phases) = drive(trial.bench.store()?, &workers, &clock, after, &mut acknowledged)?;
+    let mut trial = StoreTrial::open((store, opener), spec.options(1), tier, spec)?;
+    let after_load = spec.parameters.after_load();
+    let (load, phases) = load_and_run(trial.bench.store()?, &workers, &clock, after_load, &mut acknowledged)?;
     trial.worked()?;
     let [worker] = workers.map(into_worker);
     let operations = results::<Table<'_>, _>(&worker, phases)?;
@@ -95,33 +95,33 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
 }
 
 /// Makes and loads the table, and does all transactions, in one session.
-fn drive(
+fn load_and_run(
     store: &dyn Store,
     workers: &[Mutex<TransactionWorker<'_, Messages>>; 1],
     clock: &Clock,
-    after: AfterLoad,
+    after_load: AfterLoad,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, Vec<Phase>), WorkloadError> {
-    let mut loaded = Load::default();
+    let mut load_figures = Load::default();
     let prepare = |table: &mut Table<'_>| {
-        loaded = load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
-        loaded.rest = (loaded.records > 0).then(|| after.wait()).flatten();
+        load_figures = load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
+        load_figures.rest = (load_figures.records > 0).then(|| after_load.wait()).flatten();
         table.prepare()
     };
-    let mut noted = Vec::with_capacity(KINDS);
+    let mut phases_acknowledged = Vec::with_capacity(KINDS);
     let phases = worker_pool::run(
         clock,
         workers,
         || Table::make(store).map(Box::new),
         prepare,
         |pool| {
-            let phases = phases(&workers[0], pool, Duration::ZERO, &mut noted)?;
+            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut phases_acknowledged)?;
             check_settings(pool.handle.session.as_mut())?;
             Ok(phases)
         },
     )?;
-    acknowledged.append(&mut noted);
-    Ok((loaded, phases))
+    acknowledged.append(&mut phases_acknowledged);
+    Ok((load_figures, phases))
 }
 
 fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
@@ -145,8 +145,8 @@ fn load(
     let mut row = source.row();
     let before = Snapshot::now();
     let start = Instant::now();
-    let into = BulkLoad { table: TABLE, columns: &names, sorted: true };
-    let loaded = session.bulk_load(&into, &mut |add| {
+    let target = BulkLoad { table: TABLE, columns: &names, sorted: true };
+    let rows_loaded = session.bulk_load(&target, &mut |add| {
         for id in 0..count {
             source.fill(&mut row, id, 0);
             load.value_bytes += row.value_bytes();
@@ -155,13 +155,13 @@ fn load(
         Ok(())
     });
     load.store_ns = start.elapsed().as_nanos() as u64;
-    let loaded = loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
-    if loaded != count {
-        return Err(WorkloadError::harness(format!("{loaded} rows were loaded, but {count} were given")));
+    let rows_loaded = rows_loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
+    if rows_loaded != count {
+        return Err(WorkloadError::harness(format!("{rows_loaded} rows were loaded, but {count} were given")));
     }
     let counters = before.until_now();
     AcknowledgedWrites::new("loads", 1, 1, &counters).note(acknowledged);
     load.counters = Some(counters);
-    messages.loaded(load.value_bytes);
+    messages.count_load(load.value_bytes);
     Ok(load)
 }

@@ -11,7 +11,7 @@ mod table;
 use self::parameters::BatchParameters;
 use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
-use super::{KINDS, TransactionWorker, phases, results};
+use super::{KINDS, TransactionWorker, results, run_phases};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measurements, StoredRecords};
@@ -42,48 +42,48 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let TrialContext { stores, spec, .. } = *asked;
-    let (store, open) = find(stores, spec.cell.store())?;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *context;
+    let (store, opener) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
-    let promised = offered_guarantee(store, &spec.cell)?;
+    let guarantee = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = BatchParameters::from_parameters(&spec.cell, &spec.parameters);
-    let can = &store.capabilities;
+    let capabilities = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
-    let play = BatchTransactions::prepare(work, spec.seed, can.keeps);
+    let transactions = BatchTransactions::prepare(work, spec.seed, capabilities.keeps);
     let workers =
-        TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
+        TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
-    let mut trial = StoreTrial::open((store, open), spec.options(1), tier.map(|_| promised), spec)?;
+    let mut trial = StoreTrial::open((store, opener), spec.options(1), tier.map(|_| guarantee), spec)?;
     let store = trial.bench.store()?;
     let phases = worker_pool::run(
         &clock,
         &workers,
-        || table_of(store, can),
+        || open_table(store, capabilities),
         |_| Ok(()),
-        |pool| phases(&workers[0], pool, work.rest, &mut acknowledged),
+        |pool| run_phases(&workers[0], pool, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
     let [worker] = workers.map(into_worker);
     let operations = results::<dyn Table, _>(&worker, phases)?;
-    let play = worker.transactions;
-    let mut trial = trial.finish(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
+    let transactions = worker.transactions;
+    let mut trial = trial.finish(&acknowledged, (capabilities.keeps && !capabilities.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
+    let audit = (capabilities.keeps && capabilities.persists).then(|| audit(&mut bench, capabilities)).transpose()?;
     Ok(Measurements {
         operations,
         // Every row was deleted.
         stored: StoredRecords::default(),
-        written: Some(play.written()),
+        written: Some(transactions.written()),
         audit,
         ..measured
     })
 }
 
-fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, WorkloadError> {
-    if can.sql {
+fn open_table<'s>(store: &'s dyn Store, capabilities: &Capabilities) -> Result<Box<dyn Table + 's>, WorkloadError> {
+    if capabilities.sql {
         let session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
         return Ok(Box::new(Rows::make(session)?));
     }
@@ -92,36 +92,36 @@ fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Tabl
 }
 
 /// Checks that deleted rows stay away after the store was closed and opened anew.
-fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, WorkloadError> {
+fn audit(bench: &mut Bench<'_>, capabilities: &Capabilities) -> Result<Audit, WorkloadError> {
     let start = std::time::Instant::now();
     bench.reopen()?;
-    let left = rows_left(bench.store()?, can)?;
+    let remaining = count_rows(bench.store()?, capabilities)?;
     bench.close()?;
-    if left > 0 {
+    if remaining > 0 {
         let message =
-            format!("{left} rows are there, though all were deleted, when the store had been opened anew");
+            format!("{remaining} rows are there, though all were deleted, when the store had been opened anew");
         return Err(WorkloadError::wrong_data(message));
     }
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
-fn rows_left(store: &dyn Store, can: &Capabilities) -> Result<u64, WorkloadError> {
-    let failed = |error| WorkloadError::store("counting the rows that are left", &error);
-    if !can.sql {
-        return store.count().map_err(failed);
+fn count_rows(store: &dyn Store, capabilities: &Capabilities) -> Result<u64, WorkloadError> {
+    let count_error = |error| WorkloadError::store("counting the rows that are left", &error);
+    if !capabilities.sql {
+        return store.count().map_err(count_error);
     }
-    let mut session = store.sql().map_err(failed)?;
-    let mut left = u64::MAX;
-    let counting = format!("SELECT count(*) FROM {}", rows::TABLE);
-    let counted = session.prepare(&counting).and_then(|query| {
+    let mut session = store.sql().map_err(count_error)?;
+    let mut remaining = u64::MAX;
+    let sql = format!("SELECT count(*) FROM {}", rows::TABLE);
+    let result = session.prepare(&sql).and_then(|query| {
         session.query(query, &[], &mut |row| {
             if let [SqlValue::Integer(count)] = row {
-                left = u64::try_from(*count).unwrap_or(u64::MAX);
+                remaining = u64::try_from(*count).unwrap_or(u64::MAX);
             }
         })
     });
-    counted.map_err(failed)?;
-    Ok(left)
+    result.map_err(count_error)?;
+    Ok(remaining)
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
     let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
-    let done = run(
+    let result = run(
         &clock,
         &workers,
         open,
@@ -76,21 +76,21 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
             pool.round(100)
         },
     );
-    if done.is_ok() {
+    if result.is_ok() {
         assert!(workers.iter().all(|worker| lock_worker(worker).rounds == 2));
     }
-    (done, opened.load(Ordering::Relaxed))
+    (result, opened.load(Ordering::Relaxed))
 }
 
 #[test]
 fn every_thread_has_one_handle_for_all_rounds() {
     for threads in [1, 3] {
-        let (done, opened) = rounds(&vec![Way::Ends; threads]);
+        let (result, opened) = rounds(&vec![Way::Ends; threads]);
         assert_eq!(opened, threads as u64);
-        assert!(done.is_ok(), "{done:?}");
+        assert!(result.is_ok(), "{result:?}");
     }
-    let no_lanes: &[Way] = &[];
-    assert!(rounds(no_lanes).0.is_err());
+    let no_workers: &[Way] = &[];
+    assert!(rounds(no_workers).0.is_err());
 }
 
 #[test]
@@ -102,10 +102,10 @@ fn a_thread_that_fails_or_panics_stops_all() {
         (Way::Panics, "a thread panicked: as planned"),
     ] {
         for others in [Way::NeverEnds, Way::Waits] {
-            for wrong in 0..3 {
+            for failing in 0..3 {
                 let mut ways = [others; 3];
-                ways[wrong] = way;
-                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {wrong} of {others:?}");
+                ways[failing] = way;
+                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {failing} of {others:?}");
             }
         }
     }
@@ -119,38 +119,38 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
         2 => Err(WorkloadError::harness("no more")),
         number => Ok(Box::new(number)),
     };
-    let done = run(&clock, &workers, open, |_| Ok(()), |pool| pool.round(1));
-    assert_eq!(done.unwrap_err().message, "no more");
+    let result = run(&clock, &workers, open, |_| Ok(()), |pool| pool.round(1));
+    assert_eq!(result.unwrap_err().message, "no more");
 }
 
-struct Opens<'c>(&'c Clock, bool);
+struct TestGate<'c>(&'c Clock, bool);
 
-impl StartGate for Opens<'_> {
-    fn opens(&self) -> Option<u64> {
+impl StartGate for TestGate<'_> {
+    fn wait_for_start(&self) -> Option<u64> {
         self.1.then(|| self.0.now() + self.0.ticks(5_000_000.0) as u64)
     }
 }
 
 #[test]
 fn threads_behind_a_gate_start_when_it_opens() {
-    for (opens, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
+    for (is_opening, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
         let ways = [Way::Ends, way, Way::Ends];
         let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
         let clock = Clock::new();
-        let gate = Opens(&clock, opens);
+        let gate = TestGate(&clock, is_opening);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
-        let begun = clock.now();
-        let done =
+        let start = clock.now();
+        let result =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
-        match (opens, way) {
+        match (is_opening, way) {
             (true, Way::Ends) => {
-                let parts = done.unwrap();
-                let after_ns = clock.nanoseconds(begun, parts[0].begin);
+                let parts = result.unwrap();
+                let after_ns = clock.nanoseconds(start, parts[0].begin);
                 assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
                 assert!(barrier.take_late() > 0 && barrier.take_late() == 0, "each is a little late");
             }
-            (true, _) => assert_eq!(done.unwrap_err().message, "it failed before"),
-            (false, _) => assert_eq!(done.unwrap_err().message, "another thread has failed"),
+            (true, _) => assert_eq!(result.unwrap_err().message, "it failed before"),
+            (false, _) => assert_eq!(result.unwrap_err().message, "another thread has failed"),
         }
     }
 }

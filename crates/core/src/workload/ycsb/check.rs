@@ -21,25 +21,25 @@ pub fn audit(
     let start = Instant::now();
     let records = shared.versions.inserted();
     let chosen = choose(shared, seed, most_records(shared.fields.mean()));
-    let times = if reading == AuditOpening::Anew { 2 } else { 1 };
+    let readings = if reading == AuditOpening::Anew { 2 } else { 1 };
     let mut reopened = 0;
-    for _ in 0..times {
+    for _ in 0..readings {
         if reading == AuditOpening::Anew {
             bench.reopen()?;
             reopened += 1;
         }
         read_back(shared, bench.store()?, &chosen, reopened)?;
     }
-    count(bench.store()?, records)?;
+    check_count(bench.store()?, records)?;
     bench.close()?;
     let took_ns = start.elapsed().as_nanos() as u64;
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-fn choose(shared: &YcsbContext<'_>, seed: u64, most: u64) -> Vec<u64> {
+fn choose(shared: &YcsbContext<'_>, seed: u64, max_records: u64) -> Vec<u64> {
     let live = shared.versions.inserted();
     let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
-    let sample = Sample::select((0..live).map(is_touched), most, seed);
+    let sample = Sample::select((0..live).map(is_touched), max_records, seed);
     (0..live).filter(|record| sample.contains(*record, is_touched(*record))).collect()
 }
 
@@ -50,38 +50,38 @@ fn read_back(
     chosen: &[u64],
     reopened: u32,
 ) -> Result<(), WorkloadError> {
-    let opening = |error| WorkloadError::store("opening a session to read the store back", &error);
-    let mut session = store.session().map_err(opening)?;
+    let session_error = |error| WorkloadError::store("opening a session to read the store back", &error);
+    let mut session = store.session().map_err(session_error)?;
     let mut floors = vec![0; shared.versions.slots()];
     for record in chosen {
         let name = shared.definition().naming.name(*record);
-        shared.versions.note(*record, &mut floors);
+        shared.versions.copy_floors(*record, &mut floors);
         let known = KnownVersions::from_slots(&floors, shared.versions.newest(*record, &floors));
-        let (mut length, mut right) = (0, false);
-        let get = session.get(name.bytes(), &mut |value| {
-            (length, right) = (value.len(), shared.fields.is_value(*record, &known, value));
+        let (mut length, mut is_right) = (0, false);
+        let result = session.get(name.bytes(), &mut |value| {
+            (length, is_right) = (value.len(), shared.fields.is_value(*record, &known, value));
         });
         let key = String::from_utf8_lossy(name.bytes());
-        let what = match get {
-            Ok(true) if right => continue,
+        let fault = match result {
+            Ok(true) if is_right => continue,
             Ok(true) => format!("is not what was written last: {length} bytes, or other bytes"),
             Ok(false) => "is missing".into(),
             Err(error) => {
-                let doing = format!("reading back record {record} (key {key}) after the trial");
-                return Err(WorkloadError::store(&doing, &error));
+                let action = format!("reading back record {record} (key {key}) after the trial");
+                return Err(WorkloadError::store(&action, &error));
             }
         };
-        let when = match reopened {
+        let moment = match reopened {
             0 => "at the trial's end",
             1 => "after the trial, when the store had been closed and opened anew",
             _ => "after the trial, when the store had been closed and opened anew once more",
         };
-        return Err(wrong_data(format!("the value of record {record} (key {key}) {what}, {when}")));
+        return Err(wrong_data(format!("the value of record {record} (key {key}) {fault}, {moment}")));
     }
     Ok(())
 }
 
-fn count(store: &dyn Store, expected: u64) -> Result<(), WorkloadError> {
+fn check_count(store: &dyn Store, expected: u64) -> Result<(), WorkloadError> {
     let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     match count == expected {
         true => Ok(()),

@@ -129,25 +129,25 @@ const LOAD: &str = "load";
 impl Definition {
     /// The workload of a name, with other properties; `distribution` may be `default` for the properties'. Fails when there is no
     /// such workload, or its properties contradict one another.
-    pub fn from_name(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
+    pub fn from_name(name: &str, overrides: &Properties, distribution: &str) -> Result<Definition, String> {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let own = match built_in {
+        let built_in_properties = match built_in {
             Some((_, text)) => text.parse::<Properties>()?,
             None if name == LOAD || name.starts_with(OWN) => Properties::default(),
             None => return Err(format!("YCSB has no workload {name}")),
         };
-        let properties = own.replace_by(&others.taken_by(name));
+        let properties = built_in_properties.replace_by(&overrides.for_workload(name));
         let loads = name == LOAD;
         let definition = Definition {
             shares: if loads { weights_of_one(Kind::Insert) } else { shares(&properties)? },
-            distribution: request(&properties, distribution),
+            distribution: request_distribution(&properties, distribution),
             scan: Span {
                 least: properties.whole_number("minscanlength"),
                 most: properties.whole_number("maxscanlength"),
                 law: Lengths::from_name(properties.text("scanlengthdistribution")),
             },
             fields: properties.whole_number("fieldcount"),
-            field: field(&properties),
+            field: field_span(&properties),
             read_all: properties.text("readallfields") == "true",
             write_all: properties.text("writeallfields") == "true",
             naming: Naming {
@@ -183,9 +183,9 @@ impl Definition {
     }
 
     /// The kind that is done most.
-    pub fn main(&self) -> Kind {
-        let most = Kind::ALL.into_iter().max_by(|a, b| self.share(*a).total_cmp(&self.share(*b)));
-        most.unwrap_or(Kind::Read)
+    pub fn main_kind(&self) -> Kind {
+        let largest = Kind::ALL.into_iter().max_by(|a, b| self.share(*a).total_cmp(&self.share(*b)));
+        largest.unwrap_or(Kind::Read)
     }
 
     /// Whether records are written after they were loaded.
@@ -201,7 +201,7 @@ impl Definition {
         self.fields > 1 && !self.read_all
     }
 
-    pub(crate) fn is_of_one_field(&self, kind: Kind) -> bool {
+    pub(crate) fn uses_one_field(&self, kind: Kind) -> bool {
         match kind {
             Kind::Read => self.reads_one_field(),
             Kind::Update => self.is_partial(),
@@ -212,7 +212,7 @@ impl Definition {
 }
 
 fn weights_of_one(kind: Kind) -> [f64; Kind::ALL.len()] {
-    Kind::ALL.map(|other| if other == kind { 1.0 } else { 0.0 })
+    Kind::ALL.map(|each| if each == kind { 1.0 } else { 0.0 })
 }
 
 fn shares(properties: &Properties) -> Result<[f64; Kind::ALL.len()], String> {
@@ -224,8 +224,8 @@ fn shares(properties: &Properties) -> Result<[f64; Kind::ALL.len()], String> {
     }
 }
 
-fn request(properties: &Properties, asked: &str) -> Distribution {
-    let name = if asked == "default" { properties.text("requestdistribution") } else { asked };
+fn request_distribution(properties: &Properties, axis_value: &str) -> Distribution {
+    let name = if axis_value == "default" { properties.text("requestdistribution") } else { axis_value };
     match name {
         "zipfian" => Distribution::Zipfian,
         ZIPFIAN_YCSB => Distribution::ZipfianYcsb,
@@ -243,7 +243,7 @@ fn request(properties: &Properties, asked: &str) -> Distribution {
     }
 }
 
-fn field(properties: &Properties) -> Span {
+fn field_span(properties: &Properties) -> Span {
     let (most, law) = (
         properties.whole_number("fieldlength"),
         Lengths::from_name(properties.text("fieldlengthdistribution")),
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::axis::ycsb;
 
-    fn of(name: &str, properties: &str) -> Result<Definition, String> {
+    fn define(name: &str, properties: &str) -> Result<Definition, String> {
         Definition::from_name(name, &properties.parse().unwrap(), "default")
     }
 
@@ -273,45 +273,45 @@ mod tests {
             ("U", [0.0, 1.0, 0.0, 0.0, 0.0], Distribution::Zipfian),
             ("load", [0.0, 0.0, 1.0, 0.0, 0.0], Distribution::Uniform),
         ] {
-            let definition = of(name, "").unwrap();
+            let definition = define(name, "").unwrap();
             assert_eq!((definition.shares, definition.distribution), (shares, distribution), "{name}");
             assert_eq!(
                 (definition.fields, definition.field.most, definition.loads),
                 (10, 100, name == "load")
             );
         }
-        assert_eq!((of("E", "").unwrap().scan.most, of("A", "").unwrap().is_partial()), (100, true));
+        assert_eq!((define("E", "").unwrap().scan.most, define("A", "").unwrap().is_partial()), (100, true));
         for name in ycsb::BUILT_IN {
-            assert!(of(name, "").is_ok(), "{name}");
+            assert!(define(name, "").is_ok(), "{name}");
         }
     }
 
     #[test]
     fn properties_take_the_place_of_a_workload_s_own_and_an_axis_that_of_both() {
-        let own = of("own:mine", "scanproportion=1,readproportion=3,updateproportion=0").unwrap();
-        assert_eq!(own.shares, [0.75, 0.0, 0.0, 0.25, 0.0]);
-        assert_eq!((own.main(), own.writes(), own.distribution), (Kind::Read, false, Distribution::Uniform));
-        let changed = of("A", "requestdistribution=latest,fieldcount=1").unwrap();
+        let mine = define("own:mine", "scanproportion=1,readproportion=3,updateproportion=0").unwrap();
+        assert_eq!(mine.shares, [0.75, 0.0, 0.0, 0.25, 0.0]);
+        assert_eq!((mine.main_kind(), mine.writes(), mine.distribution), (Kind::Read, false, Distribution::Uniform));
+        let changed = define("A", "requestdistribution=latest,fieldcount=1").unwrap();
         assert_eq!((changed.distribution, changed.is_partial()), (Distribution::Latest, false));
-        let one = of("F", "readallfields=false,writeallfields=true").unwrap();
-        let of_one = Kind::ALL.map(|kind| one.is_of_one_field(kind));
-        assert_eq!((of_one, one.is_partial()), ([true, false, false, false, true], false));
-        assert!(!of("A", "readallfields=false,fieldcount=1").unwrap().reads_one_field());
+        let changed_f = define("F", "readallfields=false,writeallfields=true").unwrap();
+        let uses_one_field = Kind::ALL.map(|kind| changed_f.uses_one_field(kind));
+        assert_eq!((uses_one_field, changed_f.is_partial()), ([true, false, false, false, true], false));
+        assert!(!define("A", "readallfields=false,fieldcount=1").unwrap().reads_one_field());
         let latest: Properties = "requestdistribution=latest".parse().unwrap();
-        let asked = Definition::from_name("A", &latest, "hotspot").unwrap();
-        assert_eq!(asked.distribution, Distribution::Hotspot { data: 0.2, requests: 0.8 });
+        let by_axis = Definition::from_name("A", &latest, "hotspot").unwrap();
+        assert_eq!(by_axis.distribution, Distribution::Hotspot { data: 0.2, requests: 0.8 });
     }
 
     #[test]
     fn contradictions_are_told() {
-        for (name, properties, says) in [
+        for (name, properties, expected) in [
             ("X", "", "no workload X"),
             ("C", "readproportion=0", "all proportions are 0"),
             ("E", "minscanlength=200", "more than maxscanlength = 100"),
             ("A", "fieldlengthdistribution=uniform,minfieldlength=101", "more than fieldlength = 100"),
         ] {
-            let error = of(name, properties).unwrap_err();
-            assert!(error.contains(says), "{name} {properties}: {error}");
+            let error = define(name, properties).unwrap_err();
+            assert!(error.contains(expected), "{name} {properties}: {error}");
         }
     }
 }

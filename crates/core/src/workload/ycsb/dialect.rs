@@ -35,7 +35,7 @@ enum PropertyEffect {
 }
 use PropertyEffect::{NotSupported, Nothing, NothingAt};
 
-static OTHERS: [(&str, PropertyEffect, &str); 26] = [
+static PROPERTIES_WITHOUT_TARGET: [(&str, PropertyEffect, &str); 26] = [
     ("table", Nothing, "a store has one table"),
     ("fieldnameprefix", Nothing, "fields are known by their position in the record, not by name"),
     (
@@ -107,10 +107,10 @@ pub(super) fn plan_name(name: &str) -> Option<&'static str> {
 
 /// Where a value belongs; the name is YCSB's. Fails for an unknown or unsupported name, and for a bad value.
 pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
-    let whole =
+    let whole_number =
         || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
     Ok(match name {
-        "recordcount" => match whole()? {
+        "recordcount" => match whole_number()? {
             0 => {
                 return Err(
                     "recordcount = 0 is an empty store, and 2147483647 records in YCSB: say how many".into(),
@@ -118,16 +118,16 @@ pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
             }
             count => PropertyTarget::Axis(Axis::RECORDS, count.to_string()),
         },
-        "operationcount" => match whole()? {
+        "operationcount" => match whole_number()? {
             0 => PropertyTarget::UntilTime,
             count => PropertyTarget::Parameter("operations", count.to_string()),
         },
-        "threadcount" => PropertyTarget::Axis(Axis::THREADS, whole()?.to_string()),
-        "target" => match whole()? {
+        "threadcount" => PropertyTarget::Axis(Axis::THREADS, whole_number()?.to_string()),
+        "target" => match whole_number()? {
             0 => PropertyTarget::Axis(Axis::RATE, "closed".into()),
             rate => PropertyTarget::Axis(Axis::RATE, format!("{rate}/s")),
         },
-        "maxexecutiontime" => match whole()? {
+        "maxexecutiontime" => match whole_number()? {
             0 => PropertyTarget::Parameter("max_time", "none".into()),
             seconds => PropertyTarget::Parameter("max_time", format!("{seconds}s")),
         },
@@ -145,33 +145,33 @@ pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
         "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => PropertyTarget::Meant(ZIPFIAN_YCSB),
         name => match find_property(name) {
             Some(property) => property.read(value).map(|_| PropertyTarget::Property)?,
-            None => PropertyTarget::Idle(idle(name, value)?),
+            None => PropertyTarget::Idle(why_idle(name, value)?),
         },
     })
 }
 
 /// Why a property does not change the work.
-fn idle(name: &str, value: &str) -> Result<&'static str, String> {
-    let is = |known: &str, does: PropertyEffect| {
-        let within = |rest: &str| matches!(does, Nothing) && rest.starts_with('.');
-        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || within(rest))
+fn why_idle(name: &str, value: &str) -> Result<&'static str, String> {
+    let is_name = |known: &str, effect: PropertyEffect| {
+        let is_below = |rest: &str| matches!(effect, Nothing) && rest.starts_with('.');
+        name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || is_below(rest))
     };
-    let of_names = |(names, does, _): &(&str, PropertyEffect, &str)| {
-        names.split_whitespace().any(|known| is(known, *does))
+    let has_name = |(names, effect, _): &(&str, PropertyEffect, &str)| {
+        names.split_whitespace().any(|known| is_name(known, *effect))
     };
-    let Some((_, does, why)) = OTHERS.iter().copied().find(of_names) else {
+    let Some((_, effect, why)) = PROPERTIES_WITHOUT_TARGET.iter().copied().find(has_name) else {
         let binding =
             name.split_once('.').filter(|(binding, _)| BINDINGS.split(' ').any(|known| known == *binding));
         let why = "a binding to a store reads it; --set STORE.NAME=VALUE sets what storebench's stores have";
         return binding.map(|_| why).ok_or_else(|| unknown(name));
     };
     let number = |text: &str| text.parse::<f64>().ok();
-    match does {
+    match effect {
         Nothing => Ok(why),
-        NothingAt(only) if value == only || number(value).is_some() && number(value) == number(only) => {
+        NothingAt(accepted) if value == accepted || number(value).is_some() && number(value) == number(accepted) => {
             Ok(why)
         }
-        NothingAt(only) => Err(format!("{name} = {} is not supported, only {only} is: {why}", quoted(value))),
+        NothingAt(accepted) => Err(format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value))),
         NotSupported => Err(format!("the property {name} is not supported: {why}")),
     }
 }
@@ -181,14 +181,14 @@ const LONGEST: usize = 40;
 /// The error for an unknown property, with a hint if another name differs in two letters at most, or begins with it: others may
 /// mean something else.
 pub(super) fn unknown(name: &str) -> String {
-    let ours =
+    let plan_properties =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
-    let known = ALL.iter().map(|property| property.name).chain(ours).filter(|_| name.len() <= LONGEST);
-    let mut near: Vec<_> = known.map(|known| (distance(known), known)).filter(|(far, _)| *far <= 2).collect();
-    near.sort_unstable();
-    let hint = match near[..] {
-        [(first, meant), (second, _), ..] if first < second => Some(meant),
+    let names = ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
+    let mut candidates: Vec<_> = names.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
+    candidates.sort_unstable();
+    let hint = match candidates[..] {
+        [(nearest, meant), (second, _), ..] if nearest < second => Some(meant),
         [(_, meant)] => Some(meant),
         _ => None,
     };
@@ -217,20 +217,20 @@ mod tests {
         assert_eq!(belongs("maxscanlength", "10"), Ok(PropertyTarget::Property));
         assert_eq!(belongs("requestdistribution", "zipfian"), Ok(PropertyTarget::Meant(ZIPFIAN_YCSB)));
         assert_eq!(belongs("requestdistribution", "latest"), Ok(PropertyTarget::Property));
-        for (name, says) in [
+        for (name, expected) in [
             ("table", "one table"),
             ("hdrhistogram.percentiles", "every latency"),
             ("measurement.interval", "intended start"),
             ("rocksdb.dir", "--set STORE.NAME=VALUE"),
         ] {
             let idle = belongs(name, "x").unwrap();
-            assert!(matches!(idle, PropertyTarget::Idle(why) if why.contains(says)), "{name}: {idle:?}");
+            assert!(matches!(idle, PropertyTarget::Idle(why) if why.contains(expected)), "{name}: {idle:?}");
         }
     }
 
     #[test]
     fn what_is_unknown_unsupported_or_out_of_bounds_is_told() {
-        for (name, value, says) in [
+        for (name, value, expected) in [
             ("recordcuont", "1", "did you mean recordcount?"),
             ("rocksdbdir", "/tmp", "--set STORE.NAME=VALUE"),
             ("exponential.fraction", "0.5", "did you mean exponential.frac?"),
@@ -256,28 +256,28 @@ mod tests {
             ("recordcount", "0", "say how many"),
         ] {
             let error = belongs(name, value).unwrap_err();
-            assert!(error.contains(says), "{name}: {error}");
+            assert!(error.contains(expected), "{name}: {error}");
         }
     }
 
     #[test]
     fn what_the_family_has_at_its_defaults_changes_nothing() {
         // YCSB at d9faaac8: its core and its template; go-ycsb and YCSB-cpp.
-        for given in "readallfieldsbyname=false maxscanrate=0 scanoptimelimit=0 discardscannedrecord=false status=true \
+        for property in "readallfieldsbyname=false maxscanrate=0 scanoptimelimit=0 discardscannedrecord=false status=true \
             core_workload_insertion_keep_going_on_error=false label=x reportlatencyforeacherror=true latencytrackederrors=X \
             measurement.trackjvm=true measurement.histogram.verbose=true spin.sleep=true dropdata=true dbname=rocksdb \
             batch.size=1 keyprefix=user doload=true dotransaction=true zipfian_const=0.990 deleteproportion=0.0"
             .split_whitespace()
         {
-            let (name, value) = given.split_once('=').unwrap();
-            assert!(matches!(belongs(name, value), Ok(PropertyTarget::Idle(_))), "{given}: {:?}", belongs(name, value));
+            let (name, value) = property.split_once('=').unwrap();
+            assert!(matches!(belongs(name, value), Ok(PropertyTarget::Idle(_))), "{property}: {:?}", belongs(name, value));
         }
         assert_eq!(
             (ycsb_name("limit.ops"), ycsb_name("field_len_dist")),
             ("target", "fieldlengthdistribution")
         );
-        for other in ["deleteproportions", "mixscanlength", "tablename"] {
-            assert!(!belongs(other, "1").unwrap_err().contains("did you mean"), "{other}");
+        for name in ["deleteproportions", "mixscanlength", "tablename"] {
+            assert!(!belongs(name, "1").unwrap_err().contains("did you mean"), "{name}");
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct Fields {
     records: Records,
     count: u64,
     /// Whether each field has a version; else all have the record's.
-    apart: bool,
+    has_field_versions: bool,
 }
 
 type FieldRange = std::ops::Range<usize>;
@@ -31,7 +31,7 @@ impl Fields {
         let records = Records::new(seed, size, Pool::generate(data, seed, size));
         let weights = (1..=field.most - field.least + 1).map(|rank| (rank as f64).powf(-EXPONENT));
         let records = if field.law == Lengths::Zipfian { records.with_lengths(weights) } else { records };
-        Fields { records, count: definition.fields, apart: definition.is_partial() }
+        Fields { records, count: definition.fields, has_field_versions: definition.is_partial() }
     }
 
     pub fn count(&self) -> u64 {
@@ -39,23 +39,23 @@ impl Fields {
     }
 
     pub fn largest(&self) -> usize {
-        self.count as usize * (self.records.largest_value() + self.frame())
+        self.count as usize * (self.records.largest_value() + self.prefix_bytes())
     }
 
     pub fn mean(&self) -> f64 {
-        self.count as f64 * (self.records.mean_value() + self.frame() as f64)
+        self.count as f64 * (self.records.mean_value() + self.prefix_bytes() as f64)
     }
 
     fn is_constant(&self) -> bool {
         self.mean() == self.largest() as f64
     }
 
-    fn frame(&self) -> usize {
+    fn prefix_bytes(&self) -> usize {
         if self.count > 1 { LENGTH_BYTES } else { 0 }
     }
 
     fn slot(&self, field: u64) -> u64 {
-        if self.apart { field } else { 0 }
+        if self.has_field_versions { field } else { 0 }
     }
 
     fn index(&self, record: u64, field: u64, version: u32) -> u64 {
@@ -90,15 +90,15 @@ impl Fields {
 
     /// Writes `old` with one field replaced to `new`; `false` if `old` is no value.
     #[inline]
-    pub fn replace(&self, old: &[u8], field: u64, by: &[u8], new: &mut Vec<u8>) -> bool {
+    pub fn replace(&self, old: &[u8], field: u64, new_field: &[u8], new: &mut Vec<u8>) -> bool {
         new.clear();
-        let Some(part) = self.field_range(old, field) else { return false };
-        if new.capacity() < old.len() - part.len() + by.len() {
+        let Some(range) = self.field_range(old, field) else { return false };
+        if new.capacity() < old.len() - range.len() + new_field.len() {
             return false;
         }
-        new.extend_from_slice(&old[..part.start]);
-        new.extend_from_slice(by);
-        new.extend_from_slice(&old[part.end..]);
+        new.extend_from_slice(&old[..range.start]);
+        new.extend_from_slice(new_field);
+        new.extend_from_slice(&old[range.end..]);
         true
     }
 
@@ -110,13 +110,13 @@ impl Fields {
         }
         let mut start = 0;
         for _ in 0..field {
-            start = self.end(value, start)?;
+            start = self.field_end(value, start)?;
         }
-        Some(start..self.end(value, start)?)
+        Some(start..self.field_end(value, start)?)
     }
 
     #[inline]
-    fn end(&self, value: &[u8], start: usize) -> Option<usize> {
+    fn field_end(&self, value: &[u8], start: usize) -> Option<usize> {
         let length = value.get(start..start + LENGTH_BYTES)?.first_chunk::<LENGTH_BYTES>()?;
         let end = start + LENGTH_BYTES + u32::from_le_bytes(*length) as usize;
         (end <= value.len()).then_some(end)
@@ -124,23 +124,23 @@ impl Fields {
 
     /// Whether every field of `value` is in a version that it may have.
     pub fn is_value(&self, record: u64, known: &KnownVersions<'_>, value: &[u8]) -> bool {
-        if self.apart {
-            return self.each_is(record, value, |field| known.versions(field));
+        if self.has_field_versions {
+            return self.are_fields_known(record, value, |field| known.versions(field));
         }
-        known.versions(0).any(|version| self.each_is(record, value, |_| std::iter::once(version)))
+        known.versions(0).any(|version| self.are_fields_known(record, value, |_| std::iter::once(version)))
     }
 
     /// Whether a field of `value` is in a version that it may have; only lengths of the fields before it are read.
     pub fn is_field(&self, record: u64, field: u64, known: &KnownVersions<'_>, value: &[u8]) -> bool {
-        let Some(part) = self.field_range(value, field) else { return false };
-        let bytes = &value[part.start + self.frame()..part.end];
-        let is =
+        let Some(range) = self.field_range(value, field) else { return false };
+        let bytes = &value[range.start + self.prefix_bytes()..range.end];
+        let is_version =
             |version: u32| self.records.is_value(self.index(record, field, version), version as u8, bytes);
-        known.versions(self.slot(field)).any(is)
+        known.versions(self.slot(field)).any(is_version)
     }
 
     /// Whether `value` is whole, each field in one of its versions.
-    fn each_is<V: Iterator<Item = u32>>(
+    fn are_fields_known<V: Iterator<Item = u32>>(
         &self,
         record: u64,
         value: &[u8],
@@ -148,13 +148,13 @@ impl Fields {
     ) -> bool {
         let mut start = 0;
         for field in 0..self.count {
-            let end = if self.count == 1 { Some(value.len()) } else { self.end(value, start) };
+            let end = if self.count == 1 { Some(value.len()) } else { self.field_end(value, start) };
             let Some(end) = end else { return false };
-            let bytes = &value[start + self.frame()..end];
-            let is = |version: u32| {
+            let bytes = &value[start + self.prefix_bytes()..end];
+            let is_version = |version: u32| {
                 self.records.is_value(self.index(record, field, version), version as u8, bytes)
             };
-            if !versions(field).any(is) {
+            if !versions(field).any(is_version) {
                 return false;
             }
             start = end;
@@ -164,20 +164,20 @@ impl Fields {
 
     /// Whether a write may leave the value as it was: very short fields are alike by chance.
     pub(crate) fn may_be_alike(&self) -> bool {
-        const TOLD_APART: usize = 8;
-        self.records.smallest_value() < TOLD_APART
+        const DISTINCT_BYTES: usize = 8;
+        self.records.smallest_value() < DISTINCT_BYTES
     }
 
     pub fn bytes(&self, versions: &Versions, live: u64) -> u64 {
         if self.is_constant() {
             return live * self.largest() as u64;
         }
-        let field = |record, field| {
+        let field_bytes = |record, field| {
             let version = versions.floor(record, self.slot(field));
             let length = self.records.value_length(self.index(record, field, version), version as u8);
-            (length + self.frame()) as u64
+            (length + self.prefix_bytes()) as u64
         };
-        (0..live).map(|record| (0..self.count).map(|at| field(record, at)).sum::<u64>()).sum()
+        (0..live).map(|record| (0..self.count).map(|field| field_bytes(record, field)).sum::<u64>()).sum()
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
         Fields::new(&definition, Data::Incompressible, 7)
     }
 
-    fn made(fields: &Fields, record: u64, version: u32) -> Vec<u8> {
+    fn make_value(fields: &Fields, record: u64, version: u32) -> Vec<u8> {
         let mut value = Vec::with_capacity(fields.largest());
         fields.make(record, version, &mut value);
         value
@@ -198,17 +198,17 @@ mod tests {
 
     #[test]
     fn one_field_is_its_bytes_and_several_have_lengths() {
-        let one = fields("fieldcount=1");
-        assert_eq!((made(&one, 3, 1).len(), one.largest(), one.mean()), (100, 100, 100.0));
-        let ten = fields("");
-        let value = made(&ten, 3, 1);
-        assert_eq!((value.len(), ten.largest()), (1040, 1040));
+        let single = fields("fieldcount=1");
+        assert_eq!((make_value(&single, 3, 1).len(), single.largest(), single.mean()), (100, 100, 100.0));
+        let multiple = fields("");
+        let value = make_value(&multiple, 3, 1);
+        assert_eq!((value.len(), multiple.largest()), (1040, 1040));
         assert_eq!(value[..4], 100_u32.to_le_bytes());
         let varied = fields("fieldlengthdistribution=zipfian");
         assert!(
-            (0..100).map(|record| made(&varied, record, 1).len()).all(|length| length < varied.largest())
+            (0..100).map(|record| make_value(&varied, record, 1).len()).all(|length| length < varied.largest())
         );
-        assert!(varied.mean() < ten.mean() / 2.0);
+        assert!(varied.mean() < multiple.mean() / 2.0);
     }
 
     #[test]
@@ -216,19 +216,19 @@ mod tests {
         for properties in ["", "writeallfields=true", "fieldcount=1", "fieldlengthdistribution=uniform"] {
             let fields = fields(properties);
             for version in [1, 255, 256, 257, 70_000] {
-                let value = made(&fields, 5, version);
-                let may = |from, to| fields.is_value(5, &KnownVersions::from_slots(&[from; 10], to), &value);
-                let other = |record, value: &[u8]| {
+                let value = make_value(&fields, 5, version);
+                let may_be_read = |oldest, newest| fields.is_value(5, &KnownVersions::from_slots(&[oldest; 10], newest), &value);
+                let is_value_of = |record, value: &[u8]| {
                     fields.is_value(record, &KnownVersions::from_slots(&[version; 10], version), value)
                 };
                 assert!(
-                    may(version, version) && may(1, version) && may(version, version + 3),
+                    may_be_read(version, version) && may_be_read(1, version) && may_be_read(version, version + 3),
                     "{properties}"
                 );
-                assert!(!may(version + 1, version + 3), "{properties}");
-                assert!(version == 1 || !may(version - 1, version - 1), "{properties}");
-                assert!(!other(6, &value) && !other(5, &value[..value.len() - 1]) && !other(5, b""));
-                assert!(!other(5, &[&value[..], b"x"].concat()));
+                assert!(!may_be_read(version + 1, version + 3), "{properties}");
+                assert!(version == 1 || !may_be_read(version - 1, version - 1), "{properties}");
+                assert!(!is_value_of(6, &value) && !is_value_of(5, &value[..value.len() - 1]) && !is_value_of(5, b""));
+                assert!(!is_value_of(5, &[&value[..], b"x"].concat()));
             }
         }
     }
@@ -237,17 +237,17 @@ mod tests {
     fn a_field_is_replaced_and_the_others_stay() {
         for properties in ["", "fieldlengthdistribution=uniform"] {
             let fields = fields(properties);
-            let (old, mut by, mut new) =
-                (made(&fields, 5, 1), Vec::new(), Vec::with_capacity(fields.largest()));
-            fields.make_field(5, 4, 2, &mut by);
-            assert!(fields.replace(&old, 4, &by, &mut new));
+            let (old, mut new_field, mut new) =
+                (make_value(&fields, 5, 1), Vec::new(), Vec::with_capacity(fields.largest()));
+            fields.make_field(5, 4, 2, &mut new_field);
+            assert!(fields.replace(&old, 4, &new_field, &mut new));
             let versions: Vec<u32> = (0..10).map(|field| if field == 4 { 2 } else { 1 }).collect();
             assert!(fields.is_value(5, &KnownVersions::from_slots(&versions, 2), &new));
             let stale = vec![1, 1, 1, 1, 3, 1, 1, 1, 1, 1];
             assert!(!fields.is_value(5, &KnownVersions::from_slots(&stale, 3), &new));
             // Bytes that are no value are noticed.
-            assert!(!fields.replace(b"short", 4, &by, &mut new));
-            assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
+            assert!(!fields.replace(b"short", 4, &new_field, &mut new));
+            assert!(!fields.replace(&[255; 1040], 4, &new_field, &mut new));
         }
     }
 
@@ -255,17 +255,17 @@ mod tests {
     fn one_field_can_be_held_to_its_versions_alone() {
         for properties in ["", "writeallfields=true", "fieldlengthdistribution=uniform", "fieldcount=2"] {
             let fields = fields(properties);
-            let value = made(&fields, 5, 7);
-            let is = |record, field, version, value: &[u8]| {
+            let value = make_value(&fields, 5, 7);
+            let is_field = |record, field, version, value: &[u8]| {
                 fields.is_field(record, field, &KnownVersions::from_slots(&[version; 10], version), value)
             };
             for field in 0..fields.count() {
-                assert!(is(5, field, 7, &value), "{properties} {field}");
-                assert!(!is(5, field, 8, &value) && !is(6, field, 7, &value), "{properties} {field}");
-                assert!(!is(5, field, 7, &value[..3]), "{properties} {field}");
+                assert!(is_field(5, field, 7, &value), "{properties} {field}");
+                assert!(!is_field(5, field, 8, &value) && !is_field(6, field, 7, &value), "{properties} {field}");
+                assert!(!is_field(5, field, 7, &value[..3]), "{properties} {field}");
             }
             // Bytes behind the field are not looked at.
-            assert!(is(5, 0, 7, &value[..value.len() - 1]), "{properties}");
+            assert!(is_field(5, 0, 7, &value[..value.len() - 1]), "{properties}");
         }
     }
 

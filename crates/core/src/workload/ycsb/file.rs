@@ -17,27 +17,27 @@ pub fn read(text: &str) -> Result<Vec<Line>, (usize, String)> {
     let mut lines = Vec::new();
     // Some programs begin a text with a mark.
     let mut numbered = text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate();
-    while let Some((at, line)) = numbered.next() {
-        let mut whole = line.trim_start().to_owned();
-        if whole.is_empty() || whole.starts_with(['#', '!']) {
+    while let Some((index, line)) = numbered.next() {
+        let mut joined = line.trim_start().to_owned();
+        if joined.is_empty() || joined.starts_with(['#', '!']) {
             continue;
         }
-        while ends_open(&whole) {
-            whole.pop();
+        while is_continued(&joined) {
+            joined.pop();
             let Some((_, next)) = numbered.next() else { break };
-            whole.push_str(next.trim_start());
+            joined.push_str(next.trim_start());
         }
-        let number = at + 1;
-        let (name, value) = split(&whole);
-        let name = unescaped(name).map_err(|wrong| (number, wrong))?;
-        let value = unescaped(value.trim_end()).map_err(|wrong| (number, wrong))?;
+        let number = index + 1;
+        let (name, value) = split(&joined);
+        let name = unescape(name).map_err(|reason| (number, reason))?;
+        let value = unescape(value.trim_end()).map_err(|reason| (number, reason))?;
         lines.push(Line { number, name, value });
     }
     Ok(lines)
 }
 
 /// Whether a line ends with a backslash that is not escaped.
-fn ends_open(line: &str) -> bool {
+fn is_continued(line: &str) -> bool {
     line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
@@ -55,7 +55,7 @@ fn split(line: &str) -> (&str, &str) {
     (name, value.trim_start())
 }
 
-fn unescaped(text: &str) -> Result<String, String> {
+fn unescape(text: &str) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars();
     while let Some(letter) = letters.next() {
@@ -74,7 +74,7 @@ fn unescaped(text: &str) -> Result<String, String> {
                 let letter = number.and_then(char::from_u32);
                 out.push(letter.ok_or_else(|| format!("\\u{digits} is not a letter"))?);
             }
-            Some(other) => out.push(other),
+            Some(letter) => out.push(letter),
             None => {}
         }
     }
@@ -93,18 +93,18 @@ mod tests {
     fn every_way_to_write_a_property_is_read() {
         let text = "# a comment\n\n  ! another\nrecordcount=1000\noperationcount = 500 \nthreadcount: 4\ntarget 100\n\
                     requestdistribution=\\\n   zipf\\\n  ian\nempty=\nalone\na\\=b=c\\\\d\\u0041\r\n";
-        let one = |number, name: &str, value: &str| (number, name.to_owned(), value.to_owned());
+        let line = |number, name: &str, value: &str| (number, name.to_owned(), value.to_owned());
         assert_eq!(
             pairs(text),
             [
-                one(4, "recordcount", "1000"),
-                one(5, "operationcount", "500"),
-                one(6, "threadcount", "4"),
-                one(7, "target", "100"),
-                one(8, "requestdistribution", "zipfian"),
-                one(11, "empty", ""),
-                one(12, "alone", ""),
-                one(13, "a=b", "c\\dA"),
+                line(4, "recordcount", "1000"),
+                line(5, "operationcount", "500"),
+                line(6, "threadcount", "4"),
+                line(7, "target", "100"),
+                line(8, "requestdistribution", "zipfian"),
+                line(11, "empty", ""),
+                line(12, "alone", ""),
+                line(13, "a=b", "c\\dA"),
             ]
         );
     }

@@ -21,7 +21,7 @@ pub struct Space {
     /// Loaded records.
     pub loaded: u64,
     /// All that there can be.
-    pub most: u64,
+    pub max_records: u64,
 }
 
 /// Chooses records, for one of several threads.
@@ -51,29 +51,29 @@ impl Requests {
         (thread, threads): (u64, u64),
     ) -> Result<Requests, String> {
         let count = space.loaded.max(1);
-        let ranks = || Zipf::new(space.most.max(1), EXPONENT);
+        let ranks = || Zipf::new(space.max_records.max(1), EXPONENT);
         let law = match distribution {
             Distribution::Uniform => Law::Uniform { count },
             Distribution::Zipfian => {
-                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.most.max(1)) }
+                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.max_records.max(1)) }
             }
             Distribution::ZipfianYcsb => {
                 // It allows for twice as many inserts as are expected.
-                let most = count + 2 * space.most.saturating_sub(count);
-                Law::Scrambled { ranks: Zipf::new(ITEMS, EXPONENT)?, count: most }
+                let max_records = count + 2 * space.max_records.saturating_sub(count);
+                Law::Scrambled { ranks: Zipf::new(ITEMS, EXPONENT)?, count: max_records }
             }
             Distribution::Latest => Law::Latest { ranks: ranks()? },
             Distribution::Hotspot { data, requests } => {
                 Law::Hotspot { hot: (count as f64 * data) as u64, count, requests }
             }
             Distribution::Exponential { percentile, share } => {
-                let reached = (count as f64 * share).max(f64::MIN_POSITIVE);
-                Law::Exponential { mean: reached / -(1.0 - percentile / 100.0).ln() }
+                let favored = (count as f64 * share).max(f64::MIN_POSITIVE);
+                Law::Exponential { mean: favored / -(1.0 - percentile / 100.0).ln() }
             }
             Distribution::Sequential => Law::Sequential { next: thread % count, step: threads, count },
         };
-        let mixed = seed ^ thread.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Ok(Requests { random: Xoshiro256PlusPlus::seed_from_u64(mixed), law })
+        let thread_seed = seed ^ thread.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Ok(Requests { random: Xoshiro256PlusPlus::seed_from_u64(thread_seed), law })
     }
 
     /// The next record, of which `live` are there, no fewer than were loaded.
@@ -101,11 +101,11 @@ impl Requests {
                 }
             },
             Law::Hotspot { hot, count, requests } => {
-                let is_hot = *hot == *count || (*hot > 0 && unit(random) < *requests);
+                let is_hot = *hot == *count || (*hot > 0 && random_fraction(random) < *requests);
                 if is_hot { random_below(random, *hot) } else { *hot + random_below(random, *count - *hot) }
             }
             Law::Exponential { mean } => loop {
-                let back = (-(1.0 - unit(random)).ln() * *mean) as u64;
+                let back = (-(1.0 - random_fraction(random)).ln() * *mean) as u64;
                 if back < live {
                     return live - 1 - back;
                 }
@@ -119,7 +119,7 @@ impl Requests {
     }
 
     /// One of `count` items, all equally likely.
-    pub fn one_of(&mut self, count: u64) -> u64 {
+    pub fn choose_index(&mut self, count: u64) -> u64 {
         random_below(&mut self.random, count)
     }
 }
@@ -132,7 +132,7 @@ fn random_below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
 
 /// A number in [0, 1).
 #[inline]
-fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+fn random_fraction(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

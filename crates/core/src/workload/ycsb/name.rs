@@ -28,9 +28,9 @@ impl Name {
 impl Naming {
     #[inline]
     pub fn name(&self, record: u64) -> Name {
-        let own = self.first + record;
+        let number = self.first + record;
         let mut buffer = itoa::Buffer::new();
-        let digits = buffer.format(if self.ordered { own } else { hash(own) }).as_bytes();
+        let digits = buffer.format(if self.ordered { number } else { hash(number) }).as_bytes();
         let zeros = (self.padding as usize).min(LONGEST - PREFIX.len()).saturating_sub(digits.len());
         let mut bytes = [b'0'; LONGEST];
         bytes[..PREFIX.len()].copy_from_slice(PREFIX);

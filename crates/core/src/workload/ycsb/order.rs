@@ -5,27 +5,27 @@ use super::name::Name;
 
 #[derive(Debug)]
 pub struct Order {
-    sorted: Vec<u32>,
+    records: Vec<u32>,
     /// Each record's position.
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 impl Order {
-    pub fn new(naming: Naming, records: u64) -> Order {
-        let named = |record: u32| (naming.name(u64::from(record)), record);
-        let mut all: Vec<(Name, u32)> = (0..records as u32).map(named).collect();
-        all.sort_unstable_by(|(a, _), (b, _)| a.bytes().cmp(b.bytes()));
-        let sorted: Vec<u32> = all.into_iter().map(|(_, record)| record).collect();
-        let mut places = vec![0; sorted.len()];
-        for (place, record) in (0..).zip(&sorted) {
-            places[*record as usize] = place;
+    pub fn new(naming: Naming, count: u64) -> Order {
+        let with_name = |record: u32| (naming.name(u64::from(record)), record);
+        let mut named_records: Vec<(Name, u32)> = (0..count as u32).map(with_name).collect();
+        named_records.sort_unstable_by(|(a, _), (b, _)| a.bytes().cmp(b.bytes()));
+        let records: Vec<u32> = named_records.into_iter().map(|(_, record)| record).collect();
+        let mut positions = vec![0; records.len()];
+        for (position, record) in (0..).zip(&records) {
+            positions[*record as usize] = position;
         }
-        Order { sorted, places }
+        Order { records, positions }
     }
 
     pub fn records_from(&self, record: u64) -> impl Iterator<Item = u64> {
-        let first = self.places.get(record as usize).map_or(self.sorted.len(), |place| *place as usize);
-        self.sorted[first..].iter().map(|record| u64::from(*record))
+        let first = self.positions.get(record as usize).map_or(self.records.len(), |position| *position as usize);
+        self.records[first..].iter().map(|record| u64::from(*record))
     }
 }
 
@@ -42,7 +42,7 @@ mod tests {
         assert_eq!(order.records_from(3).collect::<Vec<_>>(), [3, 4]);
         assert_eq!(order.records_from(8).count(), 0);
         let hashed = Order::new(Naming { ordered: false, ..naming }, 1000);
-        let keys: Vec<Name> = hashed.records_from(hashed.sorted[0].into()).map(|r| naming.name(r)).collect();
+        let keys: Vec<Name> = hashed.records_from(hashed.records[0].into()).map(|r| naming.name(r)).collect();
         assert_eq!(keys.len(), 1000);
     }
 }

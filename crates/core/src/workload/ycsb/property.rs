@@ -79,8 +79,8 @@ impl PropertyDef {
     pub(super) fn read(&self, text: &str) -> Result<String, String> {
         let name = self.name;
         let number = || text.parse::<f64>().ok();
-        let within = |range: std::ops::RangeInclusive<f64>| number().is_some_and(|n| range.contains(&n));
-        let good = match self.form {
+        let is_in = |range: std::ops::RangeInclusive<f64>| number().is_some_and(|n| range.contains(&n));
+        let is_valid = match self.form {
             Form::Whole(least, most) => {
                 let number = text.parse::<u64>().ok().filter(|number| (least..=most).contains(number));
                 return number.map(|number| number.to_string()).ok_or_else(|| {
@@ -94,16 +94,16 @@ impl PropertyDef {
                     format!("{name} = {} is not supported{why}: use {}", quoted(text), words.join(", "))
                 });
             }
-            Form::Proportion => within(0.0..=MOST_PROPORTION),
-            Form::Share => within(0.0..=1.0),
-            Form::Percentile => within(f64::MIN_POSITIVE..=99.999_999),
+            Form::Proportion => is_in(0.0..=MOST_PROPORTION),
+            Form::Share => is_in(0.0..=1.0),
+            Form::Percentile => is_in(f64::MIN_POSITIVE..=99.999_999),
         };
         let form = match self.form {
             Form::Share => "a number from 0 to 1",
             Form::Percentile => "a number above 0 and below 100",
             _ => "a number from 0 on",
         };
-        match good {
+        match is_valid {
             true => Ok(text.to_owned()),
             false => Err(format!("{name} = {}: it must be {form}", quoted(text))),
         }
@@ -129,15 +129,15 @@ pub struct Properties(BTreeMap<(String, &'static str), String>);
 const EVERY: &str = "";
 
 /// Separates a workload's name from a property's.
-const OF_WORKLOAD: char = '/';
+const WORKLOAD_SEPARATOR: char = '/';
 
 impl Properties {
     /// Puts a value in. The error says what is wrong with it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        self.set_of(EVERY, name, value)
+        self.set_for_workload(EVERY, name, value)
     }
 
-    fn set_of(&mut self, workload: &str, name: &str, value: &str) -> Result<(), String> {
+    fn set_for_workload(&mut self, workload: &str, name: &str, value: &str) -> Result<(), String> {
         let property = find_property(name).ok_or_else(|| unknown(name))?;
         self.0.insert((workload.to_owned(), property.name), property.read(value)?);
         Ok(())
@@ -151,17 +151,17 @@ impl Properties {
 
     /// Keeps one workload's values.
     pub fn only_of(self, workload: &str) -> Properties {
-        let of = |((_, name), value)| ((workload.to_owned(), name), value);
-        Properties(self.0.into_iter().map(of).collect())
+        let assign = |((_, name), value)| ((workload.to_owned(), name), value);
+        Properties(self.0.into_iter().map(assign).collect())
     }
 
     /// The properties that a workload takes: its own before those of every workload.
-    pub(crate) fn taken_by(&self, workload: &str) -> Properties {
-        let of = |whose: &str| {
-            let own: Vec<_> = self.0.iter().filter(|((of, _), _)| of == whose).collect();
-            own.into_iter().map(|((_, name), value)| ((EVERY.to_owned(), *name), value.clone()))
+    pub(crate) fn for_workload(&self, workload: &str) -> Properties {
+        let values_of = |owner: &str| {
+            let values: Vec<_> = self.0.iter().filter(|((workload, _), _)| workload == owner).collect();
+            values.into_iter().map(|((_, name), value)| ((EVERY.to_owned(), *name), value.clone()))
         };
-        Properties(of(EVERY).chain(of(workload)).collect())
+        Properties(values_of(EVERY).chain(values_of(workload)).collect())
     }
 
     /// A value as it is written down.
@@ -189,24 +189,24 @@ impl Properties {
 /// In a parameter's format: `fieldcount=1,fieldlength=100,own:x/readproportion=1`.
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let one = |((workload, name), value): (&(String, &str), &String)| match workload.as_str() {
+        let write_property = |((workload, name), value): (&(String, &str), &String)| match workload.as_str() {
             EVERY => format!("{name}={value}"),
-            workload => format!("{workload}{OF_WORKLOAD}{name}={value}"),
+            workload => format!("{workload}{WORKLOAD_SEPARATOR}{name}={value}"),
         };
-        let all: Vec<String> = self.0.iter().map(one).collect();
-        f.write_str(&all.join(","))
+        let texts: Vec<String> = self.0.iter().map(write_property).collect();
+        f.write_str(&texts.join(","))
     }
 }
 
 impl Serialize for Properties {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        write_words(self, to)
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_words(self, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Properties {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        read_words(from)
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_words(deserializer)
     }
 }
 
@@ -215,24 +215,24 @@ impl std::str::FromStr for Properties {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut properties = Properties::default();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (name, value) = part
+        for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+            let (name, value) = entry
                 .split_once('=')
-                .ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
-            let named = name.trim();
-            let (workload, name) = named.split_once(OF_WORKLOAD).unwrap_or((EVERY, named));
-            if let Some(other) = plan_name(name) {
-                return Err(format!("{name} is not among the properties: say {other}"));
+                .ok_or_else(|| format!("{} has no value: write name=value", quoted(entry)))?;
+            let full_name = name.trim();
+            let (workload, name) = full_name.split_once(WORKLOAD_SEPARATOR).unwrap_or((EVERY, full_name));
+            if let Some(known_as) = plan_name(name) {
+                return Err(format!("{name} is not among the properties: say {known_as}"));
             }
             // The name that the axis has for the workload.
             let workload = match workload {
                 EVERY => EVERY.into(),
                 workload => Axis::WORKLOAD.read(workload)?.to_string(),
             };
-            let before = properties.0.len();
-            properties.set_of(&workload, name, value.trim())?;
-            if properties.0.len() == before {
-                return Err(format!("{named} is there twice"));
+            let count_before = properties.0.len();
+            properties.set_for_workload(&workload, name, value.trim())?;
+            if properties.0.len() == count_before {
+                return Err(format!("{full_name} is there twice"));
             }
         }
         Ok(properties)
@@ -251,13 +251,13 @@ mod tests {
         assert_eq!((properties.whole_number("fieldcount"), properties.whole_number("fieldlength")), (1, 100));
         let others: Properties = "fieldcount=3".parse().unwrap();
         assert_eq!(properties.replace_by(&others).whole_number("fieldcount"), 3);
-        let own: Properties = "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
-        assert_eq!(own.to_string(), "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5");
-        let counts = ["A", "B", "own:x"].map(|workload| own.taken_by(workload).whole_number("fieldcount"));
+        let by_workload: Properties = "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
+        assert_eq!(by_workload.to_string(), "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5");
+        let counts = ["A", "B", "own:x"].map(|workload| by_workload.for_workload(workload).whole_number("fieldcount"));
         assert_eq!(counts, [7, 2, 5]);
-        let of_one = "fieldcount=9".parse::<Properties>().unwrap().only_of("own:y");
+        let one_workload = "fieldcount=9".parse::<Properties>().unwrap().only_of("own:y");
         assert_eq!(
-            own.replace_by(&of_one).to_string(),
+            by_workload.replace_by(&one_workload).to_string(),
             "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5,own:y/fieldcount=9"
         );
         for property in &ALL {
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_written_wrongly_is_told() {
-        for (text, says) in [
+        for (text, expected) in [
             ("fieldcount", "has no value"),
             ("fieldcount=1,fieldcount=2", "there twice"),
             ("recordcount=5", "say records"),
@@ -275,7 +275,7 @@ mod tests {
             ("Q/fieldcount=1", "not a workload of YCSB"),
         ] {
             let error = text.parse::<Properties>().unwrap_err();
-            assert!(error.contains(says), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

@@ -32,7 +32,7 @@ impl Slot {
         }
     }
 
-    fn counted_as(kind: Kind) -> &'static [Slot] {
+    fn slots_counted(kind: Kind) -> &'static [Slot] {
         match kind {
             Kind::Read => &[Slot::Read, Slot::PartRead],
             Kind::Update => &[Slot::Update, Slot::PartUpdate],
@@ -51,14 +51,14 @@ pub fn calls_ns(recorder: &Recorder) -> u64 {
 }
 
 pub fn merge_kind(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
-    recorder.merge_kinds(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
+    recorder.merge_kinds(Slot::slots_counted(kind).iter().map(|slot| *slot as usize))
 }
 
 /// The total over all requests; the bytes of a read-modify-write are its parts'.
-pub fn all(recorder: &Recorder) -> Result<Record, String> {
-    let mut all = recorder.merge_kinds(Kind::ALL.map(|kind| Slot::from_kind(kind) as usize))?;
-    all.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();
-    Ok(all)
+pub fn merge_all(recorder: &Recorder) -> Result<Record, String> {
+    let mut total = recorder.merge_kinds(Kind::ALL.map(|kind| Slot::from_kind(kind) as usize))?;
+    total.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();
+    Ok(total)
 }
 
 #[cfg(test)]
@@ -75,14 +75,14 @@ mod tests {
             recorder.kind_record_mut(slot as usize).value_bytes +=
                 if slot == Slot::ReadModifyWrite { 0 } else { 100 };
         }
-        let of = |kind| {
+        let figures = |kind| {
             let record = super::merge_kind(&recorder, kind).unwrap();
             (record.latencies.count(), record.latencies.sum_ns(), record.value_bytes)
         };
-        assert_eq!((of(Kind::Read), of(Kind::Update)), ((2, 30, 200), (1, 30, 100)));
-        assert_eq!((of(Kind::ReadModifyWrite), of(Kind::Scan)), ((1, 50, 0), (0, 0, 0)));
-        let all = all(&recorder).unwrap();
-        assert_eq!((all.latencies.count(), all.latencies.sum_ns(), all.value_bytes), (2, 60, 300));
+        assert_eq!((figures(Kind::Read), figures(Kind::Update)), ((2, 30, 200), (1, 30, 100)));
+        assert_eq!((figures(Kind::ReadModifyWrite), figures(Kind::Scan)), ((1, 50, 0), (0, 0, 0)));
+        let total = merge_all(&recorder).unwrap();
+        assert_eq!((total.latencies.count(), total.latencies.sum_ns(), total.value_bytes), (2, 60, 300));
         assert_eq!(calls_ns(&recorder), 60);
     }
 }

@@ -39,8 +39,8 @@ impl YcsbRound {
     /// Adds the next round; the files are those after it.
     fn add_round(mut self, next: &YcsbRound) -> YcsbRound {
         let offset_s = self.elapsed.wall.as_secs() as u32;
-        let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
-        self.series.extend(next.series.iter().map(moved));
+        let shift = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
+        self.series.extend(next.series.iter().map(shift));
         YcsbRound {
             elapsed: self.elapsed.add_later(next.elapsed),
             counters: self.counters.plus(&next.counters),
@@ -66,14 +66,14 @@ pub fn run(
     batch: &mut Batch,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<YcsbRun, WorkloadError> {
-    let (count, closes) = (shared.work.rounds, shared.work.between == BetweenRounds::Close);
+    let (count, closes_between) = (shared.work.rounds, shared.work.between_rounds == BetweenRounds::Close);
     let mut loaded = None;
     let mut rounds = Vec::with_capacity(count);
     while rounds.len() < count {
-        let several = if closes { 1 } else { count };
-        let after = |mut round: YcsbRound| {
-            if count > 1 && !closes {
-                round.disk = bench.disk().map_err(unmeasured)?;
+        let rounds_while_open = if closes_between { 1 } else { count };
+        let save_round = |mut round: YcsbRound| {
+            if count > 1 && !closes_between {
+                round.disk = bench.disk().map_err(measuring_error)?;
             }
             rounds.push(round);
             Ok(())
@@ -82,19 +82,19 @@ pub fn run(
             shared,
             bench.store()?,
             workers,
-            several,
+            rounds_while_open,
             |session| {
                 if loaded.is_none() {
                     loaded = Some(load(shared, batch, session, acknowledged)?);
                 }
                 Ok(())
             },
-            after,
+            save_round,
         )?;
-        if closes {
+        if closes_between {
             bench.close()?;
             if let Some(last) = rounds.last_mut() {
-                last.disk = bench.disk().map_err(unmeasured)?;
+                last.disk = bench.disk().map_err(measuring_error)?;
             }
             bench.reopen()?;
         }
@@ -103,7 +103,7 @@ pub fn run(
     Ok(YcsbRun { load, loaded, rounds })
 }
 
-fn unmeasured(error: std::io::Error) -> WorkloadError {
+fn measuring_error(error: std::io::Error) -> WorkloadError {
     WorkloadError::harness(format!("measuring the store's files after a round: {error}"))
 }
 
@@ -141,19 +141,19 @@ fn load(
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
     let count = shared.work.loaded;
-    shared.versions.loaded(count);
+    shared.versions.mark_loaded(count);
     let add = |batch: &mut Batch, record| {
         let name = shared.definition().naming.name(record);
         batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
     };
     let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
-    let after = aging.after_load();
-    let mut done = loader::load(Some(count), batch, session, acknowledged, after, numbered(count, add))?;
-    aging.age(&mut done, session, acknowledged, |record, version, key, value| {
+    let after_load = aging.after_load();
+    let mut result = loader::load(Some(count), batch, session, acknowledged, after_load, numbered(count, add))?;
+    aging.age(&mut result, session, acknowledged, |record, version, key, value| {
         key.extend_from_slice(shared.definition().naming.name(record).bytes());
         shared.fields.append(record, 1 + version, value);
     })?;
-    Ok(done)
+    Ok(result)
 }
 
 pub(crate) const KEY_BYTES: usize = LONGEST;

@@ -12,19 +12,19 @@ pub(crate) struct ScannedRecords {
     ends: Vec<(usize, usize)>,
     value_bytes: u64,
     /// Records beyond the requested length.
-    beyond: u64,
+    surplus: u64,
     /// The oldest versions that the current record may have.
     floors: Vec<u32>,
 }
 
 impl ScannedRecords {
-    /// For scans of up to `most` records; `largest` is a value's length in bytes, `slots` the versions of a record.
-    pub fn new(most: u64, largest: usize, slots: usize) -> ScannedRecords {
+    /// For scans of up to `max_records` records; `largest_value` is in bytes, `slots` are the versions of a record.
+    pub fn new(max_records: u64, largest_value: usize, slots: usize) -> ScannedRecords {
         ScannedRecords {
-            bytes: touched(most * (LONGEST + largest) as u64),
-            ends: Vec::with_capacity(most as usize),
+            bytes: touched(max_records * (LONGEST + largest_value) as u64),
+            ends: Vec::with_capacity(max_records as usize),
             value_bytes: 0,
-            beyond: 0,
+            surplus: 0,
             floors: vec![1; slots],
         }
     }
@@ -32,7 +32,7 @@ impl ScannedRecords {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        (self.value_bytes, self.beyond) = (0, 0);
+        (self.value_bytes, self.surplus) = (0, 0);
     }
 
     /// Copies a record, as an application does that goes on to use it.
@@ -40,7 +40,7 @@ impl ScannedRecords {
     pub fn add(&mut self, key: &[u8], value: &[u8]) {
         let room = self.bytes.capacity() - self.bytes.len();
         if self.ends.len() == self.ends.capacity() || room < key.len() + value.len() {
-            self.beyond += 1;
+            self.surplus += 1;
             return;
         }
         self.bytes.extend_from_slice(key);
@@ -61,34 +61,34 @@ impl ScannedRecords {
             .map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
     }
 
-    /// Checks a scan of `length` records from `from` on. The first `there` records existed before it began; later ones may show.
-    /// `told` is the store's count. The error says what is wrong.
+    /// Checks a scan of `length` records from `first` on. The first `live` records existed before it began; later ones may show.
+    /// `reported` is the store's count. The error says what is wrong.
     pub fn check(
         &mut self,
         shared: &YcsbContext<'_>,
-        from: u64,
+        first: u64,
         length: u64,
-        there: u64,
-        told: usize,
+        live: u64,
+        reported: usize,
     ) -> Result<(), String> {
         let mut floors = std::mem::take(&mut self.floors);
-        let checked = self.check_each(shared, &mut floors, (from, length), (there, told));
+        let result = self.check_each(shared, &mut floors, (first, length), (live, reported));
         self.floors = floors;
-        checked
+        result
     }
 
     fn check_each(
         &self,
         shared: &YcsbContext<'_>,
         floors: &mut [u32],
-        (from, length): (u64, u64),
-        (there, told): (u64, usize),
+        (first, length): (u64, u64),
+        (live, reported): (u64, usize),
     ) -> Result<(), String> {
-        let shown = self.ends.len() as u64 + self.beyond;
-        if shown != told as u64 || shown > length {
-            return Err(format!("was to show {length} records at most, showed {shown}, and says {told}"));
+        let shown = self.ends.len() as u64 + self.surplus;
+        if shown != reported as u64 || shown > length {
+            return Err(format!("was to show {length} records at most, showed {shown}, and says {reported}"));
         }
-        let mut order = shared.order.iter().flat_map(|order| order.records_from(from));
+        let mut order = shared.order.iter().flat_map(|order| order.records_from(first));
         for (key, value) in self.records() {
             let record = loop {
                 let next =
@@ -96,7 +96,7 @@ impl ScannedRecords {
                 if shared.definition().naming.name(next).bytes() == key {
                     break next;
                 }
-                if next < there {
+                if next < live {
                     return Err(format!("did not show record {next}, which was next"));
                 }
             };
@@ -104,7 +104,7 @@ impl ScannedRecords {
                 return Err(format!("showed record {record} with a value that was not written last"));
             }
         }
-        match order.find(|record| *record < there).filter(|_| shown < length) {
+        match order.find(|record| *record < live).filter(|_| shown < length) {
             Some(record) => Err(format!("ended before record {record}")),
             None => Ok(()),
         }
@@ -118,7 +118,7 @@ fn is_right(shared: &YcsbContext<'_>, floors: &mut [u32], record: u64, value: &[
     if versions.is_shared() {
         floors.fill(1);
     } else {
-        versions.note(record, floors);
+        versions.copy_floors(record, floors);
     }
     shared.fields.is_value(record, &KnownVersions::from_slots(floors, versions.newest(record, floors)), value)
 }

@@ -24,14 +24,14 @@ impl Scramble {
 
     #[inline]
     pub fn position_of(&self, number: u64) -> u64 {
-        let mut place = number;
+        let mut position = number;
         loop {
             for (offset, factor) in self.offsets.iter().zip(FACTORS) {
-                place = place.wrapping_add(*offset).wrapping_mul(factor) & self.mask;
-                place ^= place >> self.shift;
+                position = position.wrapping_add(*offset).wrapping_mul(factor) & self.mask;
+                position ^= position >> self.shift;
             }
-            if place < self.count {
-                return place;
+            if position < self.count {
+                return position;
             }
         }
     }
@@ -48,8 +48,8 @@ mod tests {
                 let scramble = Scramble::new(seed, count);
                 let mut taken = vec![false; count as usize];
                 for number in 0..count {
-                    let place = scramble.position_of(number) as usize;
-                    assert!(!std::mem::replace(&mut taken[place], true), "{count} {seed}: {place} twice");
+                    let position = scramble.position_of(number) as usize;
+                    assert!(!std::mem::replace(&mut taken[position], true), "{count} {seed}: {position} twice");
                 }
             }
         }
@@ -59,11 +59,11 @@ mod tests {
     fn neighbours_are_scattered_and_seeds_differ() {
         let scramble = Scramble::new(136, 1_000_000);
         let other = Scramble::new(137, 1_000_000);
-        let near = (0..1000)
+        let near_pairs = (0..1000)
             .filter(|n| scramble.position_of(*n).abs_diff(scramble.position_of(n + 1)) < 10_000)
             .count();
         // One in fifty pairs of random places is so near.
-        assert!((5..50).contains(&near), "{near}");
+        assert!((5..50).contains(&near_pairs), "{near_pairs}");
         assert!((0..1000).filter(|n| scramble.position_of(*n) == other.position_of(*n)).count() < 10);
         let halves = (0..1000).filter(|n| scramble.position_of(*n) < 500_000).count();
         assert!((420..580).contains(&halves), "{halves}");

@@ -19,32 +19,32 @@ pub struct YcsbContext<'a> {
     pub order: Option<Order>,
     pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     /// Whether reads can be checked: not with a store that keeps nothing.
-    pub check: bool,
+    pub can_check: bool,
     /// Whether two versions may be the same bytes.
-    pub alike: bool,
+    pub may_be_alike: bool,
     pub clock: &'a Clock,
     pub series: Series,
 }
 
 impl<'a> YcsbContext<'a> {
-    /// Takes all memory that the threads share. `check` is whether the store keeps what it is given.
+    /// Takes all memory that the threads share. `can_check` is whether the store keeps what it is given.
     pub fn new(
         work: YcsbParameters,
         data: Data,
         seed: u64,
         clock: &'a Clock,
-        check: bool,
+        can_check: bool,
     ) -> Result<YcsbContext<'a>, String> {
         let definition = &work.definition;
         let fields = Fields::new(definition, data, seed);
         let slots = if definition.is_partial() { definition.fields } else { 1 };
-        let scans = definition.includes(Kind::Scan) && check;
+        let checks_scans = definition.includes(Kind::Scan) && can_check;
         Ok(YcsbContext {
             versions: Versions::new(work.most_records(), slots, work.threads),
-            order: scans.then(|| Order::new(definition.naming, work.most_records())),
+            order: checks_scans.then(|| Order::new(definition.naming, work.most_records())),
             turns: WeightedTurns::new(definition.shares),
-            check,
-            alike: fields.may_be_alike(),
+            can_check,
+            may_be_alike: fields.may_be_alike(),
             fields,
             clock,
             series: Series::new(work.threads as usize)?,

@@ -19,9 +19,9 @@ fn trial(
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let plain = [(Axis::STORE, store.name), (Axis::WORKLOAD, workload), (Axis::RECORDS, "60")];
-    let all = plain.iter().chain(axes);
-    let cell = all.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let defaults = [(Axis::STORE, store.name), (Axis::WORKLOAD, workload), (Axis::RECORDS, "60")];
+    let axes = defaults.iter().chain(axes);
+    let cell = axes.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     // Other tests of this process are at work all the time.
     let parameters = Parameters::default().with("after_load", "at-once").unwrap();
     let parameters = parameters.with("operations", "150").unwrap();
@@ -35,8 +35,8 @@ fn trial(
 }
 
 fn counts(measured: &Measurements) -> [u64; 6] {
-    let of = |name: &str| measured.operation(name).map_or(0, |operation| operation.count);
-    [OVERALL, "read", "update", "insert", "scan", "read-modify-write"].map(of)
+    let count = |name: &str| measured.operation(name).map_or(0, |operation| operation.count);
+    [OVERALL, "read", "update", "insert", "scan", "read-modify-write"].map(count)
 }
 
 #[test]
@@ -48,27 +48,27 @@ fn every_workload_is_done_and_checked() {
             }
             let measured =
                 trial(&store, workload, &[], "fieldcount=3,fieldlength=20,maxscanlength=20").unwrap();
-            let [all, read, update, insert, scan, both] = counts(&measured);
+            let [all, read, update, insert, scan, read_modify_write] = counts(&measured);
             match *workload {
-                "A" => assert_eq!([all, read, update, insert, scan, both], [150, 75, 75, 0, 0, 0]),
-                "C" => assert_eq!([all, read, update, insert, scan, both], [150, 150, 0, 0, 0, 0]),
+                "A" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 75, 75, 0, 0, 0]),
+                "C" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 0, 0, 0, 0]),
                 // Its parts count as what they are, too.
-                "F" => assert_eq!([all, read, update, insert, scan, both], [150, 150, 75, 0, 0, 75]),
-                "U" => assert_eq!([all, read, update, insert, scan, both], [150, 0, 150, 0, 0, 0]),
-                "load" => assert_eq!([all, read, update, insert, scan, both], [60, 0, 0, 60, 0, 0]),
+                "F" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 75, 0, 0, 75]),
+                "U" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 0, 150, 0, 0, 0]),
+                "load" => assert_eq!([all, read, update, insert, scan, read_modify_write], [60, 0, 0, 60, 0, 0]),
                 _ => assert!(
                     all == 150 && (6..=9).contains(&(update + insert)),
                     "{workload}: {all} {update} {insert}"
                 ),
             }
-            let there = if *workload == "load" { 60 } else { 60 + insert };
+            let stored = if *workload == "load" { 60 } else { 60 + insert };
             let audit = measured.audit.unwrap();
             assert_eq!(
                 (measured.stored.records, audit.records, audit.read_back),
-                (there, there, there),
+                (stored, stored, stored),
                 "{workload}"
             );
-            assert_eq!(measured.stored.value_bytes, there * 3 * 24, "{workload}");
+            assert_eq!(measured.stored.value_bytes, stored * 3 * 24, "{workload}");
         }
     }
 }

@@ -13,42 +13,42 @@ pub struct Versions {
     /// The oldest readable version, by record and slot.
     floors: Vec<AtomicU32>,
     /// For several threads, by record: writes begun, and in the low half the number of those that have not ended.
-    begun: Vec<AtomicU64>,
+    write_states: Vec<AtomicU64>,
     /// Records inserted or being inserted.
     next: AtomicU64,
     /// Records that are there with all before them.
     live: AtomicU64,
-    most: u64,
+    max_records: u64,
 }
 
 const ONE_BEGUN: u64 = 1 << 32;
-const AT_WORK: u64 = ONE_BEGUN - 1;
+const UNFINISHED: u64 = ONE_BEGUN - 1;
 
 #[derive(Debug, Clone, Copy)]
 pub struct BegunWrite {
     pub version: u32,
-    alone: bool,
+    is_alone: bool,
 }
 
 impl Versions {
-    /// For up to `most` records, none of which is there. Takes and touches all memory.
-    pub fn new(most: u64, slots: u64, threads: u64) -> Versions {
-        let begun = if threads > 1 { most } else { 0 };
-        let floors = (0..most * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
+    /// For up to `max_records` records, none of which is there. Takes and touches all memory.
+    pub fn new(max_records: u64, slots: u64, threads: u64) -> Versions {
+        let tracked = if threads > 1 { max_records } else { 0 };
+        let floors = (0..max_records * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
         floors.iter().for_each(|floor| floor.store(0, Ordering::Relaxed));
         Versions {
             slots,
             floors,
-            begun: (0..begun).map(|_| AtomicU64::new(ONE_BEGUN)).collect(),
+            write_states: (0..tracked).map(|_| AtomicU64::new(ONE_BEGUN)).collect(),
             next: AtomicU64::new(0),
             live: AtomicU64::new(0),
-            most,
+            max_records,
         }
     }
 
     /// Marks the first `count` records as inserted.
-    pub fn loaded(&self, count: u64) {
-        (0..count * self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Relaxed));
+    pub fn mark_loaded(&self, count: u64) {
+        (0..count * self.slots).for_each(|index| self.floors[index as usize].store(1, Ordering::Relaxed));
         self.next.store(count, Ordering::Release);
         self.live.store(count, Ordering::Release);
     }
@@ -65,20 +65,20 @@ impl Versions {
 
     /// Takes the next record to insert; `None` if there is no room.
     pub fn take(&self) -> Option<u64> {
-        let more = |next: u64| (next < self.most).then_some(next + 1);
-        self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()
+        let next_number = |next: u64| (next < self.max_records).then_some(next + 1);
+        self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, next_number).ok()
     }
 
     /// Marks a record as inserted.
     pub fn insert(&self, record: u64) {
         let first = record * self.slots;
-        (first..first + self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Release));
+        (first..first + self.slots).for_each(|index| self.floors[index as usize].store(1, Ordering::Release));
         // Whoever closes a gap counts what lies behind it, too.
         loop {
             let live = self.live();
-            let there = live < self.most
+            let is_next_inserted = live < self.max_records
                 && self.floors[((live + 1) * self.slots - 1) as usize].load(Ordering::Acquire) > 0;
-            if !there {
+            if !is_next_inserted {
                 return;
             }
             let _ = self.live.compare_exchange(live, live + 1, Ordering::AcqRel, Ordering::Acquire);
@@ -87,24 +87,24 @@ impl Versions {
 
     #[inline]
     pub fn begin(&self, record: u64, slot: u64) -> BegunWrite {
-        match self.begun.get(record as usize) {
-            None => BegunWrite { version: self.floor(record, slot) + 1, alone: true },
+        match self.write_states.get(record as usize) {
+            None => BegunWrite { version: self.floor(record, slot) + 1, is_alone: true },
             Some(state) => {
-                let before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
-                BegunWrite { version: (before >> 32) as u32 + 1, alone: before & AT_WORK == 0 }
+                let state_before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
+                BegunWrite { version: (state_before >> 32) as u32 + 1, is_alone: state_before & UNFINISHED == 0 }
             }
         }
     }
 
     #[inline]
-    pub fn end(&self, record: u64, slot: u64, begun: BegunWrite) {
+    pub fn end(&self, record: u64, slot: u64, write: BegunWrite) {
         let floor = &self.floors[(record * self.slots + slot) as usize];
-        match self.begun.get(record as usize) {
-            None => floor.store(begun.version, Ordering::Relaxed),
+        match self.write_states.get(record as usize) {
+            None => floor.store(write.version, Ordering::Relaxed),
             Some(state) => {
-                let before = state.fetch_sub(1, Ordering::SeqCst);
-                if begun.alone && (before >> 32) as u32 == begun.version {
-                    floor.fetch_max(begun.version, Ordering::SeqCst);
+                let state_before = state.fetch_sub(1, Ordering::SeqCst);
+                if write.is_alone && (state_before >> 32) as u32 == write.version {
+                    floor.fetch_max(write.version, Ordering::SeqCst);
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Versions {
 
     /// Copies the oldest versions that a read which begins now may show.
     #[inline]
-    pub fn note(&self, record: u64, floors: &mut [u32]) {
+    pub fn copy_floors(&self, record: u64, floors: &mut [u32]) {
         for (slot, floor) in (0..).zip(floors) {
             *floor = self.floor(record, slot);
         }
@@ -127,7 +127,7 @@ impl Versions {
     /// The newest readable version of a record; at least `floors`.
     #[inline]
     pub fn newest(&self, record: u64, floors: &[u32]) -> u32 {
-        match self.begun.get(record as usize) {
+        match self.write_states.get(record as usize) {
             None => floors.iter().copied().max().unwrap_or(0),
             Some(state) => (state.load(Ordering::SeqCst) >> 32) as u32,
         }
@@ -139,14 +139,14 @@ impl Versions {
 
     /// Whether several threads write the same records.
     pub fn is_shared(&self) -> bool {
-        !self.begun.is_empty()
+        !self.write_states.is_empty()
     }
 
     /// Whether a record was written after the first `loaded` were loaded.
     pub(crate) fn is_touched(&self, record: u64, loaded: u64) -> bool {
-        let begun =
-            self.begun.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
-        record >= loaded || begun || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
+        let was_rewritten =
+            self.write_states.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
+        record >= loaded || was_rewritten || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn one_thread_knows_the_version_of_each_field() {
         let versions = Versions::new(3, 2, 1);
-        versions.loaded(2);
+        versions.mark_loaded(2);
         let begun = versions.begin(1, 1);
         assert_eq!(begun.version, 2);
         versions.end(1, 1, begun);
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn of_writes_that_overlap_none_is_certain() {
         let versions = Versions::new(1, 1, 2);
-        versions.loaded(1);
+        versions.mark_loaded(1);
         let first = versions.begin(0, 0);
         assert_eq!((first.version, versions.newest(0, &[1])), (2, 2));
         let second = versions.begin(0, 0);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_live_has_no_gap() {
         let versions = Versions::new(4, 1, 2);
-        versions.loaded(1);
+        versions.mark_loaded(1);
         let taken: Vec<_> = (0..3).filter_map(|_| versions.take()).collect();
         assert_eq!(taken, [1, 2, 3]);
         versions.insert(2);
@@ -225,17 +225,17 @@ mod tests {
 
     #[test]
     fn known_versions_come_the_likely_ones_first() {
-        let of = |known: KnownVersions<'_>, slot| known.versions(slot).collect::<Vec<_>>();
-        assert_eq!(of(KnownVersions::from_slots(&[3], 3), 0), [3]);
-        assert_eq!(of(KnownVersions::from_slots(&[2], 5), 0), [2, 5, 4, 3]);
-        assert_eq!(of(KnownVersions::from_slots(&[4, 1], 5), 0), [4, 5]);
-        assert_eq!(of(KnownVersions::from_slots(&[4], 4), 1), [u32::MAX], "of no field that there is");
+        let versions_of = |known: KnownVersions<'_>, slot| known.versions(slot).collect::<Vec<_>>();
+        assert_eq!(versions_of(KnownVersions::from_slots(&[3], 3), 0), [3]);
+        assert_eq!(versions_of(KnownVersions::from_slots(&[2], 5), 0), [2, 5, 4, 3]);
+        assert_eq!(versions_of(KnownVersions::from_slots(&[4, 1], 5), 0), [4, 5]);
+        assert_eq!(versions_of(KnownVersions::from_slots(&[4], 4), 1), [u32::MAX], "of no field that there is");
     }
 
     #[test]
     fn threads_that_insert_at_once_leave_nothing_behind() {
         let versions = Versions::new(4000, 1, 4);
-        versions.loaded(10);
+        versions.mark_loaded(10);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

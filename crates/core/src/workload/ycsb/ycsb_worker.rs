@@ -34,22 +34,22 @@ struct PlannedRequest {
 pub(crate) struct YcsbWorker<'a> {
     thread: u64,
     shared: &'a YcsbContext<'a>,
-    requests: Requests,
+    chooser: Requests,
     lengths: LengthChooser,
     turn: u64,
-    planned: Vec<PlannedRequest>,
+    queue: Vec<PlannedRequest>,
     value: Vec<u8>,
-    replaced: Vec<u8>,
-    seen: ReadBuffer,
+    replaced_value: Vec<u8>,
+    read_buffer: ReadBuffer,
     scanned: ScannedRecords,
     /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
     recorder: Recorder,
-    measured: Vec<Recorder>,
-    spare: Vec<Recorder>,
+    finished_rounds: Vec<Recorder>,
+    spare_recorders: Vec<Recorder>,
     pacer: Option<Pacer>,
-    copied: bool,
+    store_copies: bool,
     has_begun: bool,
     written: WrittenRecords,
     /// Writes that certainly changed what the store holds.
@@ -60,53 +60,54 @@ impl<'a> YcsbWorker<'a> {
     pub fn new(shared: &'a YcsbContext<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().includes(Kind::Scan));
-        let of_many = (thread, work.threads);
-        let scanned = if scans { shared.definition().scan.most } else { 0 };
+        let thread_of_all = (thread, work.threads);
+        let longest_scan = if scans { shared.definition().scan.most } else { 0 };
         Ok(YcsbWorker {
             thread,
             shared,
-            requests: Requests::new(shared.definition().distribution, work.space(), seed, of_many)?,
+            chooser: Requests::new(shared.definition().distribution, work.space(), seed, thread_of_all)?,
             lengths: LengthChooser::new(shared.definition().scan, seed ^ thread)?,
             turn: thread << 32,
-            planned: Vec::with_capacity(QUANTUM_OPERATIONS),
+            queue: Vec::with_capacity(QUANTUM_OPERATIONS),
             value: touched(largest as u64),
-            replaced: touched(largest as u64),
-            seen: ReadBuffer::new(false, largest),
-            scanned: ScannedRecords::new(scanned, largest, shared.versions.slots()),
+            replaced_value: touched(largest as u64),
+            read_buffer: ReadBuffer::new(false, largest),
+            scanned: ScannedRecords::new(longest_scan, largest, shared.versions.slots()),
             floors: vec![1; shared.versions.slots()],
             ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
             recorder: Recorder::new()?,
-            measured: Vec::with_capacity(work.rounds),
-            spare: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
+            finished_rounds: Vec::with_capacity(work.rounds),
+            spare_recorders: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             pacer: None,
-            copied: false,
+            store_copies: false,
             has_begun: false,
             written: WrittenRecords::default(),
             writes: 0,
         })
     }
 
-    fn begin_another(&mut self) -> Result<(), WorkloadError> {
-        let spare =
-            self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
-        self.measured.push(std::mem::replace(&mut self.recorder, spare));
+    fn begin_next_round(&mut self) -> Result<(), WorkloadError> {
+        let recorder = self.spare_recorders.pop();
+        let recorder =
+            recorder.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+        self.finished_rounds.push(std::mem::replace(&mut self.recorder, recorder));
         Ok(())
     }
 
-    /// Plans up to `most` requests; gives their number. Versions of their records are read in one go, so that memory is waited
-    /// for once, not for each.
-    fn plan(&mut self, most: u64) -> u64 {
+    /// Plans up to `max_requests` requests; gives their number. Versions of their records are read in one go, so that memory is
+    /// waited for once, not for each.
+    fn plan(&mut self, max_requests: u64) -> u64 {
         let shared = self.shared;
-        self.planned.clear();
-        for _ in 0..most {
-            let Some(planned) = self.draw() else { break };
-            self.planned.push(planned);
+        self.queue.clear();
+        for _ in 0..max_requests {
+            let Some(request) = self.draw() else { break };
+            self.queue.push(request);
         }
-        let known = self.planned.iter().fold(0, |known, one| known ^ shared.versions.floor(one.record, 0));
-        std::hint::black_box(known);
+        let floors = self.queue.iter().map(|request| shared.versions.floor(request.record, 0));
+        std::hint::black_box(floors.fold(0, |mixed, floor| mixed ^ floor));
         let naming = shared.definition().naming;
-        self.planned.iter_mut().for_each(|one| one.name = naming.name(one.record));
-        self.planned.len() as u64
+        self.queue.iter_mut().for_each(|request| request.name = naming.name(request.record));
+        self.queue.len() as u64
     }
 
     /// Draws a request, without its key; `None` if there is no room for more records.
@@ -117,55 +118,55 @@ impl<'a> YcsbWorker<'a> {
         let record = match kind {
             Kind::Insert => shared.versions.take()?,
             // Records that this thread has planned to insert are there by then, if there is no other thread.
-            _ if shared.versions.is_shared() => self.requests.next(shared.versions.live()),
-            _ => self.requests.next(shared.versions.inserted()),
+            _ if shared.versions.is_shared() => self.chooser.next(shared.versions.live()),
+            _ => self.chooser.next(shared.versions.inserted()),
         };
         self.turn = self.turn.wrapping_add(1);
-        let of_one = shared.definition().is_of_one_field(kind);
-        let field = if of_one { self.requests.one_of(shared.fields.count()) } else { 0 };
+        let uses_one_field = shared.definition().uses_one_field(kind);
+        let field = if uses_one_field { self.chooser.choose_index(shared.fields.count()) } else { 0 };
         let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
         Some(PlannedRequest { kind, record, field, length, name: Name::EMPTY })
     }
 
-    fn quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
+    fn run_quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
         self.ticks.clear();
-        if !self.copied {
-            self.seen.make_room_for(self.shared.fields.largest());
+        if !self.store_copies {
+            self.read_buffer.make_room_for(self.shared.fields.largest());
         }
-        let mut done = Ok(());
-        let planned = std::mem::take(&mut self.planned);
-        for one in &planned {
-            done = self.run_request(session, one);
-            if done.is_err() {
+        let mut result = Ok(());
+        let queue = std::mem::take(&mut self.queue);
+        for request in &queue {
+            result = self.run_request(session, request);
+            if result.is_err() {
                 break;
             }
         }
-        self.planned = planned;
+        self.queue = queue;
         for (slot, ticks) in &self.ticks {
             self.recorder.record(*slot as usize, self.shared.clock.nanoseconds(0, *ticks).max(1));
         }
-        done
+        result
     }
 
     #[inline]
     fn run_request(
         &mut self,
         session: &mut dyn Session,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
     ) -> Result<(), WorkloadError> {
-        let slot = Slot::from_kind(planned.kind);
+        let slot = Slot::from_kind(request.kind);
         let start = |worker: &mut YcsbWorker<'a>| worker.start();
-        let ticks = match planned.kind {
-            Kind::Read => self.read(session, planned, slot, start)?,
-            Kind::Update => self.update(session, planned, slot, start)?,
-            Kind::Insert => self.insert(session, planned)?,
-            Kind::Scan => self.scan(session, planned)?,
+        let ticks = match request.kind {
+            Kind::Read => self.read(session, request, slot, start)?,
+            Kind::Update => self.update(session, request, slot, start)?,
+            Kind::Insert => self.insert(session, request)?,
+            Kind::Scan => self.scan(session, request)?,
             Kind::ReadModifyWrite => {
-                let read = self.read(session, planned, Slot::PartRead, start)?;
+                let read = self.read(session, request, Slot::PartRead, start)?;
                 self.ticks.push((Slot::PartRead, read));
                 // The value that was read has been checked meanwhile; what follows belongs to the same request.
                 let update =
-                    self.update(session, planned, Slot::PartUpdate, |worker| worker.shared.clock.now())?;
+                    self.update(session, request, Slot::PartUpdate, |worker| worker.shared.clock.now())?;
                 self.ticks.push((Slot::PartUpdate, update));
                 read + update
             }
@@ -185,9 +186,9 @@ impl<'a> YcsbWorker<'a> {
 
     /// Notes what a read that begins now may show. With one thread, that is known afterwards, too.
     #[inline(always)]
-    fn note(&mut self, record: u64) {
+    fn note_floors(&mut self, record: u64) {
         if self.shared.versions.is_shared() {
-            self.shared.versions.note(record, &mut self.floors);
+            self.shared.versions.copy_floors(record, &mut self.floors);
         }
     }
 
@@ -195,24 +196,24 @@ impl<'a> YcsbWorker<'a> {
     fn read(
         &mut self,
         session: &mut dyn Session,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
         slot: Slot,
         begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
-        self.note(planned.record);
+        self.note_floors(request.record);
         let start = begin(self);
-        let seen = &mut self.seen;
-        let result = if self.copied {
-            session.get(planned.name.bytes(), &mut |value| seen.length = value.len())
+        let read_buffer = &mut self.read_buffer;
+        let result = if self.store_copies {
+            session.get(request.name.bytes(), &mut |value| read_buffer.length = value.len())
         } else {
-            session.get(planned.name.bytes(), &mut |value| seen.copy(value))
+            session.get(request.name.bytes(), &mut |value| read_buffer.copy(value))
         };
         let end = self.shared.clock.now();
-        self.check_found(planned, result)?;
-        if self.shared.check {
-            let value = if self.copied { session.copied() } else { self.seen.value() };
-            let (value, length) = (value.unwrap_or_default(), self.seen.length);
-            check(self.shared, &mut self.floors, planned, value, length)?;
+        self.check_found(request, result)?;
+        if self.shared.can_check {
+            let value = if self.store_copies { session.copied() } else { self.read_buffer.value() };
+            let (value, length) = (value.unwrap_or_default(), self.read_buffer.length);
+            check(self.shared, &mut self.floors, request, value, length)?;
             self.recorder.kind_record_mut(slot as usize).value_bytes += length as u64;
         }
         Ok(end.saturating_sub(start))
@@ -223,44 +224,44 @@ impl<'a> YcsbWorker<'a> {
     fn update(
         &mut self,
         session: &mut dyn Session,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
         slot: Slot,
         begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
         let shared = self.shared;
-        let PlannedRequest { record, name, .. } = planned;
-        let partial = shared.definition().is_partial();
-        let field = if partial { planned.field } else { 0 };
-        let begun = if partial { self.begin_field(planned) } else { shared.versions.begin(*record, 0) };
-        if partial {
-            shared.fields.make_field(*record, field, begun.version, &mut self.value);
+        let PlannedRequest { record, name, .. } = request;
+        let is_partial = shared.definition().is_partial();
+        let field = if is_partial { request.field } else { 0 };
+        let write = if is_partial { self.begin_field(request) } else { shared.versions.begin(*record, 0) };
+        if is_partial {
+            shared.fields.make_field(*record, field, write.version, &mut self.value);
         } else {
-            shared.fields.make(*record, begun.version, &mut self.value);
+            shared.fields.make(*record, write.version, &mut self.value);
         }
         let start = begin(self);
-        let read = if partial { Some(self.replace_field(session, planned)) } else { None };
-        let replaced = read.as_ref().is_some_and(|(_, replaced)| *replaced);
-        let new = if replaced { &self.replaced } else { &self.value };
+        let read = if is_partial { Some(self.replace_field(session, request)) } else { None };
+        let was_replaced = read.as_ref().is_some_and(|(_, was_replaced)| *was_replaced);
+        let new = if was_replaced { &self.replaced_value } else { &self.value };
         let result = session.update(name.bytes(), new);
         let end = shared.clock.now();
         let bytes = new.len();
-        if let Some((read, replaced)) = read {
-            self.check_replaced(planned, read, replaced)?;
+        if let Some((read, was_replaced)) = read {
+            self.check_replaced(request, read, was_replaced)?;
         }
-        result.map_err(|error| failed(planned, &error))?;
-        shared.versions.end(*record, field, begun);
-        self.wrote(slot, planned, bytes);
+        result.map_err(|error| store_error(request, &error))?;
+        shared.versions.end(*record, field, write);
+        self.count_write(slot, request, bytes);
         Ok(end.saturating_sub(start))
     }
 
     /// Begins a write of one field, and notes what the value around it may be.
     #[inline(always)]
-    fn begin_field(&mut self, planned: &PlannedRequest) -> BegunWrite {
+    fn begin_field(&mut self, request: &PlannedRequest) -> BegunWrite {
         let shared = self.shared;
         // Its own write will change them.
-        shared.versions.note(planned.record, &mut self.floors);
-        self.seen.make_room_for(shared.fields.largest());
-        shared.versions.begin(planned.record, planned.field)
+        shared.versions.copy_floors(request.record, &mut self.floors);
+        self.read_buffer.make_room_for(shared.fields.largest());
+        shared.versions.begin(request.record, request.field)
     }
 
     /// Reads a value and replaces a field; gives whether it was a value.
@@ -268,88 +269,88 @@ impl<'a> YcsbWorker<'a> {
     fn replace_field(
         &mut self,
         session: &mut dyn Session,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
     ) -> (Result<bool, StoreError>, bool) {
-        let seen = &mut self.seen;
-        let read = session.get(planned.name.bytes(), &mut |value| seen.copy(value));
-        let old = self.seen.value().unwrap_or_default();
-        let replaced = self.shared.fields.replace(old, planned.field, &self.value, &mut self.replaced);
-        (read, replaced)
+        let read_buffer = &mut self.read_buffer;
+        let read = session.get(request.name.bytes(), &mut |value| read_buffer.copy(value));
+        let old = self.read_buffer.value().unwrap_or_default();
+        let was_replaced = self.shared.fields.replace(old, request.field, &self.value, &mut self.replaced_value);
+        (read, was_replaced)
     }
 
     /// Checks the value in which a field was replaced.
     #[inline(always)]
     fn check_replaced(
         &self,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
         read: Result<bool, StoreError>,
-        replaced: bool,
+        was_replaced: bool,
     ) -> Result<(), WorkloadError> {
         let shared = self.shared;
-        self.check_found(planned, read)?;
-        let newest = shared.versions.newest(planned.record, &self.floors);
-        let old = self.seen.value().unwrap_or_default();
+        self.check_found(request, read)?;
+        let newest = shared.versions.newest(request.record, &self.floors);
+        let old = self.read_buffer.value().unwrap_or_default();
         let is_value =
-            || shared.fields.is_value(planned.record, &KnownVersions::from_slots(&self.floors, newest), old);
-        match shared.check && !(replaced && is_value()) {
-            true => Err(wrong_data(planned, &not_last(self.seen.length))),
+            || shared.fields.is_value(request.record, &KnownVersions::from_slots(&self.floors, newest), old);
+        match shared.can_check && !(was_replaced && is_value()) {
+            true => Err(wrong_data(request, &describe_stale(self.read_buffer.length))),
             false => Ok(()),
         }
     }
 
     #[inline(always)]
-    fn insert(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<u64, WorkloadError> {
+    fn insert(&mut self, session: &mut dyn Session, request: &PlannedRequest) -> Result<u64, WorkloadError> {
         let shared = self.shared;
-        shared.fields.make(planned.record, 1, &mut self.value);
+        shared.fields.make(request.record, 1, &mut self.value);
         let start = self.start();
-        let result = session.insert(planned.name.bytes(), &self.value);
+        let result = session.insert(request.name.bytes(), &self.value);
         let end = shared.clock.now();
-        result.map_err(|error| failed(planned, &error))?;
-        shared.versions.insert(planned.record);
-        self.wrote(Slot::Insert, planned, self.value.len());
+        result.map_err(|error| store_error(request, &error))?;
+        shared.versions.insert(request.record);
+        self.count_write(Slot::Insert, request, self.value.len());
         Ok(end.saturating_sub(start))
     }
 
     #[inline(always)]
-    fn scan(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<u64, WorkloadError> {
+    fn scan(&mut self, session: &mut dyn Session, request: &PlannedRequest) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         // Not what is planned to be inserted after it.
-        let there = shared.versions.live();
+        let live = shared.versions.live();
         self.scanned.clear();
         let start = self.start();
         let scanned = &mut self.scanned;
-        let result = session.scan(planned.name.bytes(), planned.length as usize, &mut |key, value| {
+        let result = session.scan(request.name.bytes(), request.length as usize, &mut |key, value| {
             scanned.add(key, value);
         });
         let end = shared.clock.now();
-        let told = result.map_err(|error| failed(planned, &error))?;
-        if shared.check {
-            let checked = self.scanned.check(shared, planned.record, planned.length, there, told);
-            checked.map_err(|what| wrong_data(planned, &what))?;
+        let reported = result.map_err(|error| store_error(request, &error))?;
+        if shared.can_check {
+            let result = self.scanned.check(shared, request.record, request.length, live, reported);
+            result.map_err(|fault| wrong_data(request, &fault))?;
         }
         self.recorder.kind_record_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
         Ok(end.saturating_sub(start))
     }
 
     #[inline(always)]
-    fn wrote(&mut self, slot: Slot, planned: &PlannedRequest, bytes: usize) {
+    fn count_write(&mut self, slot: Slot, request: &PlannedRequest, bytes: usize) {
         self.recorder.kind_record_mut(slot as usize).value_bytes += bytes as u64;
         self.written.records += 1;
-        self.written.key_bytes += planned.name.bytes().len() as u64;
+        self.written.key_bytes += request.name.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
-        self.writes += u64::from(planned.kind == Kind::Insert || !self.shared.alike);
+        self.writes += u64::from(request.kind == Kind::Insert || !self.shared.may_be_alike);
     }
 
     #[inline(always)]
     fn check_found(
         &self,
-        planned: &PlannedRequest,
+        request: &PlannedRequest,
         result: Result<bool, StoreError>,
     ) -> Result<(), WorkloadError> {
         match result {
-            Ok(found) if found || !self.shared.check => Ok(()),
-            Ok(_) => Err(wrong_data(planned, "is missing")),
-            Err(error) => Err(failed(planned, &error)),
+            Ok(found) if found || !self.shared.can_check => Ok(()),
+            Ok(_) => Err(wrong_data(request, "is missing")),
+            Err(error) => Err(store_error(request, &error)),
         }
     }
 
@@ -359,8 +360,8 @@ impl<'a> YcsbWorker<'a> {
     }
 
     pub fn finish(mut self) -> Vec<Recorder> {
-        self.measured.push(self.recorder);
-        self.measured
+        self.finished_rounds.push(self.recorder);
+        self.finished_rounds
     }
 }
 
@@ -373,12 +374,12 @@ impl YcsbWorker<'_> {
         seconds: &mut Seconds<'_>,
     ) -> Result<(), WorkloadError> {
         let work = &self.shared.work;
-        let main = Slot::from_kind(self.shared.definition().main());
-        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
-            let planned = self.plan(most);
-            self.quantum(session)?;
-            seconds.add_latencies(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
-            Ok(planned)
+        let main_slot = Slot::from_kind(self.shared.definition().main_kind());
+        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
+            let count = self.plan(max_requests);
+            self.run_quantum(session)?;
+            seconds.add_latencies(self.recorder.latencies(main_slot as usize)).map_err(WorkloadError::harness)?;
+            Ok(count)
         })
     }
 }
@@ -394,21 +395,21 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
     ) -> Result<TimedPart, WorkloadError> {
         let shared = self.shared;
         if self.has_begun {
-            self.begin_another()?;
+            self.begin_next_round()?;
         }
         self.has_begun = true;
-        self.copied = session.copied().is_some();
-        let main = Slot::from_kind(shared.definition().main());
-        let latencies = self.recorder.latencies(main as usize);
+        self.store_copies = session.copied().is_some();
+        let main_slot = Slot::from_kind(shared.definition().main_kind());
+        let latencies = self.recorder.latencies(main_slot as usize);
         let mut seconds =
             shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.start_work(shared.work.rate);
         self.pacer = pacer;
-        self.run_quanta(session, || started.can_continue(begin, shared.work.until), &mut seconds)?;
+        self.run_quanta(session, || started.can_continue(begin, shared.work.time_limit), &mut seconds)?;
         let end = shared.clock.now();
-        seconds.finish(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
+        seconds.finish(self.recorder.latencies(main_slot as usize)).map_err(WorkloadError::harness)?;
         Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
     }
 }
@@ -418,42 +419,42 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
 fn check(
     shared: &YcsbContext<'_>,
     floors: &mut [u32],
-    planned: &PlannedRequest,
+    request: &PlannedRequest,
     value: &[u8],
     length: usize,
 ) -> Result<(), WorkloadError> {
     if !shared.versions.is_shared() {
-        shared.versions.note(planned.record, floors);
+        shared.versions.copy_floors(request.record, floors);
     }
-    let newest = shared.versions.newest(planned.record, floors);
+    let newest = shared.versions.newest(request.record, floors);
     let known = KnownVersions::from_slots(floors, newest);
-    let right = if shared.definition().reads_one_field() {
-        shared.fields.is_field(planned.record, planned.field, &known, value)
+    let is_right = if shared.definition().reads_one_field() {
+        shared.fields.is_field(request.record, request.field, &known, value)
     } else {
-        shared.fields.is_value(planned.record, &known, value)
+        shared.fields.is_value(request.record, &known, value)
     };
-    if right { Ok(()) } else { Err(wrong_data(planned, &not_last(length))) }
+    if is_right { Ok(()) } else { Err(wrong_data(request, &describe_stale(length))) }
 }
 
 #[cold]
-fn not_last(length: usize) -> String {
+fn describe_stale(length: usize) -> String {
     format!("is wrong: {length} bytes that were not written last")
 }
 
 #[cold]
-fn failed(planned: &PlannedRequest, error: &StoreError) -> WorkloadError {
-    let PlannedRequest { kind, record, name, .. } = planned;
+fn store_error(request: &PlannedRequest, error: &StoreError) -> WorkloadError {
+    let PlannedRequest { kind, record, name, .. } = request;
     let key = String::from_utf8_lossy(name.bytes());
     WorkloadError::store(&format!("{} of record {record} (key {key})", kind.name()), error)
 }
 
 #[cold]
-fn wrong_data(planned: &PlannedRequest, what: &str) -> WorkloadError {
-    let PlannedRequest { kind, record, name, .. } = planned;
+fn wrong_data(request: &PlannedRequest, fault: &str) -> WorkloadError {
+    let PlannedRequest { kind, record, name, .. } = request;
     let key = String::from_utf8_lossy(name.bytes());
     let message = match kind {
-        Kind::Scan => format!("a scan from record {record} (key {key}) {what}"),
-        _ => format!("the value of record {record} (key {key}) {what}"),
+        Kind::Scan => format!("a scan from record {record} (key {key}) {fault}"),
+        _ => format!("the value of record {record} (key {key}) {fault}"),
     };
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

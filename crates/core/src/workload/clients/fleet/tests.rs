@@ -6,32 +6,32 @@ use super::*;
 use crate::result::{Failure, WrittenRecords};
 
 /// A client that sends these messages, one for each order except pings, which it answers while it has messages left.
-struct Made {
-    says: VecDeque<Result<ClientReply, String>>,
-    due: VecDeque<Result<ClientReply, String>>,
+struct ScriptedClient {
+    replies: VecDeque<Result<ClientReply, String>>,
+    pending: VecDeque<Result<ClientReply, String>>,
     base: Instant,
 }
 
-impl ClientLink for Made {
+impl ClientLink for ScriptedClient {
     fn send(&mut self, order: &ClientOrder) -> Result<(), String> {
         let pong = ClientReply::Pong { at_ns: nanoseconds(self.base, Instant::now()) + 5_000_000_000 };
         match order {
-            ClientOrder::Ping => self.due.push_back(Ok(pong)),
-            _ => self.due.extend(self.says.pop_front()),
+            ClientOrder::Ping => self.pending.push_back(Ok(pong)),
+            _ => self.pending.extend(self.replies.pop_front()),
         }
         Ok(())
     }
 
-    fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String> {
-        let Some(said) = self.due.pop_front() else {
-            std::thread::sleep(within);
+    fn next(&mut self, timeout: Duration) -> Result<Option<ClientReply>, String> {
+        let Some(reply) = self.pending.pop_front() else {
+            std::thread::sleep(timeout);
             return Ok(None);
         };
-        said.map(Some)
+        reply.map(Some)
     }
 }
 
-fn did(records: usize) -> Box<RoundResult> {
+fn round_result(records: usize) -> Box<RoundResult> {
     Box::new(RoundResult {
         begin_ns: 1_000,
         late_ns: 700,
@@ -58,27 +58,27 @@ fn did(records: usize) -> Box<RoundResult> {
 const ROUND: ClientRound = ClientRound { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
 
 /// A round of a client that works, and one that sends this.
-fn round(says: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
+fn round(replies: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
     let base = Instant::now();
-    let made =
-        |says: Vec<Result<ClientReply, String>>| Made { says: says.into(), due: VecDeque::new(), base };
-    let good = made(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(did(2)))]);
-    let member = |host: &str, threads, made| ClientMember::new(host, threads, Box::new(made));
-    let members = vec![member("good", 0..2, good), member("other", 2..4, made(says))];
+    let scripted =
+        |replies: Vec<Result<ClientReply, String>>| ScriptedClient { replies: replies.into(), pending: VecDeque::new(), base };
+    let good = scripted(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(round_result(2)))]);
+    let member = |host: &str, threads, client| ClientMember::new(host, threads, Box::new(client));
+    let members = vec![member("good", 0..2, good), member("other", 2..4, scripted(replies))];
     let mut fleet = Fleet::new(members, Duration::from_millis(300));
-    let rounded = fleet.round(ROUND, "get", true)?;
-    Ok((rounded, fleet.reports()))
+    let fleet_round = fleet.round(ROUND, "get", true)?;
+    Ok((fleet_round, fleet.reports()))
 }
 
 #[test]
 fn a_round_is_that_of_all_clients() {
-    let late = RoundResult { begin_ns: 4_000_000, ..*did(2) };
-    let (rounded, reports) =
+    let late = RoundResult { begin_ns: 4_000_000, ..*round_result(2) };
+    let (fleet_round, reports) =
         round(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(Box::new(late)))]).unwrap();
-    assert_eq!(rounded.elapsed.wall, Duration::from_nanos(13_999_000));
-    assert_eq!(rounded.elapsed.at_work, Duration::from_millis(40));
-    assert_eq!((rounded.counters.cpu_ns, rounded.counters.took_ns), (Some(10), Some(9)));
-    assert_eq!(rounded.did.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(fleet_round.elapsed.wall, Duration::from_nanos(13_999_000));
+    assert_eq!(fleet_round.elapsed.at_work, Duration::from_millis(40));
+    assert_eq!((fleet_round.counters.cpu_ns, fleet_round.counters.took_ns), (Some(10), Some(9)));
+    assert_eq!(fleet_round.did.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2]);
     let [good, other] = reports.as_slice() else { panic!("{reports:?}") };
     assert_eq!((good.host.as_str(), other.sessions, other.late_ns), ("good", 2, 700));
     assert!(good.clock_uncertainty_ns < 300_000_000, "{good:?}");
@@ -90,7 +90,7 @@ fn a_round_is_that_of_all_clients() {
 #[test]
 fn what_goes_wrong_is_told_with_the_client_s_name() {
     let wrong = ClientReply::Failed { reason: Failure::WrongData, message: "a record is missing".into() };
-    for (says, reason, why) in [
+    for (replies, reason, why) in [
         (vec![], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
         (vec![Ok(ClientReply::Ready)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
         (vec![Ok(ClientReply::Alive)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
@@ -103,20 +103,20 @@ fn what_goes_wrong_is_told_with_the_client_s_name() {
         (vec![Ok(ClientReply::Ready), Ok(wrong)], Failure::WrongData, "a record is missing"),
         (vec![Ok(ClientReply::Opened)], Failure::Harness, "it said what it was not asked for"),
         (
-            vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(did(3)))],
+            vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(round_result(3)))],
             Failure::Harness,
             "it reported threads that are not its own",
         ),
     ] {
-        let what = format!("{says:?}");
-        let Err(stop) = round(says) else { panic!("{what} went well") };
-        assert_eq!((stop.failure, stop.message), (reason, format!("the client other: {why}")), "{what}");
+        let label = format!("{replies:?}");
+        let Err(stop) = round(replies) else { panic!("{label} went well") };
+        assert_eq!((stop.failure, stop.message), (reason, format!("the client other: {why}")), "{label}");
     }
 }
 
 #[test]
 fn threads_are_spread_evenly() {
-    assert_eq!(parts(32, 2), [0..16, 16..32]);
-    assert_eq!(parts(7, 3), [0..3, 3..5, 5..7]);
-    assert_eq!(parts(2, 2), [0..1, 1..2]);
+    assert_eq!(split_threads(32, 2), [0..16, 16..32]);
+    assert_eq!(split_threads(7, 3), [0..3, 3..5, 5..7]);
+    assert_eq!(split_threads(2, 2), [0..1, 1..2]);
 }

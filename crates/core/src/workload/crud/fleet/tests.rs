@@ -11,7 +11,7 @@ use crate::result::{Measurements, Second};
 use crate::store::{Guarantee, OpenOptions, Result as StoreResult, Setting, Store, StoreDef, StoreKind};
 use crate::stores::MEMORY;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
-use crate::workload::clients::words::{ClientOrder as Said, ClientReply};
+use crate::workload::clients::words::{ClientOrder, ClientReply};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::table::Workload;
@@ -28,13 +28,13 @@ fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
     let made = ServerNamespace::read_note(options.directory).unwrap();
     let made =
         made.unwrap_or_else(|| ServerNamespace::note(options.directory, "there", "there://here").unwrap());
-    let mut all = MADE.lock().unwrap();
-    let known = all.iter().find(|(name, _)| *name == made.name).map(|(_, store)| Arc::clone(store));
+    let mut stores = MADE.lock().unwrap();
+    let known = stores.iter().find(|(name, _)| *name == made.name).map(|(_, store)| Arc::clone(store));
     let store = known.unwrap_or_else(|| {
         let settings = BTreeMap::new();
         let store = MEMORY.open.unwrap()(&OpenOptions { settings: &settings, ..*options }).unwrap();
         let store: Arc<dyn Store> = Arc::from(store);
-        all.push((made.name, Arc::clone(&store)));
+        stores.push((made.name, Arc::clone(&store)));
         store
     });
     Ok(Box::new(There(store)))
@@ -61,30 +61,30 @@ impl Store for There {
 
 /// A client's end of two channels. Messages go through text, as between machines.
 struct Channels {
-    says: Sender<String>,
-    hears: Mutex<Receiver<String>>,
+    sender: Sender<String>,
+    receiver: Mutex<Receiver<String>>,
 }
 
 impl ClientWire for Channels {
-    fn reply(&self, told: &ClientReply) {
-        let _ = self.says.send(serde_json::to_string(told).unwrap());
+    fn reply(&self, reply: &ClientReply) {
+        let _ = self.sender.send(serde_json::to_string(reply).unwrap());
     }
-    fn next_order(&self) -> Option<Said> {
-        Some(serde_json::from_str(&self.hears.lock().unwrap().recv().ok()?).unwrap())
+    fn next_order(&self) -> Option<ClientOrder> {
+        Some(serde_json::from_str(&self.receiver.lock().unwrap().recv().ok()?).unwrap())
     }
 }
 
 struct Ends {
-    says: Sender<String>,
-    hears: Receiver<String>,
+    sender: Sender<String>,
+    receiver: Receiver<String>,
 }
 
 impl ClientLink for Ends {
-    fn send(&mut self, order: &Said) -> Result<(), String> {
-        self.says.send(serde_json::to_string(order).unwrap()).map_err(|_| "it is gone".into())
+    fn send(&mut self, order: &ClientOrder) -> Result<(), String> {
+        self.sender.send(serde_json::to_string(order).unwrap()).map_err(|_| "it is gone".into())
     }
     fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String> {
-        match self.hears.recv_timeout(within) {
+        match self.receiver.recv_timeout(within) {
             Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap())),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Err("the connection is lost".into()),
@@ -97,11 +97,11 @@ fn reach(host: &str, task: &ClientTask) -> Result<Box<dyn ClientLink>, String> {
     if host == "off" {
         return Err("it is off".into());
     }
-    let ((says, hears), (asks, asked)) = (channel(), channel());
+    let ((sender, receiver), (order_sender, orders)) = (channel(), channel());
     let task: ClientTask = serde_json::from_str(&serde_json::to_string(task).unwrap()).unwrap();
     let host = host.to_owned();
     std::thread::spawn(move || {
-        let wire = Channels { says, hears: Mutex::new(asked) };
+        let wire = Channels { sender, receiver: Mutex::new(orders) };
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("client");
         let mut spec = Spec { directory, ..task.spec };
@@ -109,20 +109,20 @@ fn reach(host: &str, task: &ClientTask) -> Result<Box<dyn ClientLink>, String> {
             // It has other versions of its records.
             spec.seed += 1;
         }
-        let asked = TrialContext { stores: &[THERE], spec: &spec, reach: None };
-        let served =
-            spec.workload.def().serve.unwrap()(&asked, task.first..task.first + task.sessions, &wire);
-        if let Err(TrialError::Failed(stop)) = served {
+        let context = TrialContext { stores: &[THERE], spec: &spec, reach: None };
+        let result =
+            spec.workload.def().serve.unwrap()(&context, task.first..task.first + task.sessions, &wire);
+        if let Err(TrialError::Failed(stop)) = result {
             wire.reply(&ClientReply::Failed { reason: stop.failure, message: stop.message });
         }
     });
-    Ok(Box::new(Ends { says: asks, hears }))
+    Ok(Box::new(Ends { sender: order_sender, receiver }))
 }
 
-type Left = BTreeMap<Vec<u8>, Vec<u8>>;
+type LeftRecords = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Runs a trial with these clients; gives its measurements, and what it left on the server.
-fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, Left), TrialError> {
+fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, LeftRecords), TrialError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
@@ -134,28 +134,28 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, 
             let axis = Axis::find(name).unwrap();
             cell.with(axis, axis.read(text).unwrap())
         });
-    let mut given = Parameters::default();
+    let mut parsed = Parameters::default();
     for (name, text) in pairs(Box::leak(parameters.to_owned().into_boxed_str())) {
-        given.set(name, text).unwrap();
+        parsed.set(name, text).unwrap();
     }
     let spec = Spec {
         settings: [("url".to_owned(), "there://here".to_owned())].into(),
         seed: 11,
         clients: clients.iter().map(|host| (*host).to_owned()).collect(),
-        ..Spec::unwatched(cell, directory, Workload::CRUD, given)
+        ..Spec::unwatched(cell, directory, Workload::CRUD, parsed)
     };
-    let asked = TrialContext { stores: &[THERE], spec: &spec, reach: Some(reach) };
-    let measured = (spec.workload.def().run)(&asked)?;
-    let mut all = MADE.lock().unwrap();
-    let (_, last) = all.pop().unwrap();
-    all.clear();
-    drop(all);
-    let mut left = BTreeMap::new();
+    let context = TrialContext { stores: &[THERE], spec: &spec, reach: Some(reach) };
+    let measured = (spec.workload.def().run)(&context)?;
+    let mut made_stores = MADE.lock().unwrap();
+    let (_, last) = made_stores.pop().unwrap();
+    made_stores.clear();
+    drop(made_stores);
+    let mut left_records = BTreeMap::new();
     let mut session = last.session().unwrap();
-    let see = &mut |key: &[u8], value: &[u8]| drop(left.insert(key.to_vec(), value.to_vec()));
-    session.scan(&[], usize::MAX, see).unwrap();
+    let note_record = &mut |key: &[u8], value: &[u8]| drop(left_records.insert(key.to_vec(), value.to_vec()));
+    session.scan(&[], usize::MAX, note_record).unwrap();
     drop(session);
-    Ok((measured, left))
+    Ok((measured, left_records))
 }
 
 const AXES: &str = "record_size=1B..300B records=100..500 data=incompressible guarantee=none threads=5";
@@ -178,22 +178,22 @@ fn what_clients_do_is_what_this_process_would_do() {
         let axes = format!("{AXES} {axes}");
         let (alone, left_alone) = run(&[], &axes, parameters).unwrap();
         for clients in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
-            let (spread, left) = run(clients, &axes, parameters).unwrap();
-            let what = |measured: &Measurements| {
-                let each = measured.operations.iter();
-                let each = each.map(|one| {
-                    (one.operation.clone(), one.count, one.warm_up, one.put_back, one.value_bytes)
+            let (spread, left_records) = run(clients, &axes, parameters).unwrap();
+            let outcome = |measured: &Measurements| {
+                let operations = measured.operations.iter();
+                let operations = operations.map(|operation| {
+                    (operation.operation.clone(), operation.count, operation.warm_up, operation.put_back, operation.value_bytes)
                 });
-                (each.collect::<Vec<_>>(), measured.stored.clone(), measured.written, measured.load.records)
+                (operations.collect::<Vec<_>>(), measured.stored.clone(), measured.written, measured.load.records)
             };
-            assert_eq!(what(&spread), what(&alone), "{parameters} by {clients:?}");
-            assert!(left == left_alone, "other records are left: {parameters} by {clients:?}");
+            assert_eq!(outcome(&spread), outcome(&alone), "{parameters} by {clients:?}");
+            assert!(left_records == left_alone, "other records are left: {parameters} by {clients:?}");
             assert_eq!(
                 spread.audit.as_ref().map(|audit| audit.records),
                 alone.audit.as_ref().map(|audit| audit.records)
             );
-            let told: Vec<u64> = spread.operations.iter().map(|operation| operation.count).collect();
-            assert!(told.iter().zip(&counts).all(|(told, asked)| told.abs_diff(*asked) <= 5), "{told:?}");
+            let operation_counts: Vec<u64> = spread.operations.iter().map(|operation| operation.count).collect();
+            assert!(operation_counts.iter().zip(&counts).all(|(count, expected)| count.abs_diff(*expected) <= 5), "{operation_counts:?}");
             check_parts(&spread, clients);
         }
         assert_eq!(alone.clients, []);
@@ -234,8 +234,8 @@ fn seconds_of_clients_are_one_series() {
 #[test]
 fn what_goes_wrong_with_a_client_ends_the_trial_and_names_it() {
     assert_eq!(failed(&["a", "off"]), "the client off: it is off");
-    let told = failed(&["a", "differs"]);
-    assert!(told.starts_with("the client differs: "), "{told}");
+    let message = failed(&["a", "differs"]);
+    assert!(message.starts_with("the client differs: "), "{message}");
 }
 
 #[test]

@@ -24,15 +24,15 @@ enum Call {
 
 /// A made store's behaviour, and its counts of openings and sessions.
 struct Made {
-    before: fn(Call),
+    before_call: fn(Call),
     copies: bool,
     opened: AtomicU64,
     sessions: AtomicU64,
 }
 
 impl Made {
-    const fn new(before: fn(Call)) -> Made {
-        Made { before, copies: false, opened: AtomicU64::new(0), sessions: AtomicU64::new(0) }
+    const fn new(before_call: fn(Call)) -> Made {
+        Made { before_call, copies: false, opened: AtomicU64::new(0), sessions: AtomicU64::new(0) }
     }
 }
 
@@ -64,28 +64,28 @@ impl Store for MadeStore {
 
 impl Session for MadeSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        (self.made.before)(Call::Insert);
+        (self.made.before_call)(Call::Insert);
         self.inner.insert(key, value)
     }
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        (self.made.before)(Call::Update);
+        (self.made.before_call)(Call::Update);
         self.inner.update(key, value)
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        (self.made.before)(Call::Get);
-        let kept = &mut self.value;
+        (self.made.before_call)(Call::Get);
+        let buffer = &mut self.value;
         self.inner.get(key, &mut |value| {
-            kept.clear();
-            kept.extend_from_slice(value);
+            buffer.clear();
+            buffer.extend_from_slice(value);
             visit(value);
         })
     }
     fn copied(&self) -> Option<&[u8]> {
-        (self.made.before)(Call::Copied);
+        (self.made.before_call)(Call::Copied);
         self.made.copies.then_some(&self.value)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        (self.made.before)(Call::Remove);
+        (self.made.before_call)(Call::Remove);
         self.inner.remove(key)
     }
     crate::pass_on!(inner: scan, insert_batch);
@@ -104,12 +104,12 @@ fn each_thread_has_one_session_for_as_long_as_the_store_is_open() {
     static COUNTED: Made = Made::new(|_| {});
     let mut opened = 0;
     for threads in [1, 3] {
-        let before = COUNTED.sessions.load(Ordering::Relaxed);
+        let sessions_before = COUNTED.sessions.load(Ordering::Relaxed);
         run(&crud(threads), &|options| open(options, &COUNTED)).unwrap();
         // 1,000 inserts are 400, 400 and 200: the store is made anew twice.
         opened += 3;
         assert_eq!(COUNTED.opened.load(Ordering::Relaxed), opened);
-        assert_eq!(COUNTED.sessions.load(Ordering::Relaxed) - before, 3 * threads);
+        assert_eq!(COUNTED.sessions.load(Ordering::Relaxed) - sessions_before, 3 * threads);
     }
 }
 
@@ -122,8 +122,8 @@ fn a_warm_up_leaves_an_open_loop_no_backlog() {
     });
     for threads in [1, 2] {
         let plan = Crud { warm_up: 40, threads, ..paced(Operation::Update, 10, 50) };
-        let done = run(&plan, &|options| open(options, &SLOW)).unwrap();
-        let updated = &done.operations[0];
+        let result = run(&plan, &|options| open(options, &SLOW)).unwrap();
+        let updated = &result.operations[0];
         assert_eq!((updated.count, updated.warm_up), (10, 40));
         // The warm-up takes 200 ms and more; an update has 20 ms, and takes 10.
         assert!(updated.latency.p50_ns < 60_000_000, "{threads} threads: {:?}", updated.latency);
@@ -138,8 +138,8 @@ fn removing_at_a_rate_is_not_charged_for_putting_back() {
             sleep(ms(30));
         }
     });
-    let done = run(&paced(Operation::Remove, 20, 100), &|options| open(options, &SLOW)).unwrap();
-    let removed = &done.operations[0];
+    let result = run(&paced(Operation::Remove, 20, 100), &|options| open(options, &SLOW)).unwrap();
+    let removed = &result.operations[0];
     assert_eq!((removed.count, removed.put_back), (20, 20));
     // A removal has 10 ms, and is put back in 30: charged for that, the tenth would be late by 180 ms.
     assert!(removed.latency.p50_ns < 30_000_000, "{:?}", removed.latency);
@@ -154,9 +154,9 @@ fn a_stall_in_a_removal_shows_in_all_that_had_to_wait() {
         Call::Insert => sleep(ms(15)),
         _ => {}
     });
-    let done = run(&paced(Operation::Remove, 40, 100), &|options| open(options, &STALLING)).unwrap();
+    let result = run(&paced(Operation::Remove, 40, 100), &|options| open(options, &STALLING)).unwrap();
     // The next is 290 ms late, the one after it 280, ...: 24 of the 40 are late by 60 ms or more.
-    assert!(done.operations[0].latency.p50_ns >= 50_000_000, "{:?}", done.operations[0].latency);
+    assert!(result.operations[0].latency.p50_ns >= 50_000_000, "{:?}", result.operations[0].latency);
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn threads_together_do_no_more_than_a_lock_allows() {
         copies: true,
         ..Made::new(|call| match call {
             Call::Get => {
-                let mut held = LOCK.lock().unwrap();
+                let mut locked_time = LOCK.lock().unwrap();
                 let start = Instant::now();
                 sleep(ms(1));
-                *held += start.elapsed();
+                *locked_time += start.elapsed();
             }
             // The harness's own time, as it is not within a timed call.
             Call::Copied => sleep(ms(1)),
@@ -177,11 +177,11 @@ fn threads_together_do_no_more_than_a_lock_allows() {
         })
     };
     let plan = Crud { order: vec![Operation::Get], operations: 100, ..crud(2) };
-    let done = run(&plan, &|options| open(options, &LOCKED)).unwrap();
-    let got = &done.operations[0];
+    let result = run(&plan, &|options| open(options, &LOCKED)).unwrap();
+    let got = &result.operations[0];
     let allowed = 100.0 / LOCK.lock().unwrap().as_secs_f64();
-    let told = got.per_second().unwrap();
-    assert!(told <= allowed, "{told} a second, where the lock lets {allowed} through");
+    let rate = got.per_second().unwrap();
+    assert!(rate <= allowed, "{rate} a second, where the lock lets {allowed} through");
     let share = got.harness_share.unwrap();
     assert!(share > 0.0 && share < 1.0, "{share}");
 }
@@ -194,8 +194,8 @@ fn putting_back_is_no_part_of_a_rate_of_several_threads() {
         _ => {}
     });
     let plan = Crud { order: vec![Operation::Remove], operations: 100, ..crud(2) };
-    let done = run(&plan, &|options| open(options, &SLOW)).unwrap();
-    let removed = &done.operations[0];
+    let result = run(&plan, &|options| open(options, &SLOW)).unwrap();
+    let removed = &result.operations[0];
     let put_back_ns = removed.wall_ns - removed.rate_over_ns.unwrap();
     assert!(put_back_ns >= 50 * 4_000_000, "each thread put 50 back: {removed:?}");
     assert!(removed.rate_over_ns.unwrap() >= 50 * 1_000_000, "and removed 50: {removed:?}");

@@ -3,14 +3,14 @@
 
 use std::time::Instant;
 
-use super::rows::{COLUMNS, GONE, Row, Source, TABLE};
+use super::rows::{COLUMNS, DELETED, Row, Source, TABLE};
 use crate::result::{Audit, Failure};
 use crate::store::StoreError;
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
-/// Rows by id, each with its version, or [`GONE`] if deleted.
+/// Rows by id, each with its version, or [`DELETED`] if deleted.
 pub struct ExpectedRows<'a> {
     pub source: Source,
     pub versions: &'a [u8],
@@ -18,7 +18,7 @@ pub struct ExpectedRows<'a> {
 
 impl ExpectedRows<'_> {
     pub fn live(&self) -> u64 {
-        self.versions.iter().filter(|version| **version != GONE).count() as u64
+        self.versions.iter().filter(|version| **version != DELETED).count() as u64
     }
 
     /// Checks the table. Opens the store twice, and closes it. Fails with [`Failure::WrongData`] at the first row that is
@@ -28,9 +28,9 @@ impl ExpectedRows<'_> {
         for _ in 0..2 {
             bench.reopen()?;
             let mut session =
-                bench.store()?.sql().map_err(|error| failed("reading the table back", &error))?;
-            self.rows(session.as_mut())?;
-            self.index(session.as_mut())?;
+                bench.store()?.sql().map_err(|error| store_error("reading the table back", &error))?;
+            self.check_rows(session.as_mut())?;
+            self.check_index(session.as_mut())?;
         }
         bench.close()?;
         Ok(Audit {
@@ -44,48 +44,48 @@ impl ExpectedRows<'_> {
     }
 
     /// Every row, in key order.
-    fn rows(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
+    fn check_rows(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
         let names = COLUMNS.map(|(name, _)| name).join(", ");
         let mut expected = self.ids();
         let mut row = self.source.row();
-        let mut wrong = None;
-        let mut see = |found: &[SqlValue<'_>]| {
-            if wrong.is_some() {
+        let mut first_fault = None;
+        let mut visit = |found: &[SqlValue<'_>]| {
+            if first_fault.is_some() {
                 return;
             }
             let next = expected.next().map(|id| self.fill(&mut row, id)).map(|row| row.values());
             if next.as_ref().map(|values| values.as_slice()) != Some(found) {
-                wrong = Some(difference(next.as_ref().map(|values| &values[0]), found.first()));
+                first_fault = Some(difference(next.as_ref().map(|values| &values[0]), found.first()));
             }
         };
-        visit_rows(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut see)?;
-        wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
+        visit_rows(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut visit)?;
+        first_fault.map_or(Ok(()), |message| Err(wrong_data(message)))?;
         match expected.next() {
             Some(id) => Err(wrong_data(format!("the row {id} is missing"))),
             None => Ok(()),
         }
     }
 
-    fn index(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
+    fn check_index(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
         let mut row = self.source.row();
         let mut seen = vec![false; self.versions.len()];
-        let mut wrong = None;
-        let mut see = |found: &[SqlValue<'_>]| {
+        let mut first_fault = None;
+        let mut visit = |found: &[SqlValue<'_>]| {
             let id = match found.get(2) {
                 Some(SqlValue::Integer(id)) => usize::try_from(*id).unwrap_or(usize::MAX),
                 _ => usize::MAX,
             };
-            let there = self.versions.get(id).is_some_and(|version| *version != GONE);
-            let right = there
+            let is_live = self.versions.get(id).is_some_and(|version| *version != DELETED);
+            let is_right = is_live
                 && !std::mem::replace(&mut seen[id], true)
                 && self.fill(&mut row, id as u64).entry().as_slice() == found;
-            if !right && wrong.is_none() {
-                wrong = Some(format!("the index has a wrong entry: {found:?}"));
+            if !is_right && first_fault.is_none() {
+                first_fault = Some(format!("the index has a wrong entry: {found:?}"));
             }
         };
         let sql = format!("SELECT conversation, sent_at, id FROM {TABLE} ORDER BY conversation, sent_at, id");
-        let entries = visit_rows(session, &sql, &mut see)?;
-        wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
+        let entries = visit_rows(session, &sql, &mut visit)?;
+        first_fault.map_or(Ok(()), |message| Err(wrong_data(message)))?;
         match entries == self.live() {
             true => Ok(()),
             false => Err(wrong_data(format!(
@@ -96,7 +96,7 @@ impl ExpectedRows<'_> {
     }
 
     fn ids(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..).zip(self.versions).filter(|(_, version)| **version != GONE).map(|(id, _)| id)
+        (0..).zip(self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
     }
 
     fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
@@ -106,35 +106,35 @@ impl ExpectedRows<'_> {
 }
 
 /// Checks one row; `None` must be missing. Fails with [`Failure::WrongData`] otherwise.
-pub fn row(
+pub fn check_row(
     session: &mut dyn SqlSession,
-    look: StatementId,
+    select: StatementId,
     row: &Row,
     expected: Option<&Row>,
 ) -> Result<(), WorkloadError> {
     let expected = expected.map(Row::values);
-    let mut right = expected.is_none();
-    let found = session.query(look, &row.key(), &mut |found| {
-        right = expected.as_ref().is_some_and(|values| values.as_slice() == found);
+    let mut is_right = expected.is_none();
+    let found = session.query(select, &row.key(), &mut |found| {
+        is_right = expected.as_ref().is_some_and(|values| values.as_slice() == found);
     });
-    let found = found.map_err(|error| failed("reading a row back", &error))?;
-    let what = match (found, right) {
+    let found = found.map_err(|error| store_error("reading a row back", &error))?;
+    let fault = match (found, is_right) {
         (0, true) | (1, true) => return Ok(()),
         (0, false) => "is missing, though its transaction has just returned",
         _ if expected.is_none() => "is still there, though it was just deleted",
         _ => "is not what was just written",
     };
-    let message = format!("the row {} {what}", row.id());
+    let message = format!("the row {} {fault}", row.id());
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
 fn visit_rows(
     session: &mut dyn SqlSession,
     sql: &str,
-    see: &mut dyn FnMut(&[SqlValue<'_>]),
+    visit: &mut dyn FnMut(&[SqlValue<'_>]),
 ) -> Result<u64, WorkloadError> {
-    let query = session.prepare(sql).and_then(|query| session.query(query, &[], see));
-    query.map_err(|error| failed("reading the table back", &error))
+    let query = session.prepare(sql).and_then(|query| session.query(query, &[], visit));
+    query.map_err(|error| store_error("reading the table back", &error))
 }
 
 /// How the found row differs from the expected one.
@@ -153,11 +153,11 @@ fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> 
     }
 }
 
-fn failed(doing: &str, error: &StoreError) -> WorkloadError {
-    WorkloadError::store(doing, error)
+fn store_error(action: &str, error: &StoreError) -> WorkloadError {
+    WorkloadError::store(action, error)
 }
 
-fn wrong_data(what: String) -> WorkloadError {
-    let message = format!("{what}, after the trial, when the store had been closed and opened anew");
+fn wrong_data(fault: String) -> WorkloadError {
+    let message = format!("{fault}, after the trial, when the store had been closed and opened anew");
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

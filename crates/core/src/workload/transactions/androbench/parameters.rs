@@ -9,7 +9,7 @@ use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 
 /// A row's bytes besides its body, in its table and its index.
-const BESIDE_BODY_BYTES: f64 = 90.0;
+const ROW_OVERHEAD_BYTES: f64 = 90.0;
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.15;
 /// Seconds of a statement within a transaction, with making its row: for an engine in the process, and a server.
@@ -47,16 +47,16 @@ impl AndrobenchParameters {
     }
 
     /// Rows that one kind of transaction inserts, changes or removes.
-    pub fn touched(&self) -> u64 {
+    pub fn changed_rows(&self) -> u64 {
         self.transactions.saturating_mul(self.statements)
     }
 
     pub(crate) fn most_rows(&self) -> u64 {
-        self.rows.saturating_add(self.touched())
+        self.rows.saturating_add(self.changed_rows())
     }
 
     fn bytes(&self) -> f64 {
-        self.most_rows() as f64 * (self.body_bytes as f64 + BESIDE_BODY_BYTES)
+        self.most_rows() as f64 * (self.body_bytes as f64 + ROW_OVERHEAD_BYTES)
     }
 
     fn loading_s(&self, statement_s: f64, probe: &Probe) -> f64 {
@@ -109,36 +109,36 @@ pub fn held_bytes(case: &Case<'_>) -> f64 {
 /// Bytes of each row's version, ids to delete, and a transaction's rows.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
-    let remembered = size_of::<u8>() + size_of::<u32>();
-    work.most_rows() as f64 * remembered as f64
-        + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
+    let bytes_per_row = size_of::<u8>() + size_of::<u32>();
+    work.most_rows() as f64 * bytes_per_row as f64
+        + work.statements as f64 * (work.body_bytes as f64 + ROW_OVERHEAD_BYTES)
 }
 
 /// Seconds, by a rehearsal's transactions: settings decide whether they wait for the disk, and how often. The first ones are
 /// slower, so medians count.
 pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
-    let done = &rehearsal.ok()?.operations;
-    if done.is_empty() {
+    let operations = &rehearsal.ok()?.operations;
+    if operations.is_empty() {
         return None;
     }
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);
     // It had one statement in each.
-    let more_s = (work.statements - 1) as f64 * statement_s;
+    let further_statements_s = (work.statements - 1) as f64 * statement_s;
     let transactions_s =
-        done.iter().map(|one| (one.latency.p50_ns as f64 / 1e9 + more_s).max(work.scheduled_s()));
+        operations.iter().map(|operation| (operation.latency.p50_ns as f64 / 1e9 + further_statements_s).max(work.scheduled_s()));
     let work_s = work.transactions as f64 * transactions_s.sum::<f64>();
-    let rehearsed_s = done.iter().map(|one| one.sum_ns).sum::<u64>() as f64 / 1e9;
-    let beside_s = (rehearsal.wall_s - rehearsed_s).max(0.0);
-    Some(beside_s + work.loading_s(statement_s, probe) + work_s + work.audit_s(statement_s))
+    let rehearsed_s = operations.iter().map(|operation| operation.sum_ns).sum::<u64>() as f64 / 1e9;
+    let overhead_s = (rehearsal.wall_s - rehearsed_s).max(0.0);
+    Some(overhead_s + work.loading_s(statement_s, probe) + work_s + work.audit_s(statement_s))
 }
 
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);
-    let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
-    let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
+    let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+    let sync_s = if has_syncs { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let audit_s = work.audit_s(statement_s);
     let transaction_s = sync_s + work.statements as f64 * statement_s;
     let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
@@ -162,7 +162,7 @@ mod tests {
         let parameters = parameters.with("operations", "300").unwrap();
         let work = AndrobenchParameters::from_parameters(&cell(), &parameters);
         assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
-        assert_eq!((work.touched(), work.most_rows()), (3000, 4000));
+        assert_eq!((work.changed_rows(), work.most_rows()), (3000, 4000));
     }
 
     #[test]

@@ -30,17 +30,17 @@ const CONVERSATIONS: u64 = 50;
 const PICTURE_BYTES: (u64, u64) = (8, 40);
 /// Lower and upper bound, included.
 const NAME_BYTES: (u64, u64) = (4, 16);
-pub const GONE: u8 = u8::MAX;
+pub const DELETED: u8 = u8::MAX;
 
-pub fn next(version: u8) -> u8 {
-    (version + 1) % GONE
+pub fn next_version(version: u8) -> u8 {
+    (version + 1) % DELETED
 }
 
 /// The statements for table and index, with a dialect's type names.
 pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
-    let column = |(place, (name, of)): (usize, &(&str, SqlType))| {
-        let key = if place == 0 { " PRIMARY KEY" } else { " NOT NULL" };
-        format!("{name} {}{key}", type_name(*of))
+    let column = |(index, (name, sql_type)): (usize, &(&str, SqlType))| {
+        let key = if index == 0 { " PRIMARY KEY" } else { " NOT NULL" };
+        format!("{name} {}{key}", type_name(*sql_type))
     };
     let columns: Vec<String> = COLUMNS.iter().enumerate().map(column).collect();
     format!(
@@ -54,7 +54,7 @@ pub fn insert() -> String {
     format!("INSERT INTO {TABLE} ({names}) VALUES ({})", ["?"; COLUMNS.len()].join(", "))
 }
 
-pub fn look() -> String {
+pub fn select() -> String {
     let names = COLUMNS.map(|(name, _)| name).join(", ");
     format!("SELECT {names} FROM {TABLE} WHERE id = ?")
 }
@@ -91,10 +91,10 @@ impl Source {
     /// Makes it the row of an id and version.
     pub fn fill(&self, row: &mut Row, id: u64, version: u8) {
         // The columns that do not change.
-        let mut random = self.random(id, GONE);
+        let mut random = self.random(id, DELETED);
         row.id = id as i64;
         row.conversation = (random.next_u64() % CONVERSATIONS) as i64;
-        letters(&mut random, &mut row.sender, NAME_BYTES.0, NAME_BYTES.1);
+        fill_with_letters(&mut random, &mut row.sender, NAME_BYTES.0, NAME_BYTES.1);
         row.picture.clear();
         let length = random_within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
         row.picture.extend((0..length).map(|_| random.next_u64() as u8));
@@ -104,14 +104,14 @@ impl Source {
         row.unread = (random.next_u64() & 1) as i64;
         // A number that every format keeps as it is.
         row.score = (random.next_u64() % 4096) as f64 / 16.0;
-        letters(&mut random, &mut row.body, self.body_bytes / 2, self.body_bytes + self.body_bytes / 2);
+        fill_with_letters(&mut random, &mut row.body, self.body_bytes / 2, self.body_bytes + self.body_bytes / 2);
     }
 
     fn random(&self, id: u64, version: u8) -> Xoshiro256PlusPlus {
-        let mut name = [0; 9];
-        name[..8].copy_from_slice(&id.to_le_bytes());
-        name[8] = version;
-        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&name, self.seed))
+        let mut hashed = [0; 9];
+        hashed[..8].copy_from_slice(&id.to_le_bytes());
+        hashed[8] = version;
+        Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&hashed, self.seed))
     }
 }
 
@@ -120,15 +120,15 @@ fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 
 }
 
 /// Fills a text with letters, eight from each random number.
-fn letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most: u64) {
+fn fill_with_letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most: u64) {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz      ";
     text.clear();
-    let mut left = random_within(random, least, most);
-    while left > 0 {
-        for byte in random.next_u64().to_le_bytes().into_iter().take(left as usize) {
+    let mut remaining = random_within(random, least, most);
+    while remaining > 0 {
+        for byte in random.next_u64().to_le_bytes().into_iter().take(remaining as usize) {
             text.push(char::from(LETTERS[usize::from(byte & 31)]));
         }
-        left = left.saturating_sub(8);
+        remaining = remaining.saturating_sub(8);
     }
 }
 
@@ -182,21 +182,21 @@ mod tests {
     #[test]
     fn rows_follow_from_seed_id_and_version() {
         let source = Source { seed: 1, body_bytes: 100 };
-        let made = |source: Source, id, version| {
+        let make_row = |source: Source, id, version| {
             let mut row = source.row();
             source.fill(&mut row, id, version);
             row
         };
-        let row = made(source, 7, 0);
-        assert_eq!(row, made(source, 7, 0));
-        let updated = made(source, 7, 1);
+        let row = make_row(source, 7, 0);
+        assert_eq!(row, make_row(source, 7, 0));
+        let updated = make_row(source, 7, 1);
         assert_eq!(
             (row.conversation, &row.sender, &row.picture),
             (updated.conversation, &updated.sender, &updated.picture)
         );
         assert!(row.sent_at != updated.sent_at && row.body != updated.body);
-        assert_ne!(row, made(source, 8, 0));
-        assert_ne!(row, made(Source { seed: 2, ..source }, 7, 0));
+        assert_ne!(row, make_row(source, 8, 0));
+        assert_ne!(row, make_row(Source { seed: 2, ..source }, 7, 0));
     }
 
     #[test]
@@ -217,14 +217,14 @@ mod tests {
 
     #[test]
     fn versions_never_come_to_stand_for_what_is_gone() {
-        let all: Vec<u8> = std::iter::successors(Some(0), |version| Some(next(*version))).take(600).collect();
-        assert!(!all.contains(&GONE));
-        assert_eq!((all[254], all[255]), (254, 0));
+        let versions: Vec<u8> = std::iter::successors(Some(0), |version| Some(next_version(*version))).take(600).collect();
+        assert!(!versions.contains(&DELETED));
+        assert_eq!((versions[254], versions[255]), (254, 0));
     }
 
     #[test]
     fn the_schema_has_every_column_with_its_type() {
-        let schema = schema(|of| if of == SqlType::Integer { "INTEGER" } else { "OTHER" });
+        let schema = schema(|sql_type| if sql_type == SqlType::Integer { "INTEGER" } else { "OTHER" });
         assert!(schema.starts_with("CREATE TABLE messages (id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL, sender OTHER NOT NULL"), "{schema}");
         assert!(insert().ends_with("VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
     }

@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::check;
 use super::parameters::AndrobenchParameters;
-use super::rows::{self, GONE, Row, Source};
+use super::rows::{self, DELETED, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
@@ -26,13 +26,13 @@ struct Statements {
     update: StatementId,
     delete: StatementId,
     /// Reads a row after the clock has stopped.
-    look: StatementId,
+    select: StatementId,
 }
 
 impl<'s> Table<'s> {
     pub fn make(store: &'s dyn Store) -> Result<Table<'s>, WorkloadError> {
         let mut session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
-        let schema = rows::schema(|of| session.type_name(of));
+        let schema = rows::schema(|sql_type| session.type_name(sql_type));
         session.execute(&schema).map_err(|error| WorkloadError::store("making the table", &error))?;
         super::check_settings(session.as_mut())?;
         Ok(Table { session, statements: None })
@@ -47,7 +47,7 @@ impl<'s> Table<'s> {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
             delete: prepare(rows::DELETE)?,
-            look: prepare(&rows::look())?,
+            select: prepare(&rows::select())?,
         });
         Ok(())
     }
@@ -70,10 +70,10 @@ impl Messages {
     /// Takes all memory that the harness will need.
     pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
         let source = Source { seed, body_bytes: work.body_bytes };
-        let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
+        let max_rows = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
-        let to_delete = draw_ids(work.most_rows(), work.touched(), &mut random);
-        let mut versions = vec![GONE; most];
+        let to_delete = draw_ids(work.most_rows(), work.changed_rows(), &mut random);
+        let mut versions = vec![DELETED; max_rows];
         versions.truncate(0);
         versions.resize(work.rows as usize, 0);
         Ok(Messages {
@@ -101,7 +101,7 @@ impl Messages {
     }
 
     /// To be called when the first rows were loaded.
-    pub fn loaded(&mut self, value_bytes: u64) {
+    pub fn count_load(&mut self, value_bytes: u64) {
         self.written.records += self.work.rows;
         self.written.value_bytes += value_bytes;
     }
@@ -109,7 +109,7 @@ impl Messages {
     pub fn stored(&self, key_bytes: u64) -> StoredRecords {
         let mut row = self.source.row();
         let mut stored = StoredRecords { records: 0, key_bytes: 0, value_bytes: 0 };
-        for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != GONE) {
+        for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED) {
             self.source.fill(&mut row, id, *version);
             stored.records += 1;
             stored.value_bytes += row.value_bytes();
@@ -134,25 +134,25 @@ impl Transactions<Table<'_>> for Messages {
 
     fn plan(&mut self, kind: usize, number: u64) -> u64 {
         let mut value_bytes = 0;
-        for place in 0..self.rows.len() {
+        for index in 0..self.rows.len() {
             let id = match kind {
                 INSERT => self.versions.len() as u64,
                 UPDATE => self.random.next_u64() % self.versions.len() as u64,
-                _ => u64::from(self.to_delete[(number * self.work.statements) as usize + place]),
+                _ => u64::from(self.to_delete[(number * self.work.statements) as usize + index]),
             };
             let version = match kind {
                 INSERT => {
                     self.versions.push(0);
                     0
                 }
-                UPDATE => rows::next(self.versions[id as usize]),
-                _ => GONE,
+                UPDATE => rows::next_version(self.versions[id as usize]),
+                _ => DELETED,
             };
             self.versions[id as usize] = version;
-            self.source.fill(&mut self.rows[place], id, version);
-            if version != GONE {
+            self.source.fill(&mut self.rows[index], id, version);
+            if version != DELETED {
                 self.written.records += 1;
-                value_bytes += self.rows[place].value_bytes();
+                value_bytes += self.rows[index].value_bytes();
             }
         }
         self.written.value_bytes += value_bytes;
@@ -160,11 +160,11 @@ impl Transactions<Table<'_>> for Messages {
     }
 
     #[inline(always)]
-    fn timed(&mut self, on: &mut Table<'_>, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>) {
-        let Some(Statements { insert, update, delete, .. }) = on.statements else {
+    fn run_timed(&mut self, handle: &mut Table<'_>, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>) {
+        let Some(Statements { insert, update, delete, .. }) = handle.statements else {
             return (0, Err(StoreError::Engine("the statements are not prepared".into())));
         };
-        let session = on.session.as_mut();
+        let session = handle.session.as_mut();
         timer.time(|| {
             run_statements(session, &self.rows, |session, row| match kind {
                 INSERT => session.run(insert, &row.values()),
@@ -177,7 +177,7 @@ impl Transactions<Table<'_>> for Messages {
     /// Checks the transaction's rows, too: the engine has just been there.
     fn check(
         &mut self,
-        on: &mut Table<'_>,
+        handle: &mut Table<'_>,
         kind: usize,
         number: u64,
         changed: u64,
@@ -189,24 +189,24 @@ impl Transactions<Table<'_>> for Messages {
                 "the {name} of transaction {number} changed {changed} rows, but should change {expected}"
             )));
         }
-        let Some(Statements { look, .. }) = on.statements else { return Ok(()) };
+        let Some(Statements { select, .. }) = handle.statements else { return Ok(()) };
         for row in &self.rows {
             let version = self.versions[row.id() as usize];
             self.source.fill(&mut self.expected, row.id(), version);
-            let expected = Some(&self.expected).filter(|_| version != GONE);
-            check::row(on.session.as_mut(), look, row, expected)?;
+            let expected = Some(&self.expected).filter(|_| version != DELETED);
+            check::check_row(handle.session.as_mut(), select, row, expected)?;
         }
         Ok(())
     }
 }
 
-/// `count` distinct random ids below `most`.
-fn draw_ids(most: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
-    let mut all: Vec<u32> = (0..most as u32).collect();
-    for place in 0..count.min(most) {
-        let other = place + random.next_u64() % (most - place);
-        all.swap(place as usize, other as usize);
+/// `count` distinct random ids below `id_count`.
+fn draw_ids(id_count: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    let mut ids: Vec<u32> = (0..id_count as u32).collect();
+    for index in 0..count.min(id_count) {
+        let swapped = index + random.next_u64() % (id_count - index);
+        ids.swap(index as usize, swapped as usize);
     }
-    all.truncate(count as usize);
-    all
+    ids.truncate(count as usize);
+    ids
 }

@@ -20,7 +20,7 @@ const STATEMENT_S: f64 = 30e-6;
 const FILE_S: f64 = 60e-6;
 const SYNCS: f64 = 3.0;
 /// A row's bytes in a table or a tree besides its values.
-const BESIDE_VALUES: f64 = 60.0;
+const ROW_OVERHEAD_BYTES: f64 = 60.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BatchParameters {
@@ -68,9 +68,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let rows = work.rows() as f64;
-    let each = FileSystem::file_bytes(case.cell.location_name());
-    let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
-    let bytes = (work.bytes() + rows * BESIDE_VALUES).max(files);
+    let file_bytes = FileSystem::file_bytes(case.cell.location_name());
+    let files = if case.kind() == StoreKind::Folder { rows * file_bytes } else { 0.0 };
+    let bytes = (work.bytes() + rows * ROW_OVERHEAD_BYTES).max(files);
     SpaceEstimate {
         peak_bytes: bytes * 2.0 + f64::from(1 << 20),
         room_bytes: bytes * 4.0 + f64::from(8 << 20),
@@ -91,12 +91,12 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
-    let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
-    let folder = case.kind() == StoreKind::Folder;
-    let each_s = STATEMENT_S + if folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+    let is_folder = case.kind() == StoreKind::Folder;
+    let each_s = STATEMENT_S + if is_folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     // A folder syncs file by file.
-    let syncs = if folder { 2.0 * work.statements as f64 } else { SYNCS };
-    let sync_s = if waits { syncs * probe.sync_ns as f64 / 1e9 } else { 0.0 };
+    let syncs = if is_folder { 2.0 * work.statements as f64 } else { SYNCS };
+    let sync_s = if has_syncs { syncs * probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let transactions = work.transactions as f64;
     let work_s = transactions * (2.0 * sync_s + 3.0 * work.statements as f64 * each_s);
     let audit_s = 2.0 * OVERHEAD_S;
@@ -128,34 +128,34 @@ mod tests {
     fn what_is_too_large_is_left_out_and_what_syncs_files_takes_longer() {
         let stores = [MEMORY, FLAT_FOLDER];
         let parameters = Parameters::default();
-        let of = |cell: &Cell, size_limit| {
+        let reason_and_time = |cell: &Cell, size_limit| {
             let case = Case::with_defaults(cell, &parameters, &stores, size_limit);
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
         };
-        assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(LeftOutReason::TooLarge { .. })));
+        assert!(matches!(reason_and_time(&cell("memory", "1000"), 1 << 20).0, Some(LeftOutReason::TooLarge { .. })));
         assert!(matches!(
-            of(&cell("memory", "10000000"), u64::MAX).0,
+            reason_and_time(&cell("memory", "10000000"), u64::MAX).0,
             Some(LeftOutReason::Contradiction { .. })
         ));
         assert_eq!(
-            of(&cell("nosuch", "1"), u64::MAX).0,
+            reason_and_time(&cell("nosuch", "1"), u64::MAX).0,
             Some(LeftOutReason::UnknownStore { store: "nosuch".into() })
         );
-        let (none, quick) = of(&cell("memory", "100"), 1 << 30);
-        assert_eq!(none, None);
+        let (no_reason, quick) = reason_and_time(&cell("memory", "100"), 1 << 30);
+        assert_eq!(no_reason, None);
         let synced =
             cell("flat-folder", "100").with(Axis::GUARANTEE, GuaranteeChoice::Tier(Guarantee::Power).into());
-        assert!(of(&synced, 1 << 30).1 > 10.0 * quick);
+        assert!(reason_and_time(&synced, 1 << 30).1 > 10.0 * quick);
     }
 
     #[test]
     fn files_take_clusters() {
         let (stores, parameters) = ([FLAT_FOLDER], Parameters::default());
-        let room = |place: &str| {
+        let peak_bytes = |place: &str| {
             let cell = &cell("flat-folder", "10").with(Axis::PLACE, Axis::PLACE.read(place).unwrap());
             space(&Case::with_defaults(cell, &parameters, &stores, u64::MAX)).peak_bytes
         };
-        assert!(room("ntfs:65536") > 15.0 * room("ext4:1024"));
+        assert!(peak_bytes("ntfs:65536") > 15.0 * peak_bytes("ext4:1024"));
     }
 }

@@ -23,7 +23,7 @@ pub struct BatchTransactions {
     /// All ids in the order of insertion, then of deletion.
     order: Vec<u32>,
     rows: Vec<Row>,
-    seen: ReadBuffer,
+    read_buffer: ReadBuffer,
     /// Whether the store keeps what it is given: else nothing is checked.
     keeps: bool,
     written: WrittenRecords,
@@ -38,7 +38,7 @@ impl BatchTransactions {
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0062_6174_6368),
             order: (0..work.rows() as u32).collect(),
             rows: (0..statements).map(|_| Row::new()).collect(),
-            seen: ReadBuffer::new(statements),
+            read_buffer: ReadBuffer::new(statements),
             keeps,
             written: WrittenRecords::default(),
         }
@@ -65,11 +65,11 @@ impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
     fn plan(&mut self, kind: usize, number: u64) -> u64 {
         let first = (number * self.work.statements) as usize;
         let mut value_bytes = 0;
-        for (place, row) in self.rows.iter_mut().enumerate() {
+        for (index, row) in self.rows.iter_mut().enumerate() {
             let id = match kind {
                 // Evenly, so that a row may come more than once.
                 SELECT => (self.random.next_u64() % self.order.len() as u64) as u32,
-                _ => self.order[first + place],
+                _ => self.order[first + index],
             };
             row.fill(self.seed, id);
             if kind != DELETE {
@@ -80,14 +80,14 @@ impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
             self.written.records += self.rows.len() as u64;
             self.written.value_bytes += value_bytes;
         }
-        self.seen.clear();
+        self.read_buffer.clear();
         value_bytes
     }
 
     #[inline(always)]
-    fn timed(
+    fn run_timed(
         &mut self,
-        on: &mut (dyn Table + 't),
+        handle: &mut (dyn Table + 't),
         kind: usize,
         timer: &mut Timer<'_>,
     ) -> (u64, store::Result<u64>) {
@@ -99,11 +99,11 @@ impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
             DELETE => self.rows.iter().map(Row::key).collect(),
             _ => Vec::new(),
         };
-        let (rows, seen) = (&self.rows, &mut self.seen);
+        let (rows, read_buffer) = (&self.rows, &mut self.read_buffer);
         timer.time(|| match kind {
-            INSERT => on.insert(rows, &records),
-            SELECT => on.select(rows, seen),
-            _ => on.delete(rows, &keys),
+            INSERT => handle.insert(rows, &records),
+            SELECT => handle.select(rows, read_buffer),
+            _ => handle.delete(rows, &keys),
         })
     }
 
@@ -114,17 +114,17 @@ impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
         number: u64,
         rows: u64,
     ) -> Result<(), WorkloadError> {
-        let (all, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
-        if self.keeps && rows != all {
+        let (expected, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
+        if self.keeps && rows != expected {
             return Err(WorkloadError::wrong_data(format!(
-                "the {name} of transaction {number} had {rows} rows, but should have {all}"
+                "the {name} of transaction {number} had {rows} rows, but should have {expected}"
             )));
         }
-        match self.seen.first_wrong(&self.rows).filter(|_| self.keeps && kind == SELECT) {
+        match self.read_buffer.first_wrong(&self.rows).filter(|_| self.keeps && kind == SELECT) {
             None => Ok(()),
-            Some(place) => Err(WorkloadError::wrong_data(format!(
+            Some(index) => Err(WorkloadError::wrong_data(format!(
                 "the select of transaction {number} found the row {:?} otherwise than it was inserted",
-                self.rows[place].id()
+                self.rows[index].id()
             ))),
         }
     }

@@ -43,8 +43,8 @@ impl Row {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&id.to_le_bytes(), seed));
         self.id = id;
         self.number = (random.next_u64() >> 33) as i32;
-        for (place, digit) in self.key.iter_mut().rev().enumerate() {
-            *digit = b"0123456789abcdef"[(id >> (4 * place)) as usize & 15];
+        for (index, digit) in self.key.iter_mut().rev().enumerate() {
+            *digit = b"0123456789abcdef"[(id >> (4 * index)) as usize & 15];
         }
         self.value.clear();
         self.value.extend(self.number.to_be_bytes());
@@ -82,14 +82,14 @@ mod tests {
 
     #[test]
     fn a_row_follows_from_seed_and_id() {
-        let made = |seed, id| {
+        let make_row = |seed, id| {
             let mut row = Row::new();
             row.fill(seed, id);
             row
         };
-        let row = made(1, 0x0012_abcd);
-        assert_eq!(row, made(1, 0x0012_abcd));
-        assert!(row != made(2, 0x0012_abcd) && row.value() != made(1, 7).value());
+        let row = make_row(1, 0x0012_abcd);
+        assert_eq!(row, make_row(1, 0x0012_abcd));
+        assert!(row != make_row(2, 0x0012_abcd) && row.value() != make_row(1, 7).value());
         assert_eq!(row.key(), b"0012abcd");
         let [id, number, text] = row.values();
         assert_eq!(id, SqlValue::Integer(0x0012_abcd));

@@ -11,8 +11,8 @@ pub trait Table {
     /// Inserts rows in one transaction; gives their number.
     fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64>;
 
-    /// Reads each row, in one transaction if the store has them, into `seen`.
-    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64>;
+    /// Reads each row, in one transaction if the store has them, into `read_buffer`.
+    fn select(&mut self, rows: &[Row], read_buffer: &mut ReadBuffer) -> Result<u64>;
 
     /// Deletes rows in one transaction; gives their number.
     fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64>;
@@ -36,13 +36,13 @@ impl ReadBuffer {
         self.ends.clear();
     }
 
-    fn note(&mut self, value: &[u8]) {
+    fn add(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len());
     }
 
     /// A row's number and text; anything else counts as nothing.
-    fn note_row(&mut self, found: &[SqlValue<'_>]) {
+    fn add_row(&mut self, found: &[SqlValue<'_>]) {
         if let [SqlValue::Integer(number), SqlValue::Text(text)] = found {
             self.bytes.extend_from_slice(&(*number as i32).to_be_bytes());
             self.bytes.extend_from_slice(text.as_bytes());
@@ -52,13 +52,13 @@ impl ReadBuffer {
 
     /// The index of the first row that was not found as it is.
     pub fn first_wrong(&self, rows: &[Row]) -> Option<usize> {
-        let mut from = 0;
-        for (place, row) in rows.iter().enumerate() {
-            let Some(end) = self.ends.get(place) else { return Some(place) };
-            if &self.bytes[from..*end] != row.value() {
-                return Some(place);
+        let mut start = 0;
+        for (index, row) in rows.iter().enumerate() {
+            let Some(end) = self.ends.get(index) else { return Some(index) };
+            if &self.bytes[start..*end] != row.value() {
+                return Some(index);
             }
-            from = *end;
+            start = *end;
         }
         None
     }
@@ -91,10 +91,10 @@ impl Table for Rows<'_> {
         run_statements(self.session.as_mut(), rows, |session, row| session.run(insert, &row.values()))
     }
 
-    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64> {
+    fn select(&mut self, rows: &[Row], read_buffer: &mut ReadBuffer) -> Result<u64> {
         let select = self.select;
         run_statements(self.session.as_mut(), rows, |session, row| {
-            session.query(select, &[row.id()], &mut |found| seen.note_row(found))
+            session.query(select, &[row.id()], &mut |found| read_buffer.add_row(found))
         })
     }
 
@@ -119,10 +119,10 @@ impl Table for Records<'_> {
         self.session.insert_batch(records).map(|()| rows.len() as u64)
     }
 
-    fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64> {
+    fn select(&mut self, rows: &[Row], read_buffer: &mut ReadBuffer) -> Result<u64> {
         let mut count = 0;
         for row in rows {
-            count += u64::from(self.session.get(row.key(), &mut |value| seen.note(value))?);
+            count += u64::from(self.session.get(row.key(), &mut |value| read_buffer.add(value))?);
         }
         Ok(count)
     }

@@ -26,9 +26,9 @@ fn records_are_inserted_selected_and_deleted() {
         [("memory", "default"), ("flat-folder", "process"), ("flat-folder", "power"), ("null", "default")]
     {
         let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, guarantee).unwrap();
-        let done: Vec<(&str, u64)> =
-            measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect();
-        assert_eq!(done, [("insert", 3), ("select", 3), ("delete", 3)], "{store}");
+        let counts: Vec<(&str, u64)> =
+            measured.operations.iter().map(|operation| (operation.operation.as_str(), operation.count)).collect();
+        assert_eq!(counts, [("insert", 3), ("select", 3), ("delete", 3)], "{store}");
         assert_eq!(measured.written.unwrap().records, 60, "{store}");
         assert_eq!(measured.audit.is_some(), store == "flat-folder");
         if guarantee == "power" {
@@ -37,10 +37,10 @@ fn records_are_inserted_selected_and_deleted() {
     }
 }
 
-struct Wrong(Box<dyn Store>, Way);
+struct FaultyStore(Box<dyn Store>, Fault);
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Fault {
     Changes,
     /// One of a batch is not inserted.
     Forgets,
@@ -48,55 +48,55 @@ enum Way {
     Keeps,
 }
 
-impl Store for Wrong {
+impl Store for FaultyStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(WrongSession(self.0.session()?, self.1)))
+        Ok(Box::new(FaultySession(self.0.session()?, self.1)))
     }
     crate::pass_on!(0: guarantee, count, settle, settings, close);
 }
 
-struct WrongSession<'s>(Box<dyn Session + 's>, Way);
+struct FaultySession<'s>(Box<dyn Session + 's>, Fault);
 
-impl Session for WrongSession<'_> {
+impl Session for FaultySession<'_> {
     crate::pass_on!(0: insert, update, remove);
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let changes = self.1 == Way::Changes;
+        let changes = self.1 == Fault::Changes;
         self.0.get(key, &mut |value| if changes { visit(&value[1..]) } else { visit(value) })
     }
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         Err(StoreError::Unsupported("not here".into()))
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.0.insert_batch(&records[usize::from(self.1 == Way::Forgets)..])
+        self.0.insert_batch(&records[usize::from(self.1 == Fault::Forgets)..])
     }
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        self.0.remove_batch(&keys[usize::from(self.1 == Way::Keeps)..])
+        self.0.remove_batch(&keys[usize::from(self.1 == Fault::Keeps)..])
     }
 }
 
-fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let way = [Way::Changes, Way::Forgets, Way::Keeps][usize::from(WAY)];
+fn open_faulty<const FAULT: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    let fault = [Fault::Changes, Fault::Forgets, Fault::Keeps][usize::from(FAULT)];
     match MEMORY.open {
-        Ok(open) => Ok(Box::new(Wrong(open(options)?, way))),
+        Ok(open) => Ok(Box::new(FaultyStore(open(options)?, fault))),
         Err(why) => Err(StoreError::Unsupported(why.into())),
     }
 }
 
 #[test]
 fn what_goes_wrong_is_found() {
-    let ways: [(OpenFn, &str); 3] = [
-        (&wrong::<0>, "otherwise than it was inserted"),
-        (&wrong::<1>, "but should have 20"),
-        (&wrong::<2>, "but 0 were written"),
+    let cases: [(OpenFn, &str); 3] = [
+        (&open_faulty::<0>, "otherwise than it was inserted"),
+        (&open_faulty::<1>, "but should have 20"),
+        (&open_faulty::<2>, "but 0 were written"),
     ];
-    for (open, expected) in ways {
+    for (open, expected) in cases {
         let store = StoreDef { name: "wrong", open: Ok(open), ..MEMORY };
         match trial(&[store], "wrong", "default") {
             Err(TrialError::Failed(stop)) => {
                 assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
                 assert!(stop.message.contains(expected), "{expected}: {}", stop.message);
             }
-            other => panic!("{expected}: {other:?}"),
+            result => panic!("{expected}: {result:?}"),
         }
     }
 }

@@ -11,7 +11,7 @@ const COUNT: u64 = 200;
 
 /// The normal distribution's upper tail, by the continued fraction of its ratio (Laplace), good for z over 1.
 fn upper_tail(z: f64) -> f64 {
-    let fraction = (1..=60).rev().fold(z, |below, k| z + f64::from(k) / below);
+    let fraction = (1..=60).rev().fold(z, |denominator, k| z + f64::from(k) / denominator);
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() / fraction
 }
 
@@ -23,46 +23,46 @@ fn chance(chi_square: f64, degrees: f64) -> f64 {
 }
 
 /// Chi-square and its degrees of freedom. Bins are joined until at least ten draws are expected in each.
-fn chi_square(found: &[u32], expected: &[f64]) -> (f64, f64) {
-    let draws: u32 = found.iter().sum();
-    let (mut sum, mut bins, mut seen, mut wanted) = (0.0, 0.0, 0.0, 0.0);
-    let mut left: f64 = expected.iter().sum::<f64>() * f64::from(draws);
-    for (found, expected) in found.iter().zip(expected) {
-        seen += f64::from(*found);
-        wanted += expected * f64::from(draws);
-        if wanted >= 10.0 && (left - wanted >= 10.0 || left - wanted < 1e-6) {
-            sum += (seen - wanted).powi(2) / wanted;
+fn chi_square(counts: &[u32], expected: &[f64]) -> (f64, f64) {
+    let draws: u32 = counts.iter().sum();
+    let (mut sum, mut bins, mut observed, mut needed) = (0.0, 0.0, 0.0, 0.0);
+    let mut remaining: f64 = expected.iter().sum::<f64>() * f64::from(draws);
+    for (count, expected) in counts.iter().zip(expected) {
+        observed += f64::from(*count);
+        needed += expected * f64::from(draws);
+        if needed >= 10.0 && (remaining - needed >= 10.0 || remaining - needed < 1e-6) {
+            sum += (observed - needed).powi(2) / needed;
             bins += 1.0;
-            left -= wanted;
-            (seen, wanted) = (0.0, 0.0);
+            remaining -= needed;
+            (observed, needed) = (0.0, 0.0);
         }
     }
-    assert!(seen == 0.0, "every draw is in a bin");
+    assert!(observed == 0.0, "every draw is in a bin");
     (sum, bins - 1.0)
 }
 
 fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) {
-    let of = |seed| chi_square(&draw(seed), expected);
-    let all: Vec<(f64, f64)> = SEEDS.map(of).collect();
-    let sum = all.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (all.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
+    let statistic_of = |seed| chi_square(&draw(seed), expected);
+    let statistics: Vec<(f64, f64)> = SEEDS.map(statistic_of).collect();
+    let sum = statistics.iter().fold((0.0, 0.0), |sum, seed| (sum.0 + seed.0, sum.1 + seed.1));
+    (statistics.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
 }
 
 #[track_caller]
 fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) {
     const LAWS: f64 = 10.0;
-    let (each, together) = chances(draw, expected);
+    let (by_seed, together) = chances(draw, expected);
     assert!(together > LEVEL / LAWS, "{name}: all seeds together: {together}");
-    let tests = each.len() as f64 * LAWS;
-    assert!(each.iter().all(|chance| *chance > LEVEL / tests), "{name}: {each:?}");
+    let tests = by_seed.len() as f64 * LAWS;
+    assert!(by_seed.iter().all(|chance| *chance > LEVEL / tests), "{name}: {by_seed:?}");
 }
 
 fn draws(distribution: Distribution, space: Space, live: u64) -> impl Fn(u64) -> Vec<u32> {
     move |seed| {
         let mut requests = Requests::new(distribution, space, seed, (0, 1)).unwrap();
-        let mut found = vec![0; space.most as usize];
-        (0..DRAWS).for_each(|_| found[requests.next(live) as usize] += 1);
-        found
+        let mut counts = vec![0; space.max_records as usize];
+        (0..DRAWS).for_each(|_| counts[requests.next(live) as usize] += 1);
+        counts
     }
 }
 
@@ -75,16 +75,16 @@ fn zipf(count: u64) -> Vec<f64> {
 /// YCSB's own law over `records` records: the most popular items by their hashes, the rest spread evenly.
 fn scrambled(count: u64) -> Vec<f64> {
     // The sum of all weights, as YCSB's program has it (`ScrambledZipfianGenerator.ZETAN`).
-    const ALL: f64 = 26.469_028_201_783_02;
+    const WEIGHT_SUM: f64 = 26.469_028_201_783_02;
     const HASHED: u64 = 1_000_000;
     let mut shares = vec![0.0; count as usize];
-    let mut left = 1.0;
+    let mut remaining = 1.0;
     for item in 0..HASHED {
-        let share = ((item + 1) as f64).powf(-EXPONENT) / ALL;
+        let share = ((item + 1) as f64).powf(-EXPONENT) / WEIGHT_SUM;
         shares[(hash(item) % count) as usize] += share;
-        left -= share;
+        remaining -= share;
     }
-    shares.into_iter().map(|share| share + left / count as f64).collect()
+    shares.into_iter().map(|share| share + remaining / count as f64).collect()
 }
 
 #[test]
@@ -93,25 +93,25 @@ fn ycsbs_own_zipfian_follows_its_law() {
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
     assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
     // The most popular of 1,000 records gets 4 % of the requests; by the exact law it gets 13 %.
-    let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
-    assert!((0.037..0.045).contains(&most(scrambled(1000))), "{}", most(scrambled(1000)));
-    assert!((0.12..0.14).contains(&most(zipf(1000))));
+    let largest_share = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+    assert!((0.037..0.045).contains(&largest_share(scrambled(1000))), "{}", largest_share(scrambled(1000)));
+    assert!((0.12..0.14).contains(&largest_share(zipf(1000))));
 }
 
 #[test]
 fn ycsbs_own_zipfian_keeps_room_for_inserts() {
-    let space = Space { loaded: 100, most: 150 };
+    let space = Space { loaded: 100, max_records: 150 };
     let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
     // The most popular item is the one among 200 records.
     let popular = hash(0) % 200;
-    let mut found = [0; 200];
-    (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
-    let (place, _) = found.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
-    assert_eq!(place as u64, popular);
+    let mut counts = [0; 200];
+    (0..20_000).for_each(|_| counts[requests.next(200) as usize] += 1);
+    let (record, _) = counts.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
+    assert_eq!(record as u64, popular);
 }
 
-const SPACE: Space = Space { loaded: COUNT, most: COUNT };
+const SPACE: Space = Space { loaded: COUNT, max_records: COUNT };
 
 #[test]
 fn the_test_knows_its_own_table() {
@@ -130,44 +130,44 @@ fn uniform_follows_its_law() {
 #[test]
 fn zipfian_follows_its_law_rank_by_rank() {
     let scattered = |space: Space, live: u64, seed: u64| {
-        let scramble = Scramble::new(seed, space.most);
-        let found = draws(Distribution::Zipfian, space, live)(seed);
+        let scramble = Scramble::new(seed, space.max_records);
+        let counts = draws(Distribution::Zipfian, space, live)(seed);
         // Back from records to ranks.
-        let ranks = (0..space.most).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
-        ranks.map(|record| found[record as usize]).collect::<Vec<u32>>()
+        let ranks = (0..space.max_records).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
+        ranks.map(|record| counts[record as usize]).collect::<Vec<u32>>()
     };
     assert_follows("zipfian", |seed| scattered(SPACE, COUNT, seed), &zipf(COUNT));
 }
 
 #[test]
 fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
-    let space = Space { loaded: COUNT, most: COUNT + 50 };
+    let space = Space { loaded: COUNT, max_records: COUNT + 50 };
     // Which ranks are there differs by seed: each is held to its own law, and the chances to the same levels.
     for seed in SEEDS {
-        let scramble = Scramble::new(seed, space.most);
-        let found = draws(Distribution::Zipfian, space, COUNT)(seed);
-        let there: Vec<(u64, f64)> = (0..space.most)
-            .zip(zipf(space.most))
+        let scramble = Scramble::new(seed, space.max_records);
+        let counts = draws(Distribution::Zipfian, space, COUNT)(seed);
+        let present: Vec<(u64, f64)> = (0..space.max_records)
+            .zip(zipf(space.max_records))
             .map(|(rank, share)| (scramble.position_of(rank), share))
             .filter(|(record, _)| *record < COUNT)
             .collect();
-        let sum: f64 = there.iter().map(|(_, share)| share).sum();
-        let expected: Vec<f64> = there.iter().map(|(_, share)| share / sum).collect();
-        let found: Vec<u32> = there.iter().map(|(record, _)| found[*record as usize]).collect();
-        let (value, degrees) = chi_square(&found, &expected);
+        let sum: f64 = present.iter().map(|(_, share)| share).sum();
+        let expected: Vec<f64> = present.iter().map(|(_, share)| share / sum).collect();
+        let counts: Vec<u32> = present.iter().map(|(record, _)| counts[*record as usize]).collect();
+        let (value, degrees) = chi_square(&counts, &expected);
         assert!(chance(value, degrees) > LEVEL / 180.0, "{seed}: {value} of {degrees}");
     }
 }
 
 #[test]
 fn latest_follows_its_law_from_the_newest_on_while_records_are_added() {
-    let space = Space { loaded: COUNT, most: COUNT * 3 };
+    let space = Space { loaded: COUNT, max_records: COUNT * 3 };
     for live in [COUNT, COUNT * 2] {
         let newest_first = |seed| {
-            let mut found = draws(Distribution::Latest, space, live)(seed);
-            found.truncate(live as usize);
-            found.reverse();
-            found
+            let mut counts = draws(Distribution::Latest, space, live)(seed);
+            counts.truncate(live as usize);
+            counts.reverse();
+            counts
         };
         assert_follows("latest", newest_first, &zipf(live));
     }
@@ -181,8 +181,8 @@ fn hotspot_follows_its_law() {
     let expected: Vec<f64> = (0..COUNT).map(share).collect();
     assert_follows("hotspot", draws(law, SPACE, COUNT), &expected);
     for (data, requests) in [(0.0, 0.5), (1.0, 0.5), (0.2, 1.0), (0.2, 0.0)] {
-        let found = draws(Distribution::Hotspot { data, requests }, SPACE, COUNT)(1);
-        assert_eq!(found.iter().sum::<u32>(), DRAWS, "{data} {requests}");
+        let counts = draws(Distribution::Hotspot { data, requests }, SPACE, COUNT)(1);
+        assert_eq!(counts.iter().sum::<u32>(), DRAWS, "{data} {requests}");
     }
 }
 
@@ -201,25 +201,25 @@ fn exponential_follows_its_law_from_the_newest_on() {
 #[test]
 fn sequential_takes_each_record_in_turn_whatever_the_threads() {
     for threads in [1, 3] {
-        let of = |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
-        let mut all: Vec<Requests> = (0..threads).map(of).collect();
+        let requests_of = |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
+        let mut choosers: Vec<Requests> = (0..threads).map(requests_of).collect();
         let turns = COUNT * 3 / threads;
-        let taken = (0..turns).flat_map(|_| all.iter_mut().map(|one| one.next(COUNT)).collect::<Vec<_>>());
+        let taken = (0..turns).flat_map(|_| choosers.iter_mut().map(|chooser| chooser.next(COUNT)).collect::<Vec<_>>());
         assert!(taken.zip((0..COUNT).cycle()).all(|(taken, expected)| taken == expected));
     }
 }
 
 #[test]
 fn lengths_follow_their_laws() {
-    let found = |law, seed| {
+    let draw_lengths = |law, seed| {
         let mut lengths = LengthChooser::new(Span { least: 5, most: 104, law }, seed).unwrap();
-        let mut found = vec![0; 100];
-        (0..DRAWS).for_each(|_| found[lengths.draw() as usize - 5] += 1);
-        found
+        let mut counts = vec![0; 100];
+        (0..DRAWS).for_each(|_| counts[lengths.draw() as usize - 5] += 1);
+        counts
     };
-    assert_follows("uniform lengths", |seed| found(Lengths::Uniform, seed), &[0.01; 100]);
-    assert_follows("zipfian lengths", |seed| found(Lengths::Zipfian, seed), &zipf(100));
-    assert_eq!(found(Lengths::Constant, 1)[99], DRAWS);
+    assert_follows("uniform lengths", |seed| draw_lengths(Lengths::Uniform, seed), &[0.01; 100]);
+    assert_follows("zipfian lengths", |seed| draw_lengths(Lengths::Zipfian, seed), &zipf(100));
+    assert_eq!(draw_lengths(Lengths::Constant, 1)[99], DRAWS);
 }
 
 /// YCSB's way to scatter ranks, by the remainder of a hash, fails this test.
@@ -228,14 +228,14 @@ fn a_hash_and_its_remainder_do_not_follow_the_law() {
     let hashed = |seed| {
         let law = Zipf::new(COUNT, EXPONENT).unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut found = vec![0_u32; COUNT as usize];
+        let mut counts = vec![0_u32; COUNT as usize];
         for _ in 0..DRAWS {
             let rank = law.rank(&mut random) - 1;
-            found[(super::super::name::hash(rank) % COUNT) as usize] += 1;
+            counts[(super::super::name::hash(rank) % COUNT) as usize] += 1;
         }
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        found
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts
     };
-    let (each, together) = chances(hashed, &zipf(COUNT));
-    assert!(together < 1e-9 && each.iter().all(|chance| *chance < 1e-6), "{each:?}");
+    let (by_seed, together) = chances(hashed, &zipf(COUNT));
+    assert!(together < 1e-9 && by_seed.iter().all(|chance| *chance < 1e-6), "{by_seed:?}");
 }
