@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::path::Path;
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
@@ -15,6 +16,7 @@ use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::join_with_and;
 use crate::data::standings::{Answer, NamedContestant, Risk, Standings, trial_time};
+use crate::judge::standing::{ENOUGH_BLOCKS, names_candidates};
 use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::sections;
@@ -25,7 +27,7 @@ const MOST: usize = 6;
 const ANSWERED: usize = 3;
 
 /// The answer where no store can be compared with another.
-const ALONE: &str = "Nothing to compare: no two stores have a figure at the same combination.";
+const ALONE: &str = "Nothing to compare: no two stores are ranked together.";
 
 /// Stores that a line names; the rest is counted.
 const NAMED: usize = 4;
@@ -66,9 +68,9 @@ pub fn text(report: &Report<'_>, style: Style) -> String {
 pub fn build_lines(report: &Report<'_>) -> Lines {
     let merged = report.merged;
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
-    let [decided, not_judged, all] = compared(&matrices);
+    let [decided, few, not_judged, all] = compared(&matrices);
     let own = sections::answers(report);
-    let (danger, is_any) = (riskier(report.standings()), all > 0 || !own.is_empty());
+    let (danger, is_any) = (riskier(report.standings(), &own), all > 0 || !own.is_empty());
     if !is_any && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
@@ -89,9 +91,10 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
-    let told: Vec<String> = compared.iter().filter(is_told).map(|one| answer_group(one)).collect();
+    let told: Vec<String> =
+        compared.iter().filter(is_told).map(|one| answer_group(one, report.standings())).collect();
     let trials = Trials::count(merged.runs);
-    let sure = (not_judged == 0 && all > 0).then(|| describe_certainty(decided, all, &trials));
+    let sure = (not_judged == 0 && all > 0).then(|| describe_certainty([decided, few, all], &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
     let last = Some(last).filter(|last| !last.is_empty());
@@ -133,8 +136,17 @@ fn measured(report: &Report<'_>) -> String {
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
     let took = trial_time(merged).map(|took| format!("{} of trials", rough_duration(took)));
-    let parts = sizes.into_iter().chain(fewer).chain(describe_machine(merged)).chain(took);
+    let records = traces(merged).into_iter().chain(sizes).chain(fewer);
+    let parts = records.chain(describe_machine(merged)).chain(took);
     parts.collect::<Vec<_>>().join("; ") + "."
+}
+
+/// The traces that were replayed: `app.csv, 400 operations`.
+fn traces(merged: &Merged<'_>) -> IndexSet<String> {
+    let parameters = merged.runs.iter().filter_map(|run| Some(&run.plan()?.parameters));
+    let traces = parameters.filter_map(|own| Some((own.trace.as_ref()?, own.trace_facts.as_ref()?)));
+    let name = |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    traces.map(|(path, facts)| format!("{}, {}", name(path), plural(facts.played(), "operation"))).collect()
 }
 
 /// A position without the values that all share, except those `kept`.
@@ -179,8 +191,8 @@ fn describe_machine(merged: &Merged<'_>) -> Option<String> {
 }
 
 /// A group's answer in a line: what to take, what is too close to call, how the others compare. Two sizes with different answers have what to
-/// take alone; the tables have the rest.
-fn answer_group(one: &Standings) -> String {
+/// take alone; the tables have the rest. Stores that are ranked apart and alone follow.
+fn answer_group(one: &Standings, all: &[Standings]) -> String {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
         None => one.name.clone(),
@@ -192,32 +204,60 @@ fn answer_group(one: &Standings) -> String {
             own.collect::<Vec<_>>().join(". ")
         }
     };
-    format!("{name}: {answer}.")
+    let alone = ranked_alone(one, all);
+    let apart = match alone.is_empty() {
+        true => String::new(),
+        false => format!(" Ranked apart, with nothing to compare: {}.", join_with_and(&alone)),
+    };
+    format!("{name}: {answer}.{apart}")
+}
+
+/// The stores next to these that are ranked apart and alone, such as a library next to servers.
+fn ranked_alone<'a>(one: &Standings, all: &'a [Standings]) -> Vec<&'a str> {
+    let place = one.key.beside_libraries();
+    let others = all.iter().filter(|other| other.key != one.key && other.key.beside_libraries() == place);
+    let answers = others.flat_map(|other| &other.answers).map(|(_, answer)| answer);
+    let alone = answers.filter(|answer| !is_compared(answer) && !is_left(answer));
+    let names: IndexSet<&str> =
+        alone.flat_map(|answer| &answer.others).map(|named| named.store.as_str()).collect();
+    names.into_iter().collect()
 }
 
 /// What to take, and what is too close to call with it; else why nothing is taken.
 fn describe_recommendation(answer: &Answer) -> String {
     match (answer.take.as_slice(), answer.not_judged) {
         ([], (not_judged, all)) if not_judged > 0 => {
-            format!("not judged in {not_judged} of {all} comparisons")
+            let far = match answer.far.as_slice() {
+                [] => String::new(),
+                far => format!("; surely more than twice as slow as another: {}", with_times(far)),
+            };
+            format!("not judged in {not_judged} of {all} comparisons{far}")
         }
         ([], _) if is_left(answer) => {
             format!("of the stores with figures only {} is not riskier", answer.others[0].store)
         }
         ([], (_, 0)) => "nothing to compare".to_owned(),
+        ([], _) if answer.is_alike => "no two are told apart by the time of an operation".to_owned(),
         ([], _) => "no store is the best throughout".to_owned(),
         (take, _) if answer.is_open => format!("too few trials to name one: {}", with_times(take)),
         ([first, close @ ..], (_, all)) => {
-            let [won, alone, of, tied] = [first.won, answer.alone, all, first.won - answer.alone]
+            let sure = answer.alone - answer.few;
+            let [won, sure, few, of, tied] = [first.won, sure, answer.few, all, first.won - answer.alone]
                 .map(|count| with_commas(count as u64));
+            let best = match (answer.alone, answer.few) {
+                (_, 0) => format!("the best in {sure}"),
+                (alone, few_alone) if alone == few_alone => format!("the only candidate in {few}"),
+                _ => format!("the best in {sure}, the only candidate in {few}"),
+            };
             let often = match () {
-                () if answer.alone == all || first.won == all && !close.is_empty() => String::new(),
+                () if answer.alone == all && answer.few == 0 => String::new(),
+                () if first.won == all && !close.is_empty() => String::new(),
                 () if first.won == 0 => " (near the best on average)".to_owned(),
                 () if answer.alone == 0 => {
                     format!(" (too close to call with others in {won} of {of} comparisons)")
                 }
-                () if first.won == answer.alone => format!(" (the best in {won} of {of} comparisons)"),
-                () => format!(" (the best in {alone} of {of} comparisons, too close to call in {tied})"),
+                () if first.won == answer.alone => format!(" ({best} of {of} comparisons)"),
+                () => format!(" ({best} of {of} comparisons, too close to call in {tied})"),
             };
             let risk = answer.risk.map_or_else(String::new, |loss| format!(", though a power cut {loss}"));
             let close = match close {
@@ -246,7 +286,7 @@ fn describe_answer(answer: &Answer) -> String {
 /// How a contestant that is not taken compares with the one that is.
 fn compared_with(first: &NamedContestant, other: &NamedContestant) -> &'static str {
     match other.times {
-        None => "not measured where it was",
+        None => "not compared with it",
         Some(times) if times >= 1.0 => "slower on average",
         Some(_) if other.won < first.won => "faster on average, but best or too close in fewer",
         Some(_) => "faster where both have figures",
@@ -269,8 +309,13 @@ fn with_times<'n>(all: impl IntoIterator<Item = &'n NamedContestant>) -> String 
 }
 
 /// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their
-/// names. The tables have why.
-fn riskier(all: &[Standings]) -> Option<String> {
+/// names. The tables have why. How often is said once, and not if the study's `own` answer said it.
+fn riskier(all: &[Standings], own: &[String]) -> Option<String> {
+    let is_told = |store: &str, often: &str| {
+        let counts = often.split_once(" power cuts").map_or(often, |(counts, _)| counts);
+        own.iter().any(|line| line.contains(&format!("{store} ({counts})")))
+    };
+    let mut told: IndexSet<(&str, &str)> = IndexSet::new();
     let mut faster: IndexMap<(&str, String), Vec<String>> = IndexMap::new();
     let mut others = Vec::new();
     for one in all {
@@ -283,9 +328,11 @@ fn riskier(all: &[Standings]) -> Option<String> {
             let at = if size.is_empty() { at.to_owned() } else { format!("{at}, {size}") };
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
-                    let own = faster.entry((store, risk.loss.to_string())).or_default();
-                    let often = risk.often.as_ref().map_or_else(String::new, |often| format!(", {often}"));
-                    own.push(format!("{}x the time at {at}{often}", three_digits(times)));
+                    let times_at = faster.entry((store, risk.loss.to_string())).or_default();
+                    let often = risk.often.as_deref().filter(|often| !is_told(store, often));
+                    let often = often.filter(|often| told.insert((store, *often)));
+                    let often = often.map_or_else(String::new, |often| format!(", {often}"));
+                    times_at.push(format!("{}x the time at {at}{often}", three_digits(times)));
                     fast.insert(store)
                 }
                 None => slow.insert(store),
@@ -314,13 +361,15 @@ impl Risk {
     }
 }
 
-/// The numbers of comparisons with a single best store, of those that are not judged, and of all.
-fn compared(matrices: &[&Matrix]) -> [usize; 3] {
+/// The numbers of comparisons with a single best store, of those with a single candidate, of those that are not judged, and of
+/// all.
+fn compared(matrices: &[&Matrix]) -> [usize; 4] {
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let held = contests().filter(|contest| contest.contenders.len() > 1);
-    let decided = held.clone().filter(|contest| contest.is_decided());
+    let single = held.clone().filter(|contest| contest.is_decided());
+    let few = single.clone().filter(|contest| names_candidates(&contest.contenders)).count();
     let not_judged = held.clone().filter(|contest| contest.is_not_judged());
-    [decided.count(), not_judged.count(), held.count()]
+    [single.count() - few, few, not_judged.count(), held.count()]
 }
 
 /// The trials of the cells of runs.
@@ -349,8 +398,8 @@ impl Trials {
     }
 }
 
-/// How sure the answer is, from the number of comparisons with a single best store.
-fn describe_certainty(decided: usize, all: usize, trials: &Trials) -> String {
+/// How sure the answer is, from the numbers of comparisons with a single best store, with a single candidate, and of all.
+fn describe_certainty([decided, few, all]: [usize; 3], trials: &Trials) -> String {
     let trials = match trials {
         Trials { fewest, most, .. } if fewest < most => format!("{fewest} to {most} trials"),
         Trials { most: 1, .. } => "1 trial".to_owned(),
@@ -359,8 +408,22 @@ fn describe_certainty(decided: usize, all: usize, trials: &Trials) -> String {
     let with = format!("with {trials} of each store");
     match (decided, all) {
         (0, _) if trials == "1 trial" => format!("How sure: {with} there are candidates, and no winner."),
+        (0, 1) if few == 1 => format!("How sure: {with} there is one candidate, and no winner."),
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
+        _ if few > 0 => {
+            let best = if decided == 0 { "none".to_owned() } else { with_commas(decided as u64) };
+            let others = match decided + few < all {
+                true => "; in the others the best are too close to call",
+                false => "",
+            };
+            format!(
+                "How sure: {with} one store is best in {best} of {} comparisons, and the only candidate in {} (fewer than \
+                 {ENOUGH_BLOCKS} trials in common){others}.",
+                with_commas(all as u64),
+                with_commas(few as u64)
+            )
+        }
         (0, _) => {
             format!("How sure: in none of {} comparisons is one store best, {with}.", with_commas(all as u64))
         }
@@ -390,6 +453,8 @@ fn next(trials: &Trials, is_open: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::trace::{Facts, Form};
+
     use super::*;
     use crate::data::merge::Merged;
     use crate::data::samples::{Sample, blocks};
@@ -422,6 +487,11 @@ mod tests {
         let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";
         assert!(clear.replace("\n  ", " ").contains(last), "{clear}");
         assert!(clear.lines().all(|line| line.chars().count() <= 100), "{clear}");
+        let few = told(4, |number| 200_000.0 + number as f64).replace("\n  ", " ");
+        assert!(few.contains("take lmdb (the only candidate in 4 of 4 comparisons); slower"), "{few}");
+        let says = "How sure: with 4 trials of each store one store is best in none of 6 comparisons, and the only candidate in 6 (fewer \
+            than 5 trials in common). Next: the same with --trials 7 ";
+        assert!(few.contains(says), "{few}");
         let open = told(2, |number| 101_000.0 + number as f64).replace("\n  ", " ");
         assert!(
             open.contains("in none of 6 comparisons is one store best, with 2 trials of each store."),
@@ -445,20 +515,22 @@ mod tests {
         let answer = Answer { take, others, not_judged: (0, 4), alone: 2, ..Answer::default() };
         let says = "take sqlite (the best in 2 of 4 comparisons, too close to call in 1); faster on average, but best or too close in \
             fewer: rocksdb 0.904x the time; faster where both have figures: lacks 0.500x the time; slower on average: redb 1.03x the time, \
-            lmdb 1.16x; not measured where it was: alone";
+            lmdb 1.16x; not compared with it: alone";
         assert_eq!(describe_answer(&answer), says);
     }
 
     #[test]
     fn beside_other_programs_that_is_said_first_and_only_a_quiet_machine_is_asked_for() {
-        let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(1800.0)];
+        let block =
+            vec![Sample::new("lmdb"), Sample::new("redb").ns(1800.0), Sample::new("sqlite").ns(9000.0)];
         let mut run = blocks("box", &vec![block; 3]);
         run.header.environment.cores = 2;
         run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(1.8));
         let merged = Merged::new(std::slice::from_ref(&run), &[]);
         let told = text(&Report::new(&merged), Style { width: 200, colour: false });
         assert!(told.starts_with("Not judged") && told.contains("kept 1.80 of 2 processors"), "{told}");
-        assert!(told.contains("not judged in 4 of 4 comparisons"), "not by time: {told}");
+        let says = "not judged in 4 of 4 comparisons; surely more than twice as slow as another: sqlite.";
+        assert!(told.contains(says), "not by time: {told}");
         assert!(
             !told.contains("--trials")
                 && !told.contains("How sure")
@@ -466,6 +538,32 @@ mod tests {
                 && !told.contains("Next:"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn a_library_beside_servers_has_its_place_in_their_line() {
+        let block = ["sqlite", "postgres", "redis"].map(|store| Sample::new(store).guarantee("power"));
+        let mut run = blocks("box", &vec![block.to_vec(); 3]);
+        run.header.stores.iter_mut().for_each(|store| store.server = store.name != "sqlite");
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        let told = text(&Report::new(&merged), Style { width: 300, colour: false });
+        let says = "Guarantee power, client and server (a write survives a power cut): take ";
+        assert!(told.contains(says), "{told}");
+        assert!(told.contains(". Ranked apart, with nothing to compare: sqlite.\n"), "{told}");
+    }
+
+    #[test]
+    fn a_replay_names_its_trace_and_how_many_operations_it_has() {
+        let mut run = blocks("box", &[vec![Sample::new("lmdb")]]);
+        let facts = Facts { get: 1_200, skip: 7, ..Facts::empty(Form::Csv) };
+        run.header.plan = format!(
+            "format = 1\nname = \"replay\"\ntitle = \"t\"\nworkload = \"replay\"\nseed = 1\nsize_limit = \"1GiB\"\n\
+            timeout = \"1m\"\ntrace = \"/home/ada/app.csv\"\ntrace_facts = \"{facts}\"\n[axes]\nstore = [\"lmdb\"]\n\
+            data = [\"incompressible\"]\nguarantee = [\"process\"]\n"
+        );
+        let merged = Merged::new(std::slice::from_ref(&run), &[]);
+        let told = text(&Report::new(&merged), Style { width: 300, colour: false });
+        assert!(told.starts_with("app.csv, 1,200 operations; "), "{told}");
     }
 
     #[test]

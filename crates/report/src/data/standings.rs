@@ -16,9 +16,11 @@ use super::matrix::{Contest, Figure, Matrix};
 use super::merge::{Group, GroupKey, Merged};
 use super::names::join_parts;
 use crate::brief;
-use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
+use crate::judge::combinations::{
+    CombinedVerdict, combine_verdicts, contender, is_won_by, leaders, times_worse,
+};
 use crate::judge::danger::{dangerous_harms, holds, is_dangerous, is_too_much};
-use crate::judge::standing::{Contender, is_decided};
+use crate::judge::standing::{Contender, is_decided, is_far, names_candidates};
 use crate::layout::Position;
 use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};
@@ -131,10 +133,16 @@ pub struct Answer {
     pub best_at: Vec<(String, Vec<String>)>,
     /// Whether there are too few trials for a name.
     pub is_open: bool,
+    /// Whether one store is compared with itself, and no two of its settings or places are told apart.
+    pub is_alike: bool,
     /// The number of comparisons that are not judged, as other programs left too few processors, and of all.
     pub not_judged: (usize, usize),
+    /// The contestants that surely take more than twice as long as another in each comparison that is not judged.
+    pub far: Vec<NamedContestant>,
     /// Comparisons in which the recommended one is the best alone.
     pub alone: usize,
+    /// Of these, those in which too few trials make it the only candidate, and no winner.
+    pub few: usize,
     /// What a power cut can cost the recommended one, if that is more than the guarantee allows.
     pub risk: Option<Loss>,
     /// The contestants that are not ranked.
@@ -318,6 +326,12 @@ impl KnownGroup<'_, '_> {
         }
     }
 
+    /// Whether its contestants are one store, with other settings or in other places.
+    fn is_of_one_store(&self) -> bool {
+        let stores = self.group.trials.iter().map(|entry| entry.trial.cell.store());
+        stores.filter(|store| !self.merged.is_harness(store)).collect::<BTreeSet<_>>().len() == 1
+    }
+
     /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
     /// was not measured.
     fn unfilled(&self) -> BTreeMap<Position, String> {
@@ -365,9 +379,11 @@ impl KnownGroup<'_, '_> {
             .collect();
         let not_judged = compared.len() - judged.len();
         let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
-        answer.is_open = !judged.is_empty() && combine_verdicts(&judged) == CombinedVerdict::Open;
+        let combined = combine_verdicts(&judged);
+        answer.is_open = !judged.is_empty() && combined == CombinedVerdict::Open;
+        answer.is_alike = combined == CombinedVerdict::Alike && self.is_of_one_store();
         let space = of(|figure| figure.name == SPACE);
-        let mut take = match leaders(&judged).filter(|_| not_judged == 0) {
+        let mut take = match leaders(&judged).filter(|_| not_judged == 0 && !answer.is_alike) {
             Some((first, close)) => [vec![first], close].concat(),
             None => Vec::new(),
         };
@@ -388,7 +404,10 @@ impl KnownGroup<'_, '_> {
         // Without a recommended one there is no factor.
         let first = take.first().copied().unwrap_or_default();
         let won = |store: &str| judged.iter().filter(|ranked| is_won_by(ranked, store)).count();
-        answer.alone = judged.iter().filter(|ranked| is_won_by(ranked, first) && is_decided(ranked)).count();
+        let alone: Vec<_> =
+            judged.iter().filter(|ranked| is_won_by(ranked, first) && is_decided(ranked)).collect();
+        answer.alone = alone.len();
+        answer.few = alone.iter().filter(|ranked| names_candidates(ranked)).count();
         let tier = self.group.key.tier.unwrap_or(Guarantee::Process);
         let risk = self.dangers.get(first).map(|(_, danger)| danger.power_cut);
         answer.risk = risk.filter(|loss| self.group.key.power_cut.is_none() && is_too_much(*loss, tier));
@@ -411,6 +430,11 @@ impl KnownGroup<'_, '_> {
             .collect();
         riskier.sort_unstable();
         riskier.dedup();
+        let open = || compared.iter().filter(|(_, contest)| contest.is_not_judged());
+        let is_out = |store: &&str| {
+            open().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
+        };
+        answer.far = others.iter().copied().filter(|_| not_judged > 0).filter(is_out).map(&named).collect();
         answer.take = take.iter().map(|store| named(store)).collect();
         answer.others = others.iter().map(|store| named(store)).collect();
         answer
@@ -672,7 +696,7 @@ mod tests {
         assert!(lines.contains("take redb; slower on average: sqlite 3."), "{lines}");
         assert!(lines.contains("lost what was promised, or needs a hand to open: lmdb (4 of 40)"), "{lines}");
         let says = "Faster but riskier: lmdb: a power cut can cost";
-        assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
+        assert!(lines.contains(says) && !lines.contains("in this run"), "it is said once: {lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
     }
 
@@ -786,6 +810,29 @@ mod tests {
         assert!(lines.contains(": take lmdb") && !lines.contains("take redb"), "{lines}");
         marks[2..].sort_by(|a, b| a.0.cmp(&b.0));
         assert_eq!(marks[2..], [("lmdb".into(), Mark::Best), ("redb".into(), Mark::Close)]);
+    }
+
+    #[test]
+    fn of_settings_that_are_not_told_apart_none_is_named_for_being_smaller() {
+        let told = |last: f64| {
+            let block = |number: usize| {
+                let noise = [1.0, 1.02, 0.99, 1.01, 1.0];
+                let sample = |mode: &str, ns: f64| {
+                    Sample::new("sqlite").setting("sqlite.journal_mode", mode).ns(ns * noise[number % 5])
+                };
+                vec![sample("DELETE", 1000.0), sample("TRUNCATE", 999.9), sample("PERSIST", last)]
+            };
+            let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
+            let merged = Merged::new(&runs, &[]);
+            let report = Report::new(&merged);
+            let is_marked = rows(&report).iter().any(|(_, mark, _)| *mark != Mark::None);
+            (of_lines(&report), is_marked)
+        };
+        let (lines, is_marked) = told(1000.1);
+        let says = "): no two are told apart by the time of an operation.";
+        assert!(lines.contains(says) && !lines.contains("take ") && !is_marked, "{lines}");
+        let (lines, is_marked) = told(3000.0);
+        assert!(lines.contains(": take sqlite journal_mode=") && is_marked, "{lines}");
     }
 
     #[test]

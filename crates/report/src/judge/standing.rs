@@ -72,9 +72,23 @@ pub fn is_judged(ranked: &[Contender]) -> bool {
     !ranked.iter().any(|contender| matches!(contender.verdict, Verdict::NotJudged(_)))
 }
 
-/// Whether a single store is the best.
+/// Whether a single store is the best, or the only candidate.
 pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
+}
+
+/// Whether too few trials name candidates here, and no winner.
+pub fn names_candidates(ranked: &[Contender]) -> bool {
+    ranked.iter().any(|contender| contender.verdict.rule().is_some_and(Rule::names_candidates))
+}
+
+/// Whether a store is surely worse than the first by more than [`FAR`], also where nothing is judged.
+pub fn is_far(contender: &Contender) -> bool {
+    is_beyond_far(contender.times_worse)
+}
+
+fn is_beyond_far(times_worse: Option<Ratio>) -> bool {
+    times_worse.and_then(|times| times.ratio.interval).is_some_and(|i| !i.is_range() && i.low > FAR)
 }
 
 /// Whether anything is won: not if several stores all have the same figure, as is usual for errors.
@@ -107,9 +121,7 @@ pub fn status(ranked: &[Contender], one: &Contender) -> Status {
         () if ranked.len() < 2 => Status::Alone,
         () if !is_judged(ranked) => Status::NotJudged,
         () if !one.verdict.wins() => Status::Worse,
-        () if ranked.iter().any(|other| other.verdict.rule().is_some_and(Rule::names_candidates)) => {
-            Status::Candidate
-        }
+        () if names_candidates(ranked) => Status::Candidate,
         () if is_decided(ranked) => Status::Best,
         () => Status::Tied,
     }
@@ -225,10 +237,8 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
             Scale::Nanoseconds | Scale::PerSecond { .. } => Verdict::Tied(Rule::Clock),
         };
     }
-    let is_far = |other: &Standing| {
-        let interval = other.times_worse.and_then(|times| times.ratio.interval);
-        matches!(other.verdict, Verdict::Worse(_)) && interval.is_some_and(|i| !i.is_range() && i.low > FAR)
-    };
+    let is_far =
+        |other: &Standing| matches!(other.verdict, Verdict::Worse(_)) && is_beyond_far(other.times_worse);
     if terms.crowded && !standings.iter().skip(1).all(is_far) {
         standings.iter_mut().for_each(|standing| standing.verdict = Verdict::NotJudged(Rule::Crowded));
     }
@@ -418,6 +428,7 @@ pub(crate) mod tests {
         few[1].verdict = Verdict::Candidate(Rule::Open);
         assert_eq!(status(&few, &few[0]), Status::Candidate);
         assert!(!is_won(&few) && is_won(&few[..1]));
+        assert!(names_candidates(&few) && !names_candidates(&contest(&[("a", 1.0), ("b", 1.0)])));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use storebench_core::result::{BadState, Control, Phase, StateFinding};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{plural, rough_ns, three_digits};
+use storebench_core::units::{plural, rough_ns, three_digits, with_commas};
 
 use crate::column::Unit;
 use crate::data::cuts::{CheckedStates, checked_states};
@@ -130,8 +130,10 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
             // A state that could not be mounted says nothing about the store.
             let asked = cuts.states() - cuts.count(StateFinding::FileSystem);
             let lost = asked - cuts.count(StateFinding::Held);
-            let often =
-                |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());
+            let often = |states: u64| {
+                let [states, all] = [states, cuts.states()].map(with_commas);
+                format!("{} ({states} of {all})", merged.readable.name(&store))
+            };
             match tier.and_then(|tier| holds(&cuts, tier).map(|holds| (holds, tier))) {
                 None => unknown.push(often(lost)),
                 Some((false, tier)) if tier >= Guarantee::Power => broken.push(often(harmed)),
