@@ -41,8 +41,8 @@ impl Read for DigestingReader {
 }
 
 impl Seek for DigestingReader {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+    fn seek(&mut self, position: io::SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
     }
 }
 
@@ -88,8 +88,8 @@ impl Source {
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
         let magic = head.map_or(0, u32::from_le_bytes);
         let head = raw.fill_buf()?;
-        if let Some((_, by)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
-            let message = format!("it is packed by {by}: unpack it, or pack it by gzip or zstd");
+        if let Some((_, packer)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let message = format!("it is packed by {packer}: unpack it, or pack it by gzip or zstd");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let packing = if magic == ZSTD || magic & !0xf == SKIPPABLE {
@@ -139,15 +139,15 @@ impl Source {
         self.pass_mark()
     }
 
-    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `over` says to stop.
+    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `is_over` says to stop.
     ///
     /// # Errors
     /// The system's; of the kind [`io::ErrorKind::Interrupted`] that it was to stop.
-    pub fn digest(mut self, over: &dyn Fn() -> bool) -> io::Result<String> {
+    pub fn digest(mut self, is_over: &dyn Fn() -> bool) -> io::Result<String> {
         let raw = self.raw.get_mut();
-        let mut rest = vec![0; CHUNK];
-        while raw.read(&mut rest)? > 0 {
-            if over() {
+        let mut buffer = vec![0; CHUNK];
+        while raw.read(&mut buffer)? > 0 {
+            if is_over() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
         }
@@ -189,8 +189,9 @@ fn from_zstd(
         let read = decoder.read(out)?;
         if decoder.is_finished() && decoder.can_collect() == 0 {
             *in_frame = false;
-            let (told, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
-            if told.is_some() && told != found {
+            let (stored_checksum, computed_checksum) =
+                (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+            if stored_checksum.is_some() && stored_checksum != computed_checksum {
                 return Err(damaged("zstd", "the checksum is another"));
             }
         }
@@ -244,8 +245,8 @@ fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<DigestingReader>)
     }
 }
 
-fn damaged(by: &str, error: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("its {by} is damaged or cut off: {error}"))
+fn damaged(format: &str, error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("its {format} is damaged or cut off: {error}"))
 }
 
 impl Read for Source {
@@ -286,13 +287,13 @@ mod tests {
         let path = folder.path().join("trace");
         std::fs::write(&path, bytes).unwrap();
         let mut source = Source::open(&path)?;
-        let mut all = Vec::new();
-        source.read_to_end(&mut all)?;
+        let mut content = Vec::new();
+        source.read_to_end(&mut content)?;
         source.rewind()?;
-        let mut again = Vec::new();
-        source.read_to_end(&mut again)?;
-        assert_eq!(all, again);
-        Ok((all, source.digest(&|| false)?))
+        let mut second_pass = Vec::new();
+        source.read_to_end(&mut second_pass)?;
+        assert_eq!(content, second_pass);
+        Ok((content, source.digest(&|| false)?))
     }
 
     fn text(lines: usize) -> Vec<u8> {
@@ -328,18 +329,18 @@ mod tests {
 
     #[test]
     fn gzip_of_several_members_is_read_as_one_text() {
-        let packed = |text: &[u8]| {
+        let compress = |text: &[u8]| {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             encoder.write_all(text).unwrap();
             encoder.finish().unwrap()
         };
         let (one, two) = (text(50_000), text(3));
-        let bytes = [packed(&one), packed(&two)].concat();
+        let bytes = [compress(&one), compress(&two)].concat();
         assert_eq!(read(&bytes).unwrap().0, [one, two].concat());
         for end in [1, bytes.len() / 2, bytes.len() - 1] {
-            let failed = read(&bytes[..end]);
+            let result = read(&bytes[..end]);
             assert!(
-                end == 1 || failed.unwrap_err().to_string().contains("gzip is damaged or cut off"),
+                end == 1 || result.unwrap_err().to_string().contains("gzip is damaged or cut off"),
                 "{end}"
             );
         }
