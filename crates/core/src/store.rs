@@ -196,7 +196,7 @@ pub trait Session {
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         match self.update(key, value) {
             Err(StoreError::Missing) => self.insert(key, value),
-            done => done,
+            result => result,
         }
     }
 

@@ -6,10 +6,10 @@ use super::shortened;
 /// A message in plain words, of bounded length.
 pub fn simplify_message(message: &str) -> String {
     let message = without_types(&message.lines().collect::<Vec<_>>().join(", "));
-    shortened(&rewritten(&message).unwrap_or_else(|| message.clone()))
+    shortened(&rewrite(&message).unwrap_or_else(|| message.clone()))
 }
 
-fn rewritten(message: &str) -> Option<String> {
+fn rewrite(message: &str) -> Option<String> {
     if message == "wanted string or table" {
         return Some("a table with one key is expected".into());
     }
@@ -33,10 +33,10 @@ fn rewritten(message: &str) -> Option<String> {
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // The words for what was found may hold these themselves; those for what is wanted do not.
     let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("expected {}, found {}", wanted_in_words(wanted), found_in_words(found)))
+    Some(format!("expected {}, found {}", describe_expected(wanted), describe_found(found)))
 }
 
-fn found_in_words(found: &str) -> String {
+fn describe_found(found: &str) -> String {
     let kinds = [
         ("string ", "the text "),
         ("integer ", "the number "),
@@ -47,12 +47,14 @@ fn found_in_words(found: &str) -> String {
         ("unit value", "nothing"),
         ("null", "nothing"),
     ];
-    let known = kinds.iter().find_map(|(kind, words)| Some(format!("{words}{}", found.strip_prefix(kind)?)));
-    known.unwrap_or_else(|| found.to_owned())
+    let description = kinds
+        .iter()
+        .find_map(|(serde_prefix, prefix)| Some(format!("{prefix}{}", found.strip_prefix(serde_prefix)?)));
+    description.unwrap_or_else(|| found.to_owned())
 }
 
 /// The words for what is wanted, with the JSON reader's position.
-fn wanted_in_words(wanted: &str) -> String {
+fn describe_expected(wanted: &str) -> String {
     let (wanted, place) = match wanted.split_once(" at line ") {
         Some((wanted, place)) => (wanted, format!(" (line {place})")),
         None => (wanted, String::new()),
@@ -76,10 +78,10 @@ fn without_types(message: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut words = message.split(' ').peekable();
     while let Some(word) = words.next() {
-        let names_a_type = |next: &&str| {
+        let is_type_name = |next: &&str| {
             kinds.contains(next) || next.starts_with(|letter: char| letter.is_ascii_uppercase())
         };
-        if !kinds.contains(&word) || !words.peek().is_some_and(names_a_type) {
+        if !kinds.contains(&word) || !words.peek().is_some_and(is_type_name) {
             out.push(word);
             continue;
         }
