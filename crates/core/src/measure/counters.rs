@@ -135,7 +135,7 @@ fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
 impl Counters {
     /// Both together; a counter that either lacks is missing.
     pub fn plus(mut self, other: &Counters) -> Counters {
-        let sum = |mine: Option<u64>, theirs: Option<u64>| Some(mine? + theirs?);
+        let sum = |first: Option<u64>, second: Option<u64>| Some(first? + second?);
         for (call, number) in &other.syncs_by_call {
             *self.syncs_by_call.entry(call.clone()).or_default() += number;
         }
@@ -151,7 +151,7 @@ impl Counters {
             involuntary_switches: self.involuntary_switches + other.involuntary_switches,
             cpu_ns: sum(self.cpu_ns, other.cpu_ns),
             took_ns: sum(self.took_ns, other.took_ns),
-            disk: self.disk.zip(other.disk.as_ref()).map(|(mine, theirs)| mine.plus(theirs)),
+            disk: self.disk.zip(other.disk.as_ref()).map(|(first, second)| first.plus(second)),
         }
     }
 

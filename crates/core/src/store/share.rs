@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryShare {
     /// The part as a fraction: numerator and denominator.
-    pub fraction: (u64, u64),
+    pub part: (u64, u64),
     /// The engine takes multiples of this, in bytes.
     pub step: u64,
     /// Whether each session has a cache, so that they divide the part.
@@ -24,12 +24,12 @@ impl MemoryShare {
     /// One part in `denominator`.
     pub const fn one_in(denominator: u64, says: &'static str, source: &'static str) -> MemoryShare {
         let format: fn(u64) -> String = |bytes| bytes.to_string();
-        MemoryShare { fraction: (1, denominator), step: 1, by_session: false, only_with: None, says, source, format }
+        MemoryShare { part: (1, denominator), step: 1, by_session: false, only_with: None, says, source, format }
     }
 
     /// Takes this number of parts.
     pub const fn times(self, numerator: u64) -> MemoryShare {
-        MemoryShare { fraction: (numerator, self.fraction.1), ..self }
+        MemoryShare { part: (numerator, self.part.1), ..self }
     }
 
     /// Takes the part only if another setting has this value.
@@ -54,7 +54,7 @@ impl MemoryShare {
 
     /// The part in words: `1/4 of the memory, if engine=tree`.
     pub fn describe(&self) -> String {
-        let (numerator, denominator) = self.fraction;
+        let (numerator, denominator) = self.part;
         let sessions = if self.by_session { ", divided by the sessions" } else { "" };
         let only = self.only_with.map_or(String::new(), |(name, value)| format!(", if {name}={value}"));
         format!("{numerator}/{denominator} of the memory{sessions}{only}")
@@ -62,7 +62,7 @@ impl MemoryShare {
 
     /// The setting's value on a machine with this memory in bytes.
     pub fn value(&self, memory: u64, sessions: u64) -> String {
-        let (numerator, denominator) = self.fraction;
+        let (numerator, denominator) = self.part;
         let whole_share = u128::from(memory) * u128::from(numerator) / u128::from(denominator.max(1));
         let bytes = if self.by_session { whole_share / u128::from(sessions.max(1)) } else { whole_share };
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);

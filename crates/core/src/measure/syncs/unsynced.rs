@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::interpose::look_closer;
+use super::interpose::watch_all_calls;
 
 static JOURNALING: AtomicBool = AtomicBool::new(false);
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
@@ -49,7 +49,7 @@ pub(super) fn start_journal(excluded: &Path) {
     let excluded = excluded.canonicalize().unwrap_or_else(|_| excluded.into());
     *journal() = Some(Journal { files: HashMap::new(), excluded: vec![excluded] });
     JOURNALING.store(true, Ordering::Release);
-    look_closer();
+    watch_all_calls();
 }
 
 /// Undoes unsynced writes. No other thread may write or sync through the C library afterwards: the process is to end. Fails when
