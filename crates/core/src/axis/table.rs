@@ -236,8 +236,8 @@ static RECORDS: AxisDef = AxisDef {
     words: |value| plural(value.lower(), "record"),
     completed: |value, known| {
         let open = CountRange::starting_at(value.lower()).to == value.upper();
-        let same = known.iter().find(|known| open && known.lower() == value.lower());
-        same.cloned().unwrap_or(value)
+        let known_range = known.iter().find(|range| open && range.lower() == value.lower());
+        known_range.cloned().unwrap_or(value)
     },
     ..WORDS
 };

@@ -53,7 +53,7 @@ pub fn plain_file(folder: &Path, name: &str, max_bytes: u64) -> io::Result<File>
     if name.split('/').any(|part| [".", ".."].contains(&part)) {
         return Err(refusal("it is not in the folder"));
     }
-    let opened = open_parent(folder, name).and_then(|(parent, last)| parent.file_to_read(last));
+    let opened = open_parent(folder, name).and_then(|(parent, last)| parent.open_to_read(last));
     let file = opened.map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::LOOP) => refusal("it is a link"),
         Some(Errno::NOTDIR) if name.contains('/') => refusal("it lies behind a link"),

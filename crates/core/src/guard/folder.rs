@@ -56,7 +56,7 @@ impl Folder {
     /// Makes a folder in it, with these permissions less the umask. Fails when another user's takes its place.
     pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
         mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
-        self.open_subfolder(name).and_then(Folder::made_here).inspect_err(|_| {
+        self.open_subfolder(name).and_then(Folder::adopt_owner).inspect_err(|_| {
             // Nothing has been put into it.
             let _ = unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
         })
@@ -82,7 +82,7 @@ impl Folder {
         Ok(openat(&self.handle, name, flags | extra_flags, Mode::from_raw_mode(permissions as _))?.into())
     }
 
-    pub(super) fn file_to_read(&self, name: &OsStr) -> io::Result<File> {
+    pub(super) fn open_to_read(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
@@ -210,7 +210,7 @@ impl Folder {
     }
 
     /// Notes the owner of a folder that this process has just made: this user, or the one that a file system without owners names.
-    fn made_here(mut self) -> io::Result<Folder> {
+    fn adopt_owner(mut self) -> io::Result<Folder> {
         if let Some(user) = self.foreign_owner()? {
             if self.owner_of_files()? != user {
                 return Err(self.belongs_to(user));
@@ -240,7 +240,7 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
         return Err(ErrorKind::InvalidInput.into());
     };
     let mut parent = Folder::open(parent)?;
-    parent.owner = parent.open_subfolder(name)?.made_here()?.owner;
+    parent.owner = parent.open_subfolder(name)?.adopt_owner()?.owner;
     parent.remove_served(name)
 }
 

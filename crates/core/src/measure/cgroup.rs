@@ -44,7 +44,7 @@ pub struct CgroupParent {
     folder: PathBuf,
     version: Version,
     /// This process's cgroup, whose limits those made here must not escape.
-    own: PathBuf,
+    own_folder: PathBuf,
 }
 
 /// A trial's cgroup, as the trial knows it.
@@ -131,14 +131,14 @@ impl CgroupParent {
         match self.version {
             Version::V1 => self.folder.join("memory.memsw.limit_in_bytes").exists(),
             // The top has no such file, and what is made there has.
-            Version::V2 => self.own == self.folder || self.own.join("memory.swap.max").exists(),
+            Version::V2 => self.own_folder == self.folder || self.own_folder.join("memory.swap.max").exists(),
         }
     }
 
     /// A home for tests.
     #[cfg(test)]
     pub fn sample(version: Version) -> CgroupParent {
-        CgroupParent { folder: "/nowhere".into(), version, own: "/nowhere".into() }
+        CgroupParent { folder: "/nowhere".into(), version, own_folder: "/nowhere".into() }
     }
 
     /// An unused path for a trial's cgroup.
@@ -175,7 +175,7 @@ impl CgroupParent {
         if self.version == Version::V1 {
             return Ok(());
         }
-        let left_folders = self.own.ancestors().take_while(|folder| *folder != self.folder);
+        let left_folders = self.own_folder.ancestors().take_while(|folder| *folder != self.folder);
         for limit in left_folders.flat_map(|folder| LIMITS.map(|name| folder.join(name))) {
             let text = fs::read_to_string(&limit).unwrap_or_default();
             if !(text.trim().is_empty() || text.starts_with("max")) {
@@ -314,16 +314,16 @@ impl TrialCgroup {
 fn candidates(controller: Controller, memberships: &[Membership]) -> Vec<CgroupParent> {
     let mut parents = Vec::new();
     let relevant = memberships.iter().filter(|membership| membership.is_for(controller.v1()));
-    for Membership { version, top, folder: own, .. } in relevant {
+    for Membership { version, top, folder: own_folder, .. } in relevant {
         let folders = match version {
-            Version::V1 => vec![own.clone()],
-            Version::V2 if own == top => vec![top.clone()],
-            Version::V2 => vec![own.parent().unwrap_or(top).to_path_buf(), top.clone()],
+            Version::V1 => vec![own_folder.clone()],
+            Version::V2 if own_folder == top => vec![top.clone()],
+            Version::V2 => vec![own_folder.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
         parents.extend(folders.into_iter().map(|folder| CgroupParent {
             folder,
             version: *version,
-            own: own.clone(),
+            own_folder: own_folder.clone(),
         }));
     }
     parents.dedup();
@@ -382,7 +382,7 @@ mod tests {
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
         let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
+            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: top.path().join("own") };
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
         assert_eq!((parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)), (Ok(()), Ok(())));
@@ -419,8 +419,8 @@ mod tests {
         assert!(!remove(&folder), "it is locked");
         drop(held);
         // A process that has ended counts for a moment longer, and another test may remove what nobody holds any more.
-        let until = std::time::Instant::now() + Duration::from_secs(60);
-        while folder.exists() && std::time::Instant::now() < until {
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
+        while folder.exists() && std::time::Instant::now() < deadline {
             remove(&folder);
         }
         assert!(!folder.exists() && !remove(&folder));
@@ -442,17 +442,17 @@ mod tests {
     #[test]
     fn a_limit_is_not_escaped() {
         let top = tempfile::tempdir().unwrap();
-        let own = top.path().join("limited.scope");
-        fs::create_dir(&own).unwrap();
-        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own: own.clone() };
-        fs::write(own.join("memory.max"), "max\n").unwrap();
-        fs::write(own.join("cpu.max"), "max 100000\n").unwrap();
-        fs::write(own.join("io.max"), "").unwrap();
+        let own_folder = top.path().join("limited.scope");
+        fs::create_dir(&own_folder).unwrap();
+        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
+        fs::write(own_folder.join("memory.max"), "max\n").unwrap();
+        fs::write(own_folder.join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(own_folder.join("io.max"), "").unwrap();
         assert_eq!(parent.check_may_be_left(), Ok(()));
-        fs::write(own.join("cpu.max"), "50000 100000\n").unwrap();
+        fs::write(own_folder.join("cpu.max"), "50000 100000\n").unwrap();
         assert!(parent.check_may_be_left().unwrap_err().contains("limited.scope/cpu.max"));
         // The limits of the home hold for each cgroup that is made there.
-        fs::remove_file(own.join("cpu.max")).unwrap();
+        fs::remove_file(own_folder.join("cpu.max")).unwrap();
         fs::write(top.path().join("memory.max"), "1000\n").unwrap();
         assert_eq!(parent.check_may_be_left(), Ok(()));
     }
@@ -466,7 +466,7 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own: folder("own") };
+        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();

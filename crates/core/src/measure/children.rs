@@ -50,14 +50,14 @@ pub(crate) fn check_held() -> Result<(), String> {
         return Ok(());
     }
     let own_pid = std::process::id();
-    for (pid, should) in processes().into_iter().map(|pid| (pid, true)).chain([(own_pid, false)]) {
+    for (pid, should_be_in) in processes().into_iter().map(|pid| (pid, true)).chain([(own_pid, false)]) {
         // One that has just ended is in none.
         let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
         for group in &groups {
             let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
-            if is_in != should && !has_ended(pid) {
-                let (owner, should) = if should { ("server's", "should") } else { ("trial's", "should not") };
+            if is_in != should_be_in && !has_ended(pid) {
+                let (owner, should) = if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
                 return Err(format!("the {owner} process {pid} {should} be in {}", group.folder().display()));
             }
         }

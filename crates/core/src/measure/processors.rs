@@ -68,7 +68,7 @@ impl Snapshot {
     pub fn shares(&self, earlier: &Snapshot) -> Option<Shares> {
         let total = self.total.saturating_sub(earlier.total);
         // A processor that wakes from waiting may take some of it back.
-        let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total as f64).min(1.0);
+        let share = |now: u64, before: u64| (now.saturating_sub(before) as f64 / total as f64).min(1.0);
         (total > 0).then(|| Shares {
             user: share(self.user, earlier.user),
             system: share(self.system, earlier.system),

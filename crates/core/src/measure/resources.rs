@@ -197,10 +197,10 @@ mod tests {
     fn work_is_watched_and_short_work_is_not() {
         let (done, course) = ResourceProbe::default().during(|| 7);
         assert_eq!((done, course), (7, None));
-        let until = Instant::now() + Duration::from_millis(2300);
+        let deadline = Instant::now() + Duration::from_millis(2300);
         let work = || {
             let mut sum = 0_u64;
-            while Instant::now() < until {
+            while Instant::now() < deadline {
                 sum = std::hint::black_box(sum.wrapping_add(1));
             }
         };

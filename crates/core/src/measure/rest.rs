@@ -50,7 +50,7 @@ pub fn wait() -> Rest {
     let rule = rest_rule(children::count());
     let start = Instant::now();
     let mut before = ActivitySample::now();
-    let at_rest = comes_to_rest(rule.quiet_steps, || {
+    let at_rest = wait_until_quiet(rule.quiet_steps, || {
         if start.elapsed() >= AT_MOST {
             return None;
         }
@@ -64,7 +64,7 @@ pub fn wait() -> Rest {
 }
 
 /// Whether `quiet_steps` looks in sequence without work come before the end; `is_at_work` gives whether there was work, and `None` at the end.
-fn comes_to_rest(quiet_steps: u32, mut is_at_work: impl FnMut() -> Option<bool>) -> bool {
+fn wait_until_quiet(quiet_steps: u32, mut is_at_work: impl FnMut() -> Option<bool>) -> bool {
     let mut quiet_so_far = 0_u32;
     while quiet_so_far < quiet_steps {
         match is_at_work() {
@@ -135,7 +135,7 @@ mod tests {
     /// Whether these looks come to rest, and after how many.
     fn wait_for_rest(quiet_steps: u32, looks: &[bool]) -> (bool, usize) {
         let mut look_count = 0;
-        let at_rest = comes_to_rest(quiet_steps, || {
+        let at_rest = wait_until_quiet(quiet_steps, || {
             look_count += 1;
             looks.get(look_count - 1).copied()
         });

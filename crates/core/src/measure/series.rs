@@ -214,8 +214,8 @@ impl Seconds<'_> {
     /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
     /// quantum ended.
     pub fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), String> {
-        let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
-        if now > self.second { self.push_second(latencies, now) } else { Ok(()) }
+        let current_second = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
+        if current_second > self.second { self.push_second(latencies, current_second) } else { Ok(()) }
     }
 
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
@@ -231,18 +231,18 @@ impl Seconds<'_> {
         reported.add(latencies.histogram()).map_err(|error| error.to_string())
     }
 
-    fn push_second(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
+    fn push_second(&mut self, latencies: &Latencies, next_second: u32) -> Result<(), String> {
         let mut reported = self.lock_reported();
         let mut gathered = self.series.gathered();
         let pending = gathered.second(self.second)?;
         pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
         pending.subtract(&*reported).map_err(|error| error.to_string())?;
-        gathered.reached[self.thread] = now;
+        gathered.reached[self.thread] = next_second;
         let finished_before = gathered.reached.iter().copied().min().unwrap_or(0);
         gathered.sum_up(finished_before);
         self.set_reported(&mut reported, latencies)?;
         drop((reported, gathered));
-        self.second = now;
+        self.second = next_second;
         Ok(())
     }
 }

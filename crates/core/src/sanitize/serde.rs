@@ -32,8 +32,8 @@ fn rewrite(message: &str) -> Option<String> {
     let rest = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start))?;
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // The words for what was found may hold these themselves; those for what is wanted do not.
-    let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("expected {}, found {}", describe_expected(wanted), describe_found(found)))
+    let (found, expected) = rest.rsplit_once(", expected ")?;
+    Some(format!("expected {}, found {}", describe_expected(expected), describe_found(found)))
 }
 
 fn describe_found(found: &str) -> String {
@@ -54,12 +54,12 @@ fn describe_found(found: &str) -> String {
 }
 
 /// The words for what is wanted, with the JSON reader's position.
-fn describe_expected(wanted: &str) -> String {
-    let (wanted, place) = match wanted.split_once(" at line ") {
-        Some((wanted, place)) => (wanted, format!(" (line {place})")),
-        None => (wanted, String::new()),
+fn describe_expected(expected: &str) -> String {
+    let (expected, place) = match expected.split_once(" at line ") {
+        Some((expected, place)) => (expected, format!(" (line {place})")),
+        None => (expected, String::new()),
     };
-    let words = match wanted {
+    let words = match expected {
         "a string" | "path string" | "string" => "text in quotes",
         "a sequence" => "a list",
         "a map" | "map" => "a table",

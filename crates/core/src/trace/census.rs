@@ -84,7 +84,7 @@ impl KeyTally {
 
 /// The records that the store is to hold when the trace has been played.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftRecords {
+pub struct RecordTallies {
     /// Keys that are looked for before they are written.
     pub before: KeyTally,
     /// The keys of `before` that keep their value.
@@ -104,7 +104,7 @@ impl Census {
     }
 
     /// Operations that looked for keys which the trace had not written before.
-    pub fn looked_for_unwritten(&self) -> u64 {
+    pub fn lookups_of_unwritten(&self) -> u64 {
         self.unwritten_lookups * self.one_in()
     }
 
@@ -155,7 +155,7 @@ impl Census {
     }
 
     /// The records that are touched up to an operation. A value whose size is nowhere in the trace has `unknown` bytes.
-    pub fn touched_up_to(&self, position: u64, unknown: u64) -> KeyTally {
+    pub fn records_touched_up_to(&self, position: u64, unknown: u64) -> KeyTally {
         let mut tally = KeyTally::default();
         for history in self.keys.values().filter(|history| history.first <= position) {
             tally.add(history, size_or(history.size, unknown));
@@ -164,8 +164,8 @@ impl Census {
     }
 
     /// The records that the store is to hold at the end.
-    pub fn left_records(&self, unknown: u64) -> LeftRecords {
-        let mut tallies = LeftRecords::default();
+    pub fn record_tallies(&self, unknown: u64) -> RecordTallies {
+        let mut tallies = RecordTallies::default();
         for history in self.keys.values() {
             let loaded = size_or(history.loaded_size.flatten(), unknown);
             if history.loaded_size.is_some() {
@@ -178,7 +178,7 @@ impl Census {
             }
         }
         let factor = self.one_in();
-        LeftRecords {
+        RecordTallies {
             before: tallies.before.scaled_by(factor),
             kept: tallies.kept.scaled_by(factor),
             written: tallies.written.scaled_by(factor),
@@ -252,12 +252,12 @@ mod tests {
                 ("scan", 5, Some(7)),
             ],
         );
-        assert_eq!(census.looked_for_unwritten(), 4);
-        let left = census.left_records(33);
-        assert_eq!(left.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
-        assert_eq!(left.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
-        assert_eq!(left.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
-        assert_eq!(census.touched_up_to(3, 33).keys, 2);
+        assert_eq!(census.lookups_of_unwritten(), 4);
+        let tallies = census.record_tallies(33);
+        assert_eq!(tallies.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
+        assert_eq!(tallies.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
+        assert_eq!(tallies.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
+        assert_eq!(census.records_touched_up_to(3, 33).keys, 2);
         assert_eq!(census.skew().once, 0.25);
     }
 
@@ -291,7 +291,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let tallies = census(100, &operations).left_records(7);
+            let tallies = census(100, &operations).record_tallies(7);
             let tally = |sizes: Vec<u64>| (sizes.len() as u64, sizes.iter().sum::<u64>());
             let figures = |tally: KeyTally| (tally.keys, tally.value_bytes);
             prop_assert_eq!(figures(tallies.before), tally(loaded.into_values().collect()));

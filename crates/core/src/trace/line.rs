@@ -77,7 +77,7 @@ impl Columns {
     }
 
     /// Whether lines have a time.
-    pub fn have_times(&self) -> bool {
+    pub fn has_times(&self) -> bool {
         self.time.is_some()
     }
 
@@ -372,7 +372,7 @@ mod tests {
         assert!(
             headerless.read(&longer, &mut key).unwrap_err().contains("has 5 columns, and the first line has 4")
         );
-        assert!(!parse_header("key,op").unwrap().have_times() && parse_header("a,b").is_none());
+        assert!(!parse_header("key,op").unwrap().has_times() && parse_header("a,b").is_none());
     }
 
     #[test]

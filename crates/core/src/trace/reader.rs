@@ -116,7 +116,7 @@ impl Reader {
     /// Whether its operations have times.
     pub fn has_times(&self) -> bool {
         match &self.lines {
-            Lines::Csv { columns, .. } => columns.have_times(),
+            Lines::Csv { columns, .. } => columns.has_times(),
             Lines::Plain { .. } => true,
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::census::{Census, KeyTally, LeftRecords, Skew};
+use super::census::{Census, KeyTally, RecordTallies, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
@@ -215,8 +215,8 @@ impl SummaryCounts {
         let went_back = reader.went_back();
         let Some(sha256) = reader.digest(is_over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
-        let left_records = self.census.left_records(unknown);
-        let mut facts = self.facts(form, left_records, unknown);
+        let record_tallies = self.census.record_tallies(unknown);
+        let mut facts = self.facts(form, record_tallies, unknown);
         facts.sha256.clone_from(&sha256);
         facts.limit = options.limit.unwrap_or_default();
         if !has_times {
@@ -226,7 +226,7 @@ impl SummaryCounts {
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
         let touched_records = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let KeyTally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
+            let KeyTally { keys, key_bytes, value_bytes } = self.census.records_touched_up_to(operations, unknown);
             TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
         };
         let share = |(word, count): &(&'static OperationName, u64)| Share {
@@ -253,17 +253,17 @@ impl SummaryCounts {
             counted_one_in: facts.one_in,
             skew: self.census.skew(),
             working_set: SHARES.map(touched_records).to_vec(),
-            read_before_written_keys: left_records.before.keys,
-            read_before_written_operations: self.census.looked_for_unwritten(),
+            read_before_written_keys: record_tallies.before.keys,
+            read_before_written_operations: self.census.lookups_of_unwritten(),
             facts,
         }))
     }
 
-    fn facts(&self, form: Form, left_records: LeftRecords, unknown: u64) -> Facts {
+    fn facts(&self, form: Form, record_tallies: RecordTallies, unknown: u64) -> Facts {
         let count_of = |does: TraceOperation| {
             self.words.iter().filter(|(word, _)| word.does == does).map(|(_, count)| count).sum::<u64>()
         };
-        let LeftRecords { before, kept, written } = left_records;
+        let RecordTallies { before, kept, written } = record_tallies;
         Facts {
             get: count_of(TraceOperation::Get),
             set: count_of(TraceOperation::Set),

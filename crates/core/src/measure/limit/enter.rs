@@ -43,16 +43,16 @@ impl LimitValues {
         for group in &self.groups {
             group.join()?;
         }
-        let own = cgroups::own_memberships();
+        let memberships = cgroups::own_memberships();
         for group in &self.groups {
-            if !own.iter().any(|own| own.folder.file_name() == group.folder().file_name()) {
+            if !memberships.iter().any(|membership| membership.folder.file_name() == group.folder().file_name()) {
                 return Err(format!(
                     "the process is not in {} though it joined it",
                     group.folder().display()
                 ));
             }
         }
-        self.limits.iter().map(|limit| self.check(limit, &own)).collect()
+        self.limits.iter().map(|limit| self.check(limit, &memberships)).collect()
     }
 
     /// Leaves this process outside the cgroups, which its private server will join. A limit that no cgroup holds applies to both.
@@ -76,7 +76,7 @@ impl LimitValues {
     fn check(
         &self,
         wanted_limit: &(LimitKind, u64, LimitMechanism, Option<String>),
-        own: &[Membership],
+        memberships: &[Membership],
     ) -> Result<LimitReport, String> {
         let (limit, asked, mechanism, _) = wanted_limit;
         let in_force = match mechanism {
@@ -87,7 +87,7 @@ impl LimitValues {
             }
             LimitMechanism::V1 | LimitMechanism::V2 => self.value_in_groups(*limit)?,
             LimitMechanism::Scope => {
-                let group = own.iter().find(|own| own.version == Version::V2);
+                let group = memberships.iter().find(|membership| membership.version == Version::V2);
                 let group = group.ok_or("the process is in no cgroup of version 2")?;
                 // Where systemd has its hierarchy.
                 let path = group.path.strip_prefix("/").unwrap_or(&group.path);
