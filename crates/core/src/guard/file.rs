@@ -45,8 +45,8 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
     Ok(file)
 }
 
-/// Opens a plain file of at most `max_bytes` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe
-/// is not waited for. Fails with [`ErrorKind::InvalidInput`] when it is a link, no file, or outside of the folder, and with
+/// Opens a plain file of at most `max_bytes` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a
+/// pipe is not waited for. Fails with [`ErrorKind::InvalidInput`] when it is a link, no file, or outside of the folder, and with
 /// [`ErrorKind::FileTooLarge`] when it is longer.
 pub fn plain_file(folder: &Path, name: &str, max_bytes: u64) -> io::Result<File> {
     let refusal = |reason: &str| io::Error::new(ErrorKind::InvalidInput, reason);

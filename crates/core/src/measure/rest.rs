@@ -63,7 +63,7 @@ pub fn wait() -> Rest {
     Rest { took_ns: start.elapsed().as_nanos() as u64, at_rest }
 }
 
-/// Whether `quiet_steps` looks in sequence without work come before the end; `is_at_work` gives whether there was work, and `None` at the end.
+/// Whether `quiet_steps` looks in a row find no work before the end; `is_at_work` gives what a look finds, and `None` at the end.
 fn wait_until_quiet(quiet_steps: u32, mut is_at_work: impl FnMut() -> Option<bool>) -> bool {
     let mut quiet_so_far = 0_u32;
     while quiet_so_far < quiet_steps {

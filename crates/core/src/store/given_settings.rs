@@ -50,7 +50,7 @@ impl<'a> GivenSettings<'a> {
         self.options.settings.get(name).map(String::as_str)
     }
 
-    /// The setting, parsed; `expected` is the expected value in the error. Fails with [`StoreError::BadSetting`] when it can't be parsed.
+    /// The setting, parsed; the error says that it is not `expected`. Fails with [`StoreError::BadSetting`] when it can't be parsed.
     pub fn parse<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
         self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, expected))).transpose()
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
-use super::share::MemoryShare;
+use super::memory_share::MemoryShare;
 use crate::result::{WrittenRecords, format1};
 use crate::units::{exact_bytes, parse_bytes, with_commas};
 

@@ -115,7 +115,7 @@ impl OneFile {
         self.records.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces or removes values and writes the file, if `check` allows it. If the file can't be written or renamed, nothing changes.
+    /// Replaces or removes values and writes the file, if `check` allows it. Nothing changes if it can't be written or renamed.
     fn apply<'r>(
         &self,
         changes: impl IntoIterator<Item = (&'r [u8], Option<&'r [u8]>)>,
