@@ -21,7 +21,7 @@ const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
 /// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB`, `4k`, `10G` (units of 1024), `4KB`, `10GB` (units of 1000). The error
 /// says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = number::with_unit(text);
+    let (number, unit) = number::split_unit(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => Some(1),
         "k" | "kib" => Some(1 << 10),
@@ -34,13 +34,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         "tb" => Some(1_000_000_000_000),
         _ => None,
     };
-    let bytes = factor.and_then(|factor| number::scaled(number, factor, factor == 1));
+    let bytes = factor.and_then(|factor| number::parse_scaled(number, factor, factor == 1));
     bytes.ok_or_else(|| format!("{} is not a size: {SIZES}{}", quoted(text), number::comma_hint(text)))
 }
 
 /// Reads a count: `1000`, `1,000`, `1_000`, `100k`, `1.5M`, `1e6` (decimal). The error says what a count looks like.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    let (number, unit) = number::with_unit(text);
+    let (number, unit) = number::split_unit(text);
     let factor = match unit {
         "" => Some(1),
         "k" | "K" => Some(1_000),
@@ -50,7 +50,7 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     };
     // 50.000 is fifty to some people and fifty thousand to others.
     let is_exact = factor != Some(1) || !number.contains('.') || number.contains(['e', 'E']);
-    let count = factor.filter(|_| is_exact).and_then(|factor| number::scaled(number, factor, true));
+    let count = factor.filter(|_| is_exact).and_then(|factor| number::parse_scaled(number, factor, true));
     count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
@@ -65,7 +65,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         let tail = tail.trim_start();
         let end = tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len());
         let unit_s = seconds_of(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
-        seconds += number::fraction(number).ok_or_else(to_error)? * unit_s;
+        seconds += number::parse_fraction(number).ok_or_else(to_error)? * unit_s;
         previous_unit_s = unit_s;
         rest = tail[end..].trim_start();
     }
@@ -218,8 +218,8 @@ impl FromStr for SizeRange {
 fn parse_dashed(text: &str) -> Option<(u64, u64)> {
     let (from, to) = text.split_once('-')?;
     let to_bytes = parse_bytes(to).ok()?;
-    let unit = number::with_unit(to).1;
-    let from = if number::with_unit(from).1.is_empty() { format!("{from}{unit}") } else { from.to_owned() };
+    let unit = number::split_unit(to).1;
+    let from = if number::split_unit(from).1.is_empty() { format!("{from}{unit}") } else { from.to_owned() };
     Some((parse_bytes(&from).ok()?, to_bytes))
 }
 

@@ -41,17 +41,17 @@ impl LoadedLibrary {
     }
 
     pub fn table(&self, name: &str) -> Result<Table, String> {
-        let is_named = |table: &&Table| described(table.0).is_ok_and(|described| described.name == name);
+        let is_named = |table: &&Table| describe_store(table.0).is_ok_and(|described| described.name == name);
         let table = self.tables()?.iter().find(is_named);
         table
             .copied()
             .ok_or_else(|| format!("the library {} has no store {name}", self.library.path.display()))
     }
 
-    pub fn described(&self) -> Result<Vec<DescribedStore>, String> {
+    pub fn describe_stores(&self) -> Result<Vec<DescribedStore>, String> {
         let to_error = |why: String| format!("the library {}: {why}", self.library.path.display());
         let check = |table: &Table| {
-            let described = described(table.0)?;
+            let described = describe_store(table.0)?;
             described.check()?;
             check_functions(table.0, &described)?;
             Ok(described)
@@ -136,7 +136,7 @@ pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T]
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-fn described(store: &ffi::Store) -> Result<DescribedStore, String> {
+fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
     let name = text("name", store.name)?;
     let name_store = |why: String| format!("{name}: {why}");
     let offer = |offer: &ffi::Offer| {

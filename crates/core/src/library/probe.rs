@@ -91,7 +91,7 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
 
 /// Answers as that process.
 pub fn answer(path: &Path) -> io::Result<()> {
-    let stores = find(path).and_then(|library| LoadedLibrary::new(library).described());
+    let stores = find(path).and_then(|library| LoadedLibrary::new(library).describe_stores());
     let text = serde_json::to_vec(&stores)?;
     let mut out = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
     out.write_all(&text)

@@ -24,7 +24,7 @@ struct Extent {
 }
 
 #[repr(C)]
-struct Map {
+struct ExtentMap {
     start: u64,
     length: u64,
     flags: u32,
@@ -50,16 +50,16 @@ pub struct FileExtent {
 /// The extents of all files below a folder, as far as the file system reports them.
 pub fn extents_below(folder: &Path) -> io::Result<Vec<FileExtent>> {
     let mut found = Vec::new();
-    list(folder, folder, &mut found)?;
+    collect_extents(folder, folder, &mut found)?;
     Ok(found)
 }
 
-fn list(top: &Path, folder: &Path, found: &mut Vec<FileExtent>) -> io::Result<()> {
+fn collect_extents(top: &Path, folder: &Path, found: &mut Vec<FileExtent>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (kind, path) = (entry.file_type()?, entry.path());
         if kind.is_dir() {
-            list(top, &path, found)?;
+            collect_extents(top, &path, found)?;
         } else if kind.is_file() {
             let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
             // A file that can't be opened or mapped has no extents.
@@ -80,7 +80,7 @@ fn read_extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut extents: Vec<Extent> = Vec::new();
     loop {
         let start = extents.last().map_or(0, |extent| extent.logical + extent.length);
-        let mut map = Map {
+        let mut map = ExtentMap {
             start,
             length: u64::MAX - start,
             flags: SYNC,

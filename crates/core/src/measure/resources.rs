@@ -31,22 +31,22 @@ impl ResourceProbe {
             let sampler = sampler.spawn_scoped(scope, move || self.sample_until(&work_end));
             let result = work();
             drop(work_guard);
-            let course = sampler.ok().and_then(|sampler| sampler.join().ok());
-            (result, course.filter(|course| !course.at_s.is_empty()))
+            let series = sampler.ok().and_then(|sampler| sampler.join().ok());
+            (result, series.filter(|series| !series.at_s.is_empty()))
         })
     }
 
     fn sample_until(&self, work_end: &Receiver<()>) -> ResourceSeries {
         let start = Instant::now();
-        let mut course = ResourceSeries::default();
+        let mut series = ResourceSeries::default();
         let (mut before, mut due) = (self.take_sample(start), STEP);
         while work_end.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
             let now = self.take_sample(start);
-            course.add(&before, &now);
+            series.add(&before, &now);
             before = now;
             due += STEP;
         }
-        course.drop_incomplete()
+        series.drop_incomplete()
     }
 
     fn take_sample(&self, start: Instant) -> ResourceSample {
@@ -171,18 +171,18 @@ mod tests {
             waited_ms: 6000,
             busy_ms: 1000,
         };
-        let mut course = ResourceSeries::default();
-        course.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
-        let figure = |name: &str| course.figures[name].as_slice();
+        let mut series = ResourceSeries::default();
+        series.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
+        let figure = |name: &str| series.figures[name].as_slice();
         assert_eq!((figure("reads_per_s"), figure("writes_per_s")), (&[10.0][..], &[0.0][..]));
         assert_eq!((figure("read_bytes_per_s"), figure("written_bytes_per_s")), (&[2048.0][..], &[2048.0][..]));
         assert_eq!((figure("queue"), figure("busy_share")), (&[3.0][..], &[0.5][..]));
         assert_eq!((figure("memory_bytes"), figure("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
         assert_eq!(figure("processor_pressure"), [0.25]);
-        assert!(!course.figures.contains_key("io_pressure"));
+        assert!(!series.figures.contains_key("io_pressure"));
         // The device went away.
-        course.add(&sample_at(3, Some(later), 0), &sample_at(4, None, 0));
-        let complete = course.drop_incomplete();
+        series.add(&sample_at(3, Some(later), 0), &sample_at(4, None, 0));
+        let complete = series.drop_incomplete();
         assert!(!complete.figures.contains_key("queue") && complete.figures.contains_key("memory_bytes"));
     }
 
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn work_is_watched_and_short_work_is_not() {
-        let (done, course) = ResourceProbe::default().during(|| 7);
-        assert_eq!((done, course), (7, None));
+        let (done, series) = ResourceProbe::default().during(|| 7);
+        assert_eq!((done, series), (7, None));
         let deadline = Instant::now() + Duration::from_millis(2300);
         let work = || {
             let mut sum = 0_u64;
@@ -204,13 +204,13 @@ mod tests {
                 sum = std::hint::black_box(sum.wrapping_add(1));
             }
         };
-        let ((), course) = ResourceProbe::default().during(work);
-        let course = course.unwrap();
-        let [user, idle] = ["user_share", "idle_share"].map(|name| &course.figures[name]);
-        assert!(course.at_s.len() >= 2 && user.len() == course.at_s.len());
+        let ((), series) = ResourceProbe::default().during(work);
+        let series = series.unwrap();
+        let [user, idle] = ["user_share", "idle_share"].map(|name| &series.figures[name]);
+        assert!(series.at_s.len() >= 2 && user.len() == series.at_s.len());
         assert!(
             user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0),
-            "{course:?}"
+            "{series:?}"
         );
     }
 }

@@ -192,7 +192,7 @@ struct FolderSession<'a> {
 
 impl Session for FolderSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if self.store.config.rename { self.put_anew(key, value) } else { self.put_in_place(key, value) }
+        if self.store.config.rename { self.put_by_rename(key, value) } else { self.put_in_place(key, value) }
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -234,7 +234,7 @@ impl Session for FolderSession<'_> {
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let written = if self.store.guarantee() == Guarantee::Power {
-            self.put_all_durably(records)
+            self.put_batch_durably(records)
         } else {
             records.iter().try_for_each(|(key, value)| self.insert(key, value))
         };
@@ -261,7 +261,7 @@ impl FolderSession<'_> {
     }
 
     /// Writes a file that a killed process leaves whole, old or new, and syncs as configured.
-    fn put_anew(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn put_by_rename(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         let mut fresh = FreshDirectories::default();
         let mut written = self
@@ -282,7 +282,7 @@ impl FolderSession<'_> {
 
     /// Writes all files before the first rename, so that one sync serves their contents and one their names. Overwritten files
     /// have their names, and need one.
-    fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+    fn put_batch_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let Config { rename, .. } = self.store.config;
         let sync_each_file = self.store.group == GroupSync::EachFile;
         let mut fresh = FreshDirectories::default();

@@ -29,13 +29,13 @@ impl Hasher for IdentityHasher {
 
 /// Where a key's value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum LastValue {
     /// From before the trace: its first operation was one that looks for it.
-    Before,
+    Loaded,
     /// A value from the trace, with its size in bytes.
     Written(u32),
     /// It has none.
-    Gone,
+    Missing,
 }
 
 /// The history of a key so far.
@@ -46,7 +46,7 @@ struct KeyHistory {
     key_bytes: u32,
     /// The latest size that the trace has for it.
     size: Option<u32>,
-    value: Value,
+    value: LastValue,
     /// Whether its first operation was one that looks for it; then the size that this has.
     loaded_size: Option<Option<u32>>,
 }
@@ -124,17 +124,17 @@ impl Census {
             count: 0,
             key_bytes: entry.key.len() as u32,
             size: None,
-            value: if does.needs_key() { Value::Before } else { Value::Gone },
+            value: if does.needs_key() { LastValue::Loaded } else { LastValue::Missing },
             loaded_size: does.needs_key().then_some(entry_size),
         });
         history.count += 1;
-        self.unwritten_lookups += u64::from(does.needs_key() && history.value == Value::Before);
+        self.unwritten_lookups += u64::from(does.needs_key() && history.value == LastValue::Loaded);
         history.size = entry_size.or(history.size);
         match does {
             TraceOperation::Set | TraceOperation::Modify => {
-                history.value = Value::Written(entry_size.unwrap_or_default())
+                history.value = LastValue::Written(entry_size.unwrap_or_default())
             }
-            TraceOperation::Remove => history.value = Value::Gone,
+            TraceOperation::Remove => history.value = LastValue::Missing,
             TraceOperation::Get | TraceOperation::Scan | TraceOperation::Skip => {}
         }
         if self.keys.len() > self.max_keys {
@@ -172,9 +172,9 @@ impl Census {
                 tallies.before.add(history, loaded);
             }
             match history.value {
-                Value::Before => tallies.kept.add(history, loaded),
-                Value::Written(size) => tallies.written.add(history, u64::from(size)),
-                Value::Gone => {}
+                LastValue::Loaded => tallies.kept.add(history, loaded),
+                LastValue::Written(size) => tallies.written.add(history, u64::from(size)),
+                LastValue::Missing => {}
             }
         }
         let factor = self.one_in();

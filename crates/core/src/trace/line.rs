@@ -126,11 +126,11 @@ impl Columns {
 /// A field without the blanks behind the comma ahead of it, and without quotes that these keep the reader from seeing.
 fn strip_blanks(raw: &[u8]) -> &[u8] {
     let field = raw.trim_ascii_start();
-    if field.len() < raw.len() { unquoted(field) } else { raw }
+    if field.len() < raw.len() { unquote(field) } else { raw }
 }
 
 /// A field without the quotes around it.
-fn unquoted(field: &[u8]) -> &[u8] {
+fn unquote(field: &[u8]) -> &[u8] {
     field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }
 
@@ -186,14 +186,14 @@ pub fn csv_fields(line: &str) -> Vec<String> {
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let missing_column = || "it has fewer than the seven columns of Twitter's traces";
-    let mut next = || from_end.next().map(|field| unquoted(field.trim_ascii())).ok_or_else(missing_column);
+    let mut next = || from_end.next().map(|field| unquote(field.trim_ascii())).ok_or_else(missing_column);
     let (_ttl, operation, _client, size, _key_size) = (next()?, next()?, next()?, next()?, next()?);
     let rest = from_end.next().ok_or_else(missing_column)?;
     let comma = rest.iter().position(|byte| *byte == b',');
     let comma = comma.ok_or_else(missing_column)?;
-    let time_ns = to_nanoseconds(parse_number(unquoted(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
+    let time_ns = to_nanoseconds(parse_number(unquote(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
     key.clear();
-    key.extend_from_slice(unquoted(rest[comma + 1..].trim_ascii_start()));
+    key.extend_from_slice(unquote(rest[comma + 1..].trim_ascii_start()));
     let word = find_operation(Form::Twitter, operation)?;
     Ok(ParsedLine { time_ns, word, size: known_size(word, parse_number(size, "size")?) })
 }

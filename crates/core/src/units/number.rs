@@ -2,7 +2,7 @@
 
 use crate::sanitize::quoted;
 
-pub(super) fn with_unit(text: &str) -> (&str, &str) {
+pub(super) fn split_unit(text: &str) -> (&str, &str) {
     let (number, rest) = split(text.trim());
     (number, rest.trim())
 }
@@ -23,7 +23,7 @@ fn exponent(text: &str) -> usize {
 }
 
 /// A number times a factor, which must be whole if `exact`; `None` for no number or too large a one.
-pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
+pub(super) fn parse_scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
     let digits = without_separators(number)?;
     if let Ok(whole) = digits.parse::<u64>() {
         return whole.checked_mul(factor);
@@ -33,7 +33,7 @@ pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
     (value >= 0.0 && value < u64::MAX as f64 && (is_whole || !exact)).then_some(value.round() as u64)
 }
 
-pub(super) fn fraction(number: &str) -> Option<f64> {
+pub(super) fn parse_fraction(number: &str) -> Option<f64> {
     without_separators(number)?.parse().ok()
 }
 
@@ -134,24 +134,24 @@ mod tests {
             ("2.5e1", 25),
             ("18446744073709551615", u64::MAX),
         ] {
-            assert_eq!(scaled(text, 1, true), Some(expected), "{text}");
+            assert_eq!(parse_scaled(text, 1, true), Some(expected), "{text}");
         }
         for text in [
             "", ",", "5,00", "5,0000", "1,00,000", "0,500", ",500", "500,", "1,5", "1.5", "50.0.0", "-1",
             "1e", "_",
         ] {
-            assert_eq!(scaled(text, 1, true), None, "{text}");
+            assert_eq!(parse_scaled(text, 1, true), None, "{text}");
         }
-        assert_eq!(scaled("1.46", 1 << 20, false), Some(1_530_921));
-        assert_eq!(scaled("99999999999", 1 << 40, true), None);
-        assert_eq!(with_unit("1e6 KiB"), ("1e6", "KiB"));
-        assert_eq!(with_unit("12e"), ("12", "e"));
-        assert_eq!(with_unit("µs"), ("", "µs"));
+        assert_eq!(parse_scaled("1.46", 1 << 20, false), Some(1_530_921));
+        assert_eq!(parse_scaled("99999999999", 1 << 40, true), None);
+        assert_eq!(split_unit("1e6 KiB"), ("1e6", "KiB"));
+        assert_eq!(split_unit("12e"), ("12", "e"));
+        assert_eq!(split_unit("µs"), ("", "µs"));
     }
 
     #[test]
     fn a_comma_separates_values_unless_it_can_only_group_thousands() {
-        let is_good = |text: &str| scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
+        let is_good = |text: &str| parse_scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
         let split = |text: &str| split_list(text, is_good);
         for (text, expected) in [
             ("100", &["100"][..]),

@@ -201,7 +201,7 @@ fn parse_part(text: &str) -> Result<SizePart, String> {
         )
     };
     let (share, range) = text.split_once(':').ok_or_else(to_error)?;
-    let share = share.trim().strip_suffix('%').and_then(number::fraction).ok_or_else(to_error)?;
+    let share = share.trim().strip_suffix('%').and_then(number::parse_fraction).ok_or_else(to_error)?;
     let millionths = share * 10_000.0;
     let is_whole =
         (millionths - millionths.round()).abs() < 1e-6 && (0.0..=f64::from(WHOLE)).contains(&millionths);

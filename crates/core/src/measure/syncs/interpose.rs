@@ -16,14 +16,14 @@ use super::unsynced::{self, SyncTarget};
 use super::{SyncFunction, count, count_this_thread};
 
 /// The next definition of a function, after this program's.
-struct Next {
+struct NextFunction {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
 }
 
-impl Next {
-    const fn new(name: &'static CStr) -> Next {
-        Next { name, address: AtomicPtr::new(ptr::null_mut()) }
+impl NextFunction {
+    const fn new(name: &'static CStr) -> NextFunction {
+        NextFunction { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
     #[inline(always)]
@@ -44,7 +44,7 @@ impl Next {
 
 /// Times a sync, and keeps its `errno`.
 #[inline(always)]
-fn timed<T>(call: SyncFunction, action: impl FnOnce() -> T) -> T {
+fn run_timed<T>(call: SyncFunction, action: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = action();
     // SAFETY: every thread has its own, at a fixed address.
@@ -74,7 +74,7 @@ impl Failure for () {
 
 #[cold]
 fn fail_as_missing<T: Failure>() -> T {
-    // SAFETY: as in `timed`.
+    // SAFETY: as in `run_timed`.
     unsafe { *libc::__errno_location() = libc::ENOSYS };
     T::FAILED
 }
@@ -90,7 +90,7 @@ macro_rules! hand_on {
         /// As the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            static NEXT: Next = Next::new($text);
+            static NEXT: NextFunction = NextFunction::new($text);
             let next = NEXT.get();
             if next.is_null() {
                 return fail_as_missing();
@@ -120,7 +120,7 @@ hand_on! {
         |next| run_sync_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, SyncTarget::Mapped(address), next);
     sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
-        |next| timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
+        |next| run_timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
 
     write, c"write", (fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t) -> ssize_t,
@@ -162,8 +162,8 @@ type OfFile = unsafe extern "C" fn(c_int) -> c_int;
 const WAITS: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
 #[inline(always)]
-fn timed_if<T>(is_sync: bool, call: SyncFunction, action: impl FnOnce() -> T) -> T {
-    if is_sync { timed(call, action) } else { action() }
+fn run_timed_if<T>(is_sync: bool, call: SyncFunction, action: impl FnOnce() -> T) -> T {
+    if is_sync { run_timed(call, action) } else { action() }
 }
 
 /// Whether calls need a closer look: a file was opened for synchronous writes, or a journal is kept.
@@ -176,9 +176,9 @@ pub(super) fn watch_all_calls() {
 #[inline(always)]
 fn run_sync<T: PartialEq + Default>(call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> T) -> T {
     if WATCHING.load(Ordering::Acquire) {
-        return unsynced::around_sync(&synced, || timed(call, next));
+        return unsynced::around_sync(&synced, || run_timed(call, next));
     }
-    timed(call, next)
+    run_timed(call, next)
 }
 
 #[inline(always)]
@@ -204,7 +204,7 @@ fn run_write(
 fn run_watched_write(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
     let synchronous = is_synchronous(fd);
     unsynced::around_write(fd, bytes as u64, offset, synchronous, || {
-        timed_if(synchronous, SyncFunction::Write, next)
+        run_timed_if(synchronous, SyncFunction::Write, next)
     })
 }
 
@@ -224,7 +224,7 @@ fn length(parts: *const iovec, count: c_int) -> usize {
 /// Descriptor numbers, modulo their count here, once opened for synchronous writes: their files need a closer look.
 static SYNCHRONOUS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-fn bit(fd: c_int) -> (usize, u64) {
+fn bit_of_descriptor(fd: c_int) -> (usize, u64) {
     let number = fd as usize % (SYNCHRONOUS.len() * 64);
     (number / 64, 1 << (number % 64))
 }
@@ -234,7 +234,7 @@ fn bit(fd: c_int) -> (usize, u64) {
 fn open_and_remember(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     let fd = open();
     if flags & (libc::O_DSYNC | libc::O_SYNC) != 0 && fd >= 0 {
-        let (word, bit) = bit(fd);
+        let (word, bit) = bit_of_descriptor(fd);
         SYNCHRONOUS[word].fetch_or(bit, Ordering::Relaxed);
         watch_all_calls();
     }
@@ -243,7 +243,7 @@ fn open_and_remember(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
 
 /// Whether writes to the descriptor sync. Asks the system if its number was once such a file's: it may be another's by now.
 fn is_synchronous(fd: c_int) -> bool {
-    let (word, bit) = bit(fd);
+    let (word, bit) = bit_of_descriptor(fd);
     if SYNCHRONOUS[word].load(Ordering::Relaxed) & bit == 0 {
         return false;
     }

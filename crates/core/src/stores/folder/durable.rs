@@ -91,8 +91,8 @@ impl LastShutdown {
     /// How the store below `root` was left; from now on it counts as open. Lists no directory, so that what was cold stays so.
     /// Fails with [`StoreError::SettingNotTaken`] when it was closed with another layout, and leaves it closed.
     pub(super) fn take(root: &File, layout: Layout) -> Result<LastShutdown> {
-        let durable = noted_layout(root, CLOSED_DURABLE)?;
-        let closed = noted_layout(root, CLOSED)?;
+        let durable = read_noted_layout(root, CLOSED_DURABLE)?;
+        let closed = read_noted_layout(root, CLOSED)?;
         for layout_at_close in [&durable, &closed].into_iter().flatten() {
             // One without a word is of a store that was closed before layouts could be set.
             if !layout_at_close.is_empty() && *layout_at_close != layout.to_string() {
@@ -127,7 +127,7 @@ impl LastShutdown {
 }
 
 /// The layout in a note; `None` without one.
-fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
+fn read_noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(root, name, flags, Mode::empty()) {
         Ok(file) => File::from(file),
