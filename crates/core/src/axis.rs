@@ -27,9 +27,9 @@ pub use value::Value;
 impl Axis {
     /// Every axis of the table, then those that the program adds.
     pub fn all() -> Vec<Axis> {
-        let mut all: Vec<Axis> = table::ALL.iter().chain(added_axes::axes()).map(|def| Axis(def)).collect();
-        all.sort();
-        all
+        let mut axes: Vec<Axis> = table::ALL.iter().chain(added_axes::axes()).map(|def| Axis(def)).collect();
+        axes.sort();
+        axes
     }
 
     /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn names_and_orders_are_unique_and_defaults_can_be_read() {
-        let all = Axis::all();
-        let names: BTreeSet<&str> = all.iter().map(|axis| axis.name()).collect();
-        let orders: BTreeSet<u16> = all.iter().map(|axis| axis.def().order).collect();
-        assert_eq!((names.len(), orders.len()), (all.len(), all.len()));
-        for axis in all {
+        let axes = Axis::all();
+        let names: BTreeSet<&str> = axes.iter().map(|axis| axis.name()).collect();
+        let orders: BTreeSet<u16> = axes.iter().map(|axis| axis.def().order).collect();
+        assert_eq!((names.len(), orders.len()), (axes.len(), axes.len()));
+        for axis in axes {
             assert_eq!(axis.name().parse::<Axis>().unwrap(), axis);
             if let Some(default) = axis.default_value() {
                 assert_eq!(axis.read(default).unwrap().text(), default);

@@ -58,24 +58,24 @@ impl Cell {
 
     /// Puts it at a value of an axis.
     pub fn set(&mut self, axis: Axis, value: Value) {
-        let off = axis.default_value() != Some(value.text());
-        match self.values.binary_search_by(|(own, _)| own.cmp(&axis)) {
-            Ok(found) if off => self.values[found].1 = value,
-            Ok(found) => drop(self.values.remove(found)),
-            Err(place) if off => self.values.insert(place, (axis, value)),
+        let is_set = axis.default_value() != Some(value.text());
+        match self.values.binary_search_by(|(known_axis, _)| known_axis.cmp(&axis)) {
+            Ok(index) if is_set => self.values[index].1 = value,
+            Ok(index) => drop(self.values.remove(index)),
+            Err(index) if is_set => self.values.insert(index, (axis, value)),
             Err(_) => {}
         }
     }
 
     /// Takes an axis out of it.
     pub fn remove(&mut self, axis: Axis) {
-        self.values.retain(|(own, _)| *own != axis);
+        self.values.retain(|(known_axis, _)| *known_axis != axis);
     }
 
     /// The value on an axis, unless it is the default.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
-        let found = self.values.binary_search_by(|(own, _)| own.cmp(&axis)).ok()?;
-        Some(&self.values[found].1)
+        let index = self.values.binary_search_by(|(known_axis, _)| known_axis.cmp(&axis)).ok()?;
+        Some(&self.values[index].1)
     }
 
     /// The value on an axis as plans write it; empty if there is none.
@@ -93,11 +93,11 @@ impl Cell {
         let mut parts: Vec<_> =
             self.values().map(|(axis, value)| (axis.place_in_id(), axis, value)).collect();
         parts.sort_unstable_by_key(|(place, axis, _)| (*place, *axis));
-        let part = |(_, axis, value): &(_, Axis, &Value)| match axis.default_value() {
+        let format_part = |(_, axis, value): &(_, Axis, &Value)| match axis.default_value() {
             None => value.to_string(),
             Some(_) => format!("{axis}={value}"),
         };
-        parts.iter().map(part).collect::<Vec<_>>().join("/")
+        parts.iter().map(format_part).collect::<Vec<_>>().join("/")
     }
 
     /// The store's name; empty if there is none.
@@ -239,7 +239,7 @@ mod tests {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    fn at(cell: Cell, axis: Axis, value: &str) -> Cell {
+    fn with_value(cell: Cell, axis: Axis, value: &str) -> Cell {
         cell.with(axis, axis.read(value).unwrap())
     }
 
@@ -247,12 +247,12 @@ mod tests {
     fn ids_are_stable() {
         assert_eq!(cell().id(), "sqlite/1B..1KiB/100..500/compressible/power");
         let elsewhere = [(Axis::RATE, "5000/s"), (Axis::THREADS, "4"), (Axis::PLACE, "ssd")];
-        let elsewhere = elsewhere.into_iter().fold(cell(), |cell, (axis, value)| at(cell, axis, value));
+        let elsewhere = elsewhere.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
         assert_eq!(
             elsewhere.id(),
             "sqlite/1B..1KiB/100..500/compressible/power/place=ssd/threads=4/rate=5000/s"
         );
-        assert_eq!(at(at(cell(), Axis::THREADS, "4"), Axis::THREADS, "1"), cell());
+        assert_eq!(with_value(with_value(cell(), Axis::THREADS, "4"), Axis::THREADS, "1"), cell());
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
         assert!(!text.contains("threads") && !text.contains("background"), "{text}");
         assert_eq!(read(&text).unwrap(), cell());
         let full = [(Axis::BACKGROUND, "cpu:2"), (Axis::CACHE, "cold"), (Axis::THREADS, "4")];
-        let full = full.into_iter().fold(cell(), |cell, (axis, value)| at(cell, axis, value));
+        let full = full.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
         let text = serde_json::to_string(&full).unwrap();
         assert!(text.contains("\"threads\":4"), "{text}");
         assert_eq!(read(&text).unwrap(), full);
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn fields_that_are_no_axis_or_hold_no_value_of_it_are_refused() {
-        for (text, wrong) in [
+        for (text, expected) in [
             (r#"{"stor":"x"}"#, "is not an axis"),
             (r#"{"records":"none"}"#, "count"),
             (r#"{"threads":0}"#, "at least 1"),
@@ -278,13 +278,13 @@ mod tests {
             (r#"{"store":"a","store":"b"}"#, "duplicate"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(wrong), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 
     #[test]
     fn expected_bytes_stop_at_the_upper_bound() {
-        let cell = at(cell(), Axis::RECORD_SIZE, "1B..2B");
+        let cell = with_value(cell(), Axis::RECORD_SIZE, "1B..2B");
         assert_eq!(cell.expected_bytes(1000), 500.0);
         assert_eq!(cell.expected_bytes(50), 150.0);
     }

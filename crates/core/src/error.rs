@@ -170,12 +170,12 @@ pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
 }
 
 /// The sentence about an unknown `name`: what was probably meant, and what is known.
-pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn unknown<'a>(noun: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let hint = meant(name, known.iter().copied());
     let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
     let known: Vec<_> = known.into_iter().map(piece).collect();
-    format!("there is no {what} {}{hint}; there are {}", quoted(name), known.join(", "))
+    format!("there is no {noun} {}{hint}; there are {}", quoted(name), known.join(", "))
 }
 
 #[cfg(test)]

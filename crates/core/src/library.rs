@@ -32,7 +32,7 @@ pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
 pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
     let found = reload(library)?;
     let loaded: &'static LoadedLibrary = Box::leak(Box::new(LoadedLibrary::new(found)));
-    Ok(loaded.described()?.iter().map(|described| entry::store_def(described, loaded)).collect())
+    Ok(loaded.describe_stores()?.iter().map(|described| entry::store_def(described, loaded)).collect())
 }
 
 /// The library of a run, if its file is unchanged.

@@ -36,7 +36,7 @@ pub fn die_with_parent(parent: u32) -> Result<(), String> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("asking to end with the parent: {error}"))?;
     match rustix::process::getppid() {
-        Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
+        Some(current_parent) if current_parent.as_raw_nonzero().get() as u32 == parent => Ok(()),
         _ => Err("the process that started this one has gone".into()),
     }
 }
@@ -47,15 +47,15 @@ pub fn tie(command: &mut Command) -> &mut Command {
     {
         use std::os::unix::process::CommandExt;
         let parent = std::process::id();
-        let ask = move || {
+        let set_death_signal = move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             match rustix::process::getppid() {
-                Some(now) if now.as_raw_nonzero().get() as u32 == parent => Ok(()),
+                Some(current_parent) if current_parent.as_raw_nonzero().get() as u32 == parent => Ok(()),
                 _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
             }
         };
         // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
-        unsafe { command.pre_exec(ask) };
+        unsafe { command.pre_exec(set_death_signal) };
     }
     command
 }

@@ -16,77 +16,77 @@ pub fn plain_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads a plain file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_all(plain_file(path)?, most)
+/// Reads a plain file of at most `max_bytes` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
+pub fn bytes(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    read_all(plain_file(path)?, max_bytes)
 }
 
-/// Reads an open file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
+/// Reads an open file of at most `max_bytes` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
+pub fn read_all(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
-    if length > most {
-        return Err(too_long(most));
+    if length > max_bytes {
+        return Err(too_long(max_bytes));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize)?;
-    read_on(file, most, &mut bytes)?;
+    read_on(file, max_bytes, &mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads text of at most `most` bytes from a file or a pipe; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn text(path: &Path, most: u64) -> io::Result<String> {
+/// Reads text of at most `max_bytes` bytes from a file or a pipe; the error for longer ones is [`ErrorKind::FileTooLarge`].
+pub fn text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    read_on(File::open(path)?, most, &mut bytes)?;
+    read_on(File::open(path)?, max_bytes, &mut bytes)?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
-/// Reads the rest of a source, of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn read_on(source: impl Read, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    source.take(most + 1).read_to_end(bytes)?;
-    if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(()) }
+/// Reads the rest of a source, of at most `max_bytes` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
+pub fn read_on(source: impl Read, max_bytes: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    source.take(max_bytes + 1).read_to_end(bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(()) }
 }
 
-pub(crate) fn too_long(most: u64) -> io::Error {
-    io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
+pub(crate) fn too_long(max_bytes: u64) -> io::Error {
+    io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(max_bytes)))
 }
 
-/// The first bytes of a plain file, up to `most`.
-pub fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// The first bytes of a plain file, up to `max_bytes`.
+pub fn start(path: &Path, max_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    plain_file(path)?.take(max_bytes as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The last bytes of a plain file, up to `most`; none if it can't be read.
-pub fn end(path: &Path, most: u64) -> Vec<u8> {
-    plain_file(path).and_then(|file| read_end(file, most)).unwrap_or_default()
+/// The last bytes of a plain file, up to `max_bytes`; none if it can't be read.
+pub fn end(path: &Path, max_bytes: u64) -> Vec<u8> {
+    plain_file(path).and_then(|file| read_end(file, max_bytes)).unwrap_or_default()
 }
 
-/// The last bytes of an open file, at most `most`.
-pub fn read_end(mut file: File, most: u64) -> io::Result<Vec<u8>> {
-    let from = file.metadata()?.len().saturating_sub(most);
-    file.seek(SeekFrom::Start(from))?;
+/// The last bytes of an open file, at most `max_bytes`.
+pub fn read_end(mut file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let offset = file.metadata()?.len().saturating_sub(max_bytes);
+    file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// A source that stops after a number of bytes until it is allowed more, so that each piece is bounded.
 pub struct RationedReader<R> {
     source: R,
-    left: u64,
-    most: u64,
+    remaining: u64,
+    max_bytes: u64,
 }
 
 impl<R: Read> RationedReader<R> {
-    /// A source of pieces of up to `most` bytes.
-    pub fn new(source: R, most: u64) -> RationedReader<R> {
-        RationedReader { source, left: most, most }
+    /// A source of pieces of up to `max_bytes` bytes.
+    pub fn new(source: R, max_bytes: u64) -> RationedReader<R> {
+        RationedReader { source, remaining: max_bytes, max_bytes }
     }
 
     /// Allows another piece.
     pub fn allow_more(&mut self) {
-        self.left = self.most;
+        self.remaining = self.max_bytes;
     }
 
     /// The source.
@@ -97,13 +97,13 @@ impl<R: Read> RationedReader<R> {
 
 impl<R: Read> Read for RationedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            let message = format!("more than {} without an end", exact_bytes(self.most));
+        if self.remaining == 0 {
+            let message = format!("more than {} without an end", exact_bytes(self.max_bytes));
             return Err(io::Error::new(ErrorKind::InvalidData, message));
         }
-        let room = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let room = usize::try_from(self.remaining).map_or(buffer.len(), |remaining| remaining.min(buffer.len()));
         let read = self.source.read(&mut buffer[..room])?;
-        self.left -= read as u64;
+        self.remaining -= read as u64;
         Ok(read)
     }
 }
@@ -122,9 +122,9 @@ mod tests {
         assert_eq!(bytes(&path, 5).unwrap(), b"hello");
         assert_eq!(text(&path, 5).unwrap(), "hello");
         assert_eq!((end(&path, 3), end(&path, 9)), (b"llo".to_vec(), b"hello".to_vec()));
-        for read in [bytes(&path, 4).unwrap_err(), text(&path, 4).unwrap_err()] {
-            assert_eq!(read.kind(), ErrorKind::FileTooLarge);
-            assert_eq!(read.to_string(), "it is longer than 4B");
+        for error in [bytes(&path, 4).unwrap_err(), text(&path, 4).unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+            assert_eq!(error.to_string(), "it is longer than 4B");
         }
         File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
         assert_eq!(bytes(&path, 1 << 30).unwrap_err().kind(), ErrorKind::FileTooLarge);
@@ -147,7 +147,7 @@ mod tests {
         source.allow_more();
         source.read_exact(&mut piece).unwrap();
         assert_eq!(&piece, b"bbbb");
-        let told = source.read_exact(&mut piece).unwrap_err();
-        assert_eq!(told.to_string(), "more than 5B without an end");
+        let error = source.read_exact(&mut piece).unwrap_err();
+        assert_eq!(error.to_string(), "more than 5B without an end");
     }
 }

@@ -244,12 +244,12 @@ pub enum Outcome {
 impl Outcome {
     /// Puts the cause before what a trial reported about a bad end.
     pub fn blame(&mut self, reason: Failure, why: &str) {
-        let (said, log) = match self {
+        let (trial_message, log) = match self {
             Outcome::Ok => return,
             Outcome::Failed { message, log, .. } => (std::mem::take(message), std::mem::take(log)),
             Outcome::Unsupported { message } => (std::mem::take(message), String::new()),
         };
-        *self = Outcome::Failed { reason, message: format!("{why}; the trial said: {said}"), log };
+        *self = Outcome::Failed { reason, message: format!("{why}; the trial said: {trial_message}"), log };
     }
 }
 

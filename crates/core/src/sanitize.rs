@@ -41,7 +41,7 @@ pub fn coloured(text: &str) -> String {
     while let Some(start) = rest.find(is_code) {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        let length = colour(rest).unwrap_or(0);
+        let length = colour_code_length(rest).unwrap_or(0);
         if length > 0 {
             out.push_str(&rest[..length]);
             rest = &rest[length..];
@@ -55,7 +55,7 @@ pub fn coloured(text: &str) -> String {
 }
 
 /// The length in bytes of the colour code that a text begins with.
-fn colour(text: &str) -> Option<usize> {
+fn colour_code_length(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
     numbers[end..].starts_with('m').then_some("\u{1b}[".len() + end + 1)
@@ -90,40 +90,40 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
             _ => Cow::Borrowed(text),
         };
     };
-    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let (location, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     if parameters.contains('@') {
         // The question mark or the `@` is part of a password.
         return Cow::Owned(format!("{scheme}://{GAP}"));
     }
     let is_shown = |parameter: &str| parameter.starts_with("host=") || parameter.starts_with("socket=");
-    if !place.contains('@')
+    if !location.contains('@')
         && parameters.split('&').all(|parameter| parameter.is_empty() || is_shown(parameter))
     {
         return Cow::Borrowed(text);
     }
     let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
-    let place = place.rsplit_once('@').map_or_else(|| place.to_owned(), |(_, host)| format!("{GAP}@{host}"));
+    let location = location.rsplit_once('@').map_or_else(|| location.to_owned(), |(_, host)| format!("{GAP}@{host}"));
     let question = if parameters.is_empty() {
         String::new()
     } else {
         format!("?{}", shown.collect::<Vec<_>>().join("&"))
     };
-    Cow::Owned(format!("{scheme}://{place}{question}"))
+    Cow::Owned(format!("{scheme}://{location}{question}"))
 }
 
 /// Mount options whose values are names and addresses.
-const NAMING: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
+const IDENTIFYING_OPTIONS: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
 
 /// Mount options as anyone may read them: options with files, people and machines show only their names.
 pub fn mount_options(options: &str) -> String {
-    let shown = |option: &str| match option.split_once('=') {
-        Some((name, value)) if value.contains(['/', '\\', '@']) || NAMING.contains(&name) => {
+    let hide_name = |option: &str| match option.split_once('=') {
+        Some((name, value)) if value.contains(['/', '\\', '@']) || IDENTIFYING_OPTIONS.contains(&name) => {
             format!("{name}={GAP}")
         }
         None if option.contains('/') => GAP.to_owned(),
         _ => option.to_owned(),
     };
-    options.split(',').map(shown).collect::<Vec<_>>().join(",")
+    options.split(',').map(hide_name).collect::<Vec<_>>().join(",")
 }
 
 /// Text of which no URL, up to a blank, an end of a line or a quote, has user data.
@@ -133,41 +133,41 @@ pub fn without_users(text: &str) -> String {
 
 /// The same, of which no address without a scheme has a user's name either, as in `me@board`.
 pub fn without_names(text: &str) -> String {
-    let shown = |one: &str| match one.rsplit_once('@') {
-        Some((user, host)) if !user.is_empty() && !one.contains("://") => {
-            format!("{}{GAP}@{host}", user.rfind('=').map_or("", |at| &user[..=at]))
+    let hide_user = |word: &str| match word.rsplit_once('@') {
+        Some((user, host)) if !user.is_empty() && !word.contains("://") => {
+            format!("{}{GAP}@{host}", user.rfind('=').map_or("", |equals| &user[..=equals]))
         }
-        _ => one.to_owned(),
+        _ => word.to_owned(),
     };
-    without_users(text).split_inclusive([' ', '\n', '"', '\'', ',']).map(shown).collect()
+    without_users(text).split_inclusive([' ', '\n', '"', '\'', ',']).map(hide_user).collect()
 }
 
 /// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
-fn with_short_words(message: &str, most: usize) -> String {
-    message.split(' ').map(|word| cut(word, most, GAP)).collect::<Vec<_>>().join(" ")
+fn shorten_words(message: &str, max_letters: usize) -> String {
+    message.split(' ').map(|word| cut(word, max_letters, GAP)).collect::<Vec<_>>().join(" ")
 }
 
 /// A message of a library, which repeats wrong input: no word is longer than such a piece may be, and none is very long.
 pub fn shortened(message: &str) -> String {
-    cut(&with_short_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
+    cut(&shorten_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
 }
 
 /// A line that is no longer than this many characters: a longer one is cut at its end.
-pub fn shorten(line: &str, most: usize) -> String {
-    if line.chars().count() <= most {
+pub fn shorten(line: &str, max_letters: usize) -> String {
+    if line.chars().count() <= max_letters {
         return line.to_owned();
     }
-    let start: String = line.chars().take(most.saturating_sub(GAP.len())).collect();
+    let start: String = line.chars().take(max_letters.saturating_sub(GAP.len())).collect();
     format!("{start}{GAP}")
 }
 
-/// Cuts text over `most` characters in its middle; `gap` marks the cut.
-fn cut(text: &str, most: usize, gap: &str) -> String {
+/// Cuts text over `max_letters` characters in its middle; `gap` marks the cut.
+fn cut(text: &str, max_letters: usize, gap: &str) -> String {
     let length = text.chars().count();
-    if length <= most {
+    if length <= max_letters {
         return text.to_owned();
     }
-    let (start, end) = (most * 3 / 4, most / 4);
+    let (start, end) = (max_letters * 3 / 4, max_letters / 4);
     let first: String = text.chars().take(start).collect();
     let last: String = text.chars().skip(length - end).collect();
     format!("{first}{gap}{last}")
@@ -181,20 +181,20 @@ pub fn message(text: &str) -> String {
 /// Replaces control characters in JSON strings, except ends of lines and tabs. Works on the text, so that the thousands of lines
 /// without any cost a look at each byte.
 pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
-    let suspect = |at: usize| code_at(&json[at..]);
+    let code_length = |index: usize| code_at(&json[index..]);
     let mut out = Vec::new();
-    let (mut at, mut copied) = (0, 0);
-    while at < json.len() {
-        let escaped = json[at] == b'\\';
-        match suspect(at) {
+    let (mut index, mut copied) = (0, 0);
+    while index < json.len() {
+        let escaped = json[index] == b'\\';
+        match code_length(index) {
             Some(length) => {
-                out.extend_from_slice(&json[copied..at]);
+                out.extend_from_slice(&json[copied..index]);
                 out.push(b' ');
-                at += length;
-                copied = at;
+                index += length;
+                copied = index;
             }
             // A letter after a backslash belongs to it, another backslash above all.
-            None => at += if escaped { 2 } else { 1 },
+            None => index += if escaped { 2 } else { 1 },
         }
     }
     if copied == 0 {

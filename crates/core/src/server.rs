@@ -103,11 +103,11 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
     let start = Instant::now();
     loop {
-        let left = find_processes(&folder);
-        if left.is_empty() {
+        let processes = find_processes(&folder);
+        if processes.is_empty() {
             break;
         }
-        for pid in &left {
+        for pid in &processes {
             match kill_process(*pid, Signal::KILL) {
                 Err(error) if error != rustix::io::Errno::SRCH => return Err(error.into()),
                 _ => {}
@@ -122,8 +122,8 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         // Its data, or those that were being made for all trials.
-        let within = fs::read_dir(&folder).into_iter().flatten().flatten();
-        within.for_each(|entry| shared_memory::remove_shared_memory(&entry.path(), LONGEST_END));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        entries.for_each(|entry| shared_memory::remove_shared_memory(&entry.path(), LONGEST_END));
     }
     Ok(())
 }
@@ -131,22 +131,22 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
 /// Processes of servers whose working folder, or an open file, lies in this folder.
 fn find_processes(folder: &Path) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let of_ours = |proc: &PathBuf| {
+    let is_ours = |proc: &PathBuf| {
         let link = |name| fs::read_link(proc.join(name)).ok();
         let is_server = || {
             let program = link("exe")?;
             let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
             server_kind::is_program(&name).then_some(())
         };
-        let is_within = |link: PathBuf| fs::read_link(link).is_ok_and(|at| at.starts_with(folder));
+        let leads_into_folder = |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(folder));
         let open = || fs::read_dir(proc.join("fd")).into_iter().flatten().flatten();
-        is_server().is_some() && (is_within(proc.join("cwd")) || open().any(|file| is_within(file.path())))
+        is_server().is_some() && (leads_into_folder(proc.join("cwd")) || open().any(|file| leads_into_folder(file.path())))
     };
-    let numbered = entries.filter_map(|entry| {
+    let pids = entries.filter_map(|entry| {
         let number: i32 = entry.file_name().to_str()?.parse().ok()?;
-        Pid::from_raw(number).filter(|_| of_ours(&entry.path()))
+        Pid::from_raw(number).filter(|_| is_ours(&entry.path()))
     });
-    numbered.collect()
+    pids.collect()
 }
 
 #[cfg(test)]
@@ -184,11 +184,11 @@ mod tests {
         let program = elsewhere.path().join(server_kind::EXAMPLE.programs[0]);
         let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists());
         fs::copy(sleep.unwrap(), &program).unwrap();
-        let start = |at: &Path| std::process::Command::new(&program).arg("60").current_dir(at).spawn();
-        let (mut within, mut without) = (start(&data).unwrap(), start(elsewhere.path()).unwrap());
+        let start = |folder: &Path| std::process::Command::new(&program).arg("60").current_dir(folder).spawn();
+        let (mut inside, mut outside) = (start(&data).unwrap(), start(elsewhere.path()).unwrap());
         // Whoever started it reaps it; here that is this test.
         let ended = std::thread::scope(|scope| {
-            let reaped = scope.spawn(|| within.wait().unwrap());
+            let reaped = scope.spawn(|| inside.wait().unwrap());
             end_in(folder.path()).unwrap();
             assert!(!reaped.is_finished(), "no mark, no search");
             fs::write(folder.path().join(MARK), "").unwrap();
@@ -196,8 +196,8 @@ mod tests {
             reaped.join().unwrap()
         });
         assert!(!ended.success());
-        assert!(without.try_wait().unwrap().is_none());
-        without.kill().unwrap();
-        without.wait().unwrap();
+        assert!(outside.try_wait().unwrap().is_none());
+        outside.kill().unwrap();
+        outside.wait().unwrap();
     }
 }

@@ -39,8 +39,8 @@ pub struct SimulatedDisk {
 impl SimulatedDisk {
     /// One that answers at once.
     pub fn that_takes_no_time(name: &str) -> SimulatedDisk {
-        let nothing = FixedTimes { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
-        let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
+        let no_time = FixedTimes { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
+        let disk = Box::new(Disk { fixed: Some(no_time), ..Disk::default() });
         SimulatedDisk { name: name.into(), disk, estimates: BTreeMap::new() }
     }
 
@@ -92,8 +92,8 @@ impl<'a> TracePart<'a> {
 }
 
 impl ServedDisk {
-    /// Starts a disk's server, and waits until the disk is mounted in the empty folder `at`.
-    pub fn start(serving: DiskService<'_>, at: &Path) -> io::Result<ServedDisk> {
+    /// Starts a disk's server, and waits until the disk is mounted in the empty folder `mount_point`.
+    pub fn start(serving: DiskService<'_>, mount_point: &Path) -> io::Result<ServedDisk> {
         let DiskService {
             disk: SimulatedDisk { name, disk, estimates },
             seed,
@@ -115,7 +115,7 @@ impl ServedDisk {
         let words = [
             OsString::from(WORD),
             OsString::from(name),
-            OsString::from(at),
+            OsString::from(mount_point),
             OsString::from(std::process::id().to_string()),
             OsString::from(serde_json::to_string(&order)?),
         ];
@@ -123,8 +123,8 @@ impl ServedDisk {
         command.arg0(lifeline::NAME).args(words).process_group(0);
         command.stdin(image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut served = ServedDisk { server: command.spawn()? };
-        let said = served.server.stdout.take().map(BufReader::new).and_then(|out| out.lines().next());
-        match said.transpose()? {
+        let first_line = served.server.stdout.take().map(BufReader::new).and_then(|out| out.lines().next());
+        match first_line.transpose()? {
             Some(line) if line == MOUNTED => Ok(served),
             Some(line) => Err(io::Error::other(format!("the simulated disk {name}: {line}"))),
             None => Err(io::Error::other(format!("the server of the simulated disk {name} ended at once"))),
@@ -146,9 +146,9 @@ impl Drop for ServedDisk {
 }
 
 /// Serves a disk whose image is the standard input, until it is unmounted or its parent ends. The parent also receives an error.
-pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
+pub fn main(mount_point: &Path, parent: u32, order: &str) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
-    let tell = |line: &str| {
+    let print_line = |line: &str| {
         let mut out = io::stdout();
         writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| error.to_string())
     };
@@ -156,10 +156,10 @@ pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
         let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
         let image = File::options().read(true).write(true).open("/proc/self/fd/0");
         let image = image.map_err(|error| format!("opening its image: {error}"))?;
-        daemon::serve(&order, image, at, || tell(MOUNTED))
+        daemon::serve(&order, image, mount_point, || print_line(MOUNTED))
     };
     serve().map(drop).inspect_err(|why| {
         // A parent that no longer listens has ended this process, or will.
-        let _ = tell(&why.replace('\n', " "));
+        let _ = print_line(&why.replace('\n', " "));
     })
 }

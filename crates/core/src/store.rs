@@ -10,9 +10,9 @@ pub mod evidence;
 mod given_settings;
 mod guarantee;
 mod library;
+mod memory_share;
 mod pass_on;
 mod setting;
-mod share;
 pub mod sql;
 mod upkeep;
 
@@ -32,8 +32,8 @@ pub use self::evidence::{Evidence, numbers};
 pub use self::given_settings::{GivenSettings, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
 pub use self::library::Library;
+pub use self::memory_share::MemoryShare;
 pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
-pub use self::share::MemoryShare;
 use self::sql::SqlSession;
 pub use self::upkeep::Upkeep;
 use crate::server;
@@ -196,7 +196,7 @@ pub trait Session {
     fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         match self.update(key, value) {
             Err(StoreError::Missing) => self.insert(key, value),
-            done => done,
+            result => result,
         }
     }
 

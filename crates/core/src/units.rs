@@ -21,7 +21,7 @@ const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
 /// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB`, `4k`, `10G` (units of 1024), `4KB`, `10GB` (units of 1000). The error
 /// says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = number::with_unit(text);
+    let (number, unit) = number::split_unit(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => Some(1),
         "k" | "kib" => Some(1 << 10),
@@ -34,13 +34,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         "tb" => Some(1_000_000_000_000),
         _ => None,
     };
-    let bytes = factor.and_then(|factor| number::scaled(number, factor, factor == 1));
+    let bytes = factor.and_then(|factor| number::parse_scaled(number, factor, factor == 1));
     bytes.ok_or_else(|| format!("{} is not a size: {SIZES}{}", quoted(text), number::comma_hint(text)))
 }
 
 /// Reads a count: `1000`, `1,000`, `1_000`, `100k`, `1.5M`, `1e6` (decimal). The error says what a count looks like.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    let (number, unit) = number::with_unit(text);
+    let (number, unit) = number::split_unit(text);
     let factor = match unit {
         "" => Some(1),
         "k" | "K" => Some(1_000),
@@ -49,27 +49,27 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
         _ => None,
     };
     // 50.000 is fifty to some people and fifty thousand to others.
-    let clear = factor != Some(1) || !number.contains('.') || number.contains(['e', 'E']);
-    let count = factor.filter(|_| clear).and_then(|factor| number::scaled(number, factor, true));
+    let is_exact = factor != Some(1) || !number.contains('.') || number.contains(['e', 'E']);
+    let count = factor.filter(|_| is_exact).and_then(|factor| number::parse_scaled(number, factor, true));
     count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
 /// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says
 /// what a duration looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
+    let to_error = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
     let mut rest = text.trim();
-    let (mut seconds, mut larger) = (0.0, f64::INFINITY);
-    while !rest.is_empty() || larger.is_infinite() {
-        let (number, after) = number::split(rest);
-        let after = after.trim_start();
-        let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
-        let unit_s = seconds_of(&after[..end]).filter(|unit_s| *unit_s < larger).ok_or_else(wrong)?;
-        seconds += number::fraction(number).ok_or_else(wrong)? * unit_s;
-        larger = unit_s;
-        rest = after[end..].trim_start();
+    let (mut seconds, mut previous_unit_s) = (0.0, f64::INFINITY);
+    while !rest.is_empty() || previous_unit_s.is_infinite() {
+        let (number, tail) = number::split(rest);
+        let tail = tail.trim_start();
+        let end = tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len());
+        let unit_s = seconds_of(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
+        seconds += number::parse_fraction(number).ok_or_else(to_error)? * unit_s;
+        previous_unit_s = unit_s;
+        rest = tail[end..].trim_start();
     }
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+    Duration::try_from_secs_f64(seconds).map_err(|_| to_error())
 }
 
 fn seconds_of(unit: &str) -> Option<f64> {
@@ -125,9 +125,9 @@ pub fn rough_duration(duration: Duration) -> String {
 }
 
 /// A count with its noun, whose plural ends with an s: `1 store`, `1,200 stores`.
-pub fn plural(count: impl TryInto<u64>, what: &str) -> String {
+pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
-    format!("{} {what}{}", with_commas(count), if count == 1 { "" } else { "s" })
+    format!("{} {noun}{}", with_commas(count), if count == 1 { "" } else { "s" })
 }
 
 /// Writes a count with thousands separated: `1,000,000`.
@@ -190,7 +190,7 @@ impl FromStr for SizeRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (from, to) = match (text.split_once(".."), dashed(text)) {
+        let (from, to) = match (text.split_once(".."), parse_dashed(text)) {
             (Some((from, to)), _) => {
                 refuse_bare(from, to)?;
                 (parse_bytes(from)?, parse_bytes(to)?)
@@ -215,20 +215,20 @@ impl FromStr for SizeRange {
 }
 
 /// A range with a dash, as in `0.2-6KB`, where one unit means both bounds.
-fn dashed(text: &str) -> Option<(u64, u64)> {
+fn parse_dashed(text: &str) -> Option<(u64, u64)> {
     let (from, to) = text.split_once('-')?;
     let to_bytes = parse_bytes(to).ok()?;
-    let unit = number::with_unit(to).1;
-    let from = if number::with_unit(from).1.is_empty() { format!("{from}{unit}") } else { from.to_owned() };
+    let unit = number::split_unit(to).1;
+    let from = if number::split_unit(from).1.is_empty() { format!("{from}{unit}") } else { from.to_owned() };
     Some((parse_bytes(&from).ok()?, to_bytes))
 }
 
 /// `5..40KiB` may mean 5 bytes or 5 KiB.
 fn refuse_bare(from: &str, to: &str) -> Result<(), String> {
-    let unit =
+    let unit_of =
         |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,_ e".contains(c)).to_owned();
     let (from, to) = (from.trim(), to.trim());
-    match (unit(from).is_empty(), unit(to)) {
+    match (unit_of(from).is_empty(), unit_of(to)) {
         (true, unit) if !unit.is_empty() && unit != "B" => {
             Err(format!("{} may be bytes or {unit}: write {from}B..{to} or {from}{unit}..{to}", quoted(from)))
         }
@@ -521,11 +521,11 @@ mod tests {
         assert_eq!("100".parse(), Ok(SizeRange { from: 100, to: 101 }));
         assert_eq!(SizeRange { from: 1, to: 1024 }.mean(), 512.0);
         assert!("0..10".parse::<SizeRange>().is_err());
-        for (doubtful, words) in
+        for (doubtful, suggestions) in
             [("5..40KiB", "5B..40KiB or 5KiB..40KiB"), ("1 .. 2 MB", "1B..2 MB or 1MB..2 MB")]
         {
-            let wrong = doubtful.parse::<SizeRange>().unwrap_err();
-            assert!(wrong.contains(words), "{wrong}");
+            let error = doubtful.parse::<SizeRange>().unwrap_err();
+            assert!(error.contains(suggestions), "{error}");
         }
         assert_eq!("5..40B".parse::<SizeRange>(), Ok(SizeRange { from: 5, to: 40 }));
         assert_eq!("5..40".parse::<SizeRange>(), Ok(SizeRange { from: 5, to: 40 }));

@@ -130,9 +130,9 @@ impl Axis {
 
     /// Reads a value, whatever the bounds. The error says what a value looks like, and what was probably meant.
     pub fn parse(self, text: &str) -> Result<Value, String> {
-        (self.0.read)(text).map_err(|wrong| match meant(text, self.0.known.iter().copied()) {
-            Some(meant) => format!("{wrong} (did you mean {meant}?)"),
-            None => wrong,
+        (self.0.read)(text).map_err(|error| match meant(text, self.0.known.iter().copied()) {
+            Some(meant) => format!("{error} (did you mean {meant}?)"),
+            None => error,
         })
     }
 

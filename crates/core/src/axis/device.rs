@@ -15,7 +15,7 @@ const MOST_FILE_BYTES: u64 = 1 << 40;
 const PATTERNS: &[&str] =
     &[Pattern::SeqRead.name(), Pattern::SeqWrite.name(), Pattern::RandRead.name(), Pattern::RandWrite.name()];
 
-const WAYS: &[&str] = &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
+const OPEN_WAYS: &[&str] = &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
 
 pub(super) static PATTERN: AxisDef = AxisDef {
     name: "pattern",
@@ -25,7 +25,7 @@ pub(super) static PATTERN: AxisDef = AxisDef {
     presence: Presence::Always(11),
     role: Role::Contestant,
     known: PATTERNS,
-    read: |text| word("pattern", text, PATTERNS),
+    read: |text| read_word("pattern", text, PATTERNS),
     ..WORDS
 };
 
@@ -38,7 +38,7 @@ pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
     presence: Presence::Always(12),
     role: Role::Row,
     form: Form::Quantity,
-    read: size,
+    read: read_size,
     check: |size| match size.lower() {
         bytes if BLOCK_BYTES.contains(&bytes) && bytes.is_multiple_of(SECTOR_BYTES) => Ok(()),
         _ => Err(format!("a block of {size} can't be: it is a multiple of 512B, from 512B to 16MiB")),
@@ -55,7 +55,7 @@ pub(super) static FILE_SIZE: AxisDef = AxisDef {
     presence: Presence::Always(13),
     role: Role::Column,
     form: Form::Quantity,
-    read: size,
+    read: read_size,
     check: |size| match size.lower() {
         SECTOR_BYTES..=MOST_FILE_BYTES => Ok(()),
         _ => Err(format!("a file of {size} can't be: from 512B to 1TiB")),
@@ -72,8 +72,8 @@ pub(super) static IO: AxisDef = AxisDef {
     many: "ways to open the file",
     presence: Presence::Always(14),
     role: Role::Half,
-    known: WAYS,
-    read: |text| word("way to open the file", text, WAYS),
+    known: OPEN_WAYS,
+    read: |text| read_word("way to open the file", text, OPEN_WAYS),
     ..WORDS
 };
 
@@ -85,29 +85,29 @@ pub(super) static SYNC: AxisDef = AxisDef {
     many: "ways to sync",
     presence: Presence::Off("none"),
     known: &["none", "fsync", "fdatasync"],
-    read: sync,
+    read: read_sync,
     words: |value| format!("sync {value}"),
     ..WORDS
 };
 
-fn word(what: &str, text: &str, known: &[&str]) -> Result<Value, String> {
+fn read_word(noun: &str, text: &str, known: &[&str]) -> Result<Value, String> {
     match known.iter().position(|word| *word == text) {
-        Some(place) => Ok(Value::new(text, place as u64, 0)),
-        None => Err(format!("{} is not a {what}: use {}", quoted(text), known.join(", "))),
+        Some(index) => Ok(Value::new(text, index as u64, 0)),
+        None => Err(format!("{} is not a {noun}: use {}", quoted(text), known.join(", "))),
     }
 }
 
-fn size(text: &str) -> Result<Value, String> {
+fn read_size(text: &str) -> Result<Value, String> {
     parse_bytes(text).map(|bytes| Value::new(&exact_bytes(bytes), bytes, bytes))
 }
 
-fn sync(text: &str) -> Result<Value, String> {
+fn read_sync(text: &str) -> Result<Value, String> {
     let sync: Sync = text.parse()?;
-    let (synced, each) = match sync {
+    let (sync_rank, writes_per_sync) = match sync {
         Sync::None => (0, 0),
-        Sync::Each(_, each) => (1, each.into()),
+        Sync::Each(_, writes_per_sync) => (1, writes_per_sync.into()),
     };
-    Ok(Value::new(&sync.to_string(), synced, each))
+    Ok(Value::new(&sync.to_string(), sync_rank, writes_per_sync))
 }
 
 #[cfg(test)]

@@ -15,14 +15,14 @@ pub struct FileSystem {
     kind: &'static FileSystemKind,
     cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
-    named: bool,
+    has_explicit_cluster: bool,
     /// The name of the directory that its image lies in, if given.
-    within: Option<String>,
+    directory: Option<String>,
     options: Vec<String>,
 }
 
 /// Options that would take from storebench what it does itself, or reach beyond the image.
-const OWN: &[&str] = &[
+const RESERVED_OPTIONS: &[&str] = &[
     "loop",
     "offset",
     "sizelimit",
@@ -68,18 +68,18 @@ impl FileSystem {
 
     /// The name of the directory that its image lies in, if given.
     pub fn directory_name(&self) -> Option<&str> {
-        self.within.as_deref()
+        self.directory.as_deref()
     }
 
     /// The same file system, in an image in a directory of this name.
     pub fn with_directory(&self, name: &str) -> FileSystem {
-        FileSystem { within: Some(name.to_owned()), ..self.clone() }
+        FileSystem { directory: Some(name.to_owned()), ..self.clone() }
     }
 
     /// The kind, options and directory, as a heading next to cluster sizes.
     pub fn without_cluster(&self) -> String {
-        let within = self.within.as_ref().map(|name| format!("on {name}"));
-        let parts = [Some(self.kind.name.to_owned()), Some(self.options()), within];
+        let directory = self.directory.as_ref().map(|name| format!("on {name}"));
+        let parts = [Some(self.kind.name.to_owned()), Some(self.options()), directory];
         let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         parts.join(", ")
     }
@@ -88,8 +88,8 @@ impl FileSystem {
     pub fn names_of(place: &str) -> Vec<String> {
         let file_system = place.parse::<FileSystem>().ok();
         let parts = file_system.and_then(|file_system| {
-            let within = file_system.within.clone()?;
-            Some([FileSystem { within: None, ..file_system }.to_string(), within])
+            let directory = file_system.directory.clone()?;
+            Some([FileSystem { directory: None, ..file_system }.to_string(), directory])
         });
         std::iter::once(place.to_owned()).chain(parts.into_iter().flatten()).collect()
     }
@@ -120,11 +120,11 @@ impl FileSystem {
 impl fmt::Display for FileSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.name)?;
-        if self.named {
+        if self.has_explicit_cluster {
             write!(f, ":{}", self.cluster)?;
         }
-        if let Some(within) = &self.within {
-            write!(f, "@{within}")?;
+        if let Some(directory) = &self.directory {
+            write!(f, "@{directory}")?;
         }
         self.options.iter().try_for_each(|option| write!(f, ",{option}"))
     }
@@ -136,25 +136,25 @@ impl FromStr for FileSystem {
     fn from_str(text: &str) -> Result<FileSystem, String> {
         let mut parts = text.split(',');
         let first = parts.next().unwrap_or_default();
-        let (first, within) =
+        let (first, directory) =
             first.split_once('@').map_or((first, None), |(first, name)| (first, Some(name)));
-        if within.is_some_and(|name| name.is_empty() || FileSystem::is_meant(name)) {
+        if directory.is_some_and(|name| name.is_empty() || FileSystem::is_meant(name)) {
             return Err(format!(
                 "{} names no directory behind the @: write it like ext4:4096@hdd, with --at hdd=DIR",
                 quoted(text)
             ));
         }
-        let within = within.map(str::to_owned);
+        let directory = directory.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
         let kind = FileSystemKind::find(name).ok_or_else(|| {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
             format!("there is no file system {}: there is {}", quoted(name), known.join(", "))
         })?;
-        let named = cluster.is_some();
+        let has_explicit_cluster = cluster.is_some();
         let cluster = cluster.map_or(Ok(kind.default_cluster), |size| read_cluster(kind, size))?;
         let options: Vec<String> = parts.map(str::to_owned).collect();
         options.iter().try_for_each(|option| check_option(option))?;
-        Ok(FileSystem { kind, cluster, named, within, options })
+        Ok(FileSystem { kind, cluster, has_explicit_cluster, directory, options })
     }
 }
 
@@ -178,25 +178,25 @@ const FLAGS: &str = "atime diratime relatime strictatime lazytime sync async dir
     data_flush gc_merge atgc prealloc sparse";
 
 fn is_option(word: &str) -> bool {
-    let bare = word.strip_prefix("no").unwrap_or(word);
+    let positive = word.strip_prefix("no").unwrap_or(word);
     // `ssd` alone is what people call a directory.
-    word.contains('=') || word == "nossd" || FLAGS.split(' ').any(|flag| flag == bare)
+    word.contains('=') || word == "nossd" || FLAGS.split(' ').any(|flag| flag == positive)
 }
 
 fn check_option(option: &str) -> Result<(), String> {
     let name = option.split('=').next().unwrap_or_default();
-    let sound = !option.is_empty()
+    let is_sound = !option.is_empty()
         && option.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=.:".contains(&byte))
         && !option.starts_with('-');
-    if !sound {
+    if !is_sound {
         return Err(format!("{} is no mount option", quoted(option)));
     }
-    if OWN.contains(&name) {
+    if RESERVED_OPTIONS.contains(&name) {
         return Err(format!("the mount option {name} is storebench's own to set"));
     }
     // The kernel reads 00 and 0x0 as 0, too.
-    let barrier = option.strip_prefix("barrier=").is_none_or(|value| value == "1");
-    if WITHOUT_BARRIERS.contains(&option) || !barrier {
+    let keeps_barrier = option.strip_prefix("barrier=").is_none_or(|value| value == "1");
+    if WITHOUT_BARRIERS.contains(&option) || !keeps_barrier {
         return Err(format!(
             "with the mount option {option} no sync reaches the disk: no guarantee would hold"
         ));

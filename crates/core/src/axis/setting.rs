@@ -36,12 +36,12 @@ pub(super) fn find_setting(name: &str) -> Option<Axis> {
 }
 
 pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
-    let good = |part: &str| {
-        let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        !part.is_empty() && part.bytes().all(letter)
+    let is_word = |part: &str| {
+        let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        !part.is_empty() && part.bytes().all(is_word_byte)
     };
     let (store, setting) = name.split_once('.')?;
-    (name.len() <= LONGEST && good(store) && good(setting)).then_some((store, setting))
+    (name.len() <= LONGEST && is_word(store) && is_word(setting)).then_some((store, setting))
 }
 
 #[cfg(test)]

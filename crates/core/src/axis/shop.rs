@@ -29,7 +29,7 @@ impl FromStr for DataSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DataSize, String> {
-        let wrong = || {
+        let to_error = || {
             format!(
                 "{} is not a size of data: write it like 200MiB, or 1.25x of the machine's memory",
                 quoted(text)
@@ -41,7 +41,7 @@ impl FromStr for DataSize {
             }
             None => text.parse::<Bytes>().ok().map(|bytes| DataSize::Bytes(bytes.0)),
         }
-        .ok_or_else(wrong)
+        .ok_or_else(to_error)
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(read(value.text()).unwrap(), value);
         }
         assert!(read("0.75x").unwrap() < read("1.25x").unwrap());
-        for (text, says) in [
+        for (text, expected) in [
             ("x", "is not a size of data"),
             ("NaNx", "is not a size of data"),
             ("many", "is not a size of data"),
@@ -149,8 +149,8 @@ mod tests {
             ("-1x", "from 0.01x to 100x"),
             ("1B", "from 1KiB to 1TiB"),
         ] {
-            let wrong = read(text).unwrap_err();
-            assert!(wrong.contains(says), "{text}: {wrong}");
+            let error = read(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
         }
         let bytes = |text: &str, memory| text.parse::<DataSize>().unwrap().bytes(memory);
         assert_eq!(bytes("1.5x", Some(1 << 20)), Some(3 << 19));

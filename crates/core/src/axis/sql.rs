@@ -71,8 +71,8 @@ pub(super) static TRANSACTIONS: AxisDef = AxisDef {
     ..WORDS
 };
 
-fn count(text: &str, what: &str) -> Result<Value, String> {
+fn count(text: &str, noun: &str) -> Result<Value, String> {
     let number = parse_count(text)
-        .map_err(|_| format!("{} is not a number of {what}: write it like 1000", quoted(text)))?;
+        .map_err(|_| format!("{} is not a number of {noun}: write it like 1000", quoted(text)))?;
     Ok(number.into())
 }

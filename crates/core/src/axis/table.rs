@@ -25,10 +25,10 @@ pub const HERE: &str = "here";
 pub const DEFAULT_PLACE: &str = "here";
 
 static PLACES: [&str; KINDS.len() + 1] = {
-    let (mut names, mut at) = ([DEFAULT_PLACE; KINDS.len() + 1], 0);
-    while at < KINDS.len() {
-        names[at + 1] = KINDS[at].name;
-        at += 1;
+    let (mut names, mut index) = ([DEFAULT_PLACE; KINDS.len() + 1], 0);
+    while index < KINDS.len() {
+        names[index + 1] = KINDS[index].name;
+        index += 1;
     }
     names
 };
@@ -68,10 +68,10 @@ static DISK: AxisDef = AxisDef {
 };
 
 static DISKS: [&str; disks::NAMES.len() + 1] = {
-    let (mut names, mut at) = ([HERE; disks::NAMES.len() + 1], 0);
-    while at < disks::NAMES.len() {
-        names[at + 1] = disks::NAMES[at];
-        at += 1;
+    let (mut names, mut index) = ([HERE; disks::NAMES.len() + 1], 0);
+    while index < disks::NAMES.len() {
+        names[index + 1] = disks::NAMES[index];
+        index += 1;
     }
     names
 };
@@ -236,8 +236,8 @@ static RECORDS: AxisDef = AxisDef {
     words: |value| plural(value.lower(), "record"),
     completed: |value, known| {
         let open = CountRange::starting_at(value.lower()).to == value.upper();
-        let same = known.iter().find(|known| open && known.lower() == value.lower());
-        same.cloned().unwrap_or(value)
+        let known_range = known.iter().find(|range| open && range.lower() == value.lower());
+        known_range.cloned().unwrap_or(value)
     },
     ..WORDS
 };
@@ -283,11 +283,11 @@ fn read_disk(text: &str) -> Result<Value, String> {
 }
 
 /// A name in a plan's table and in ids: letters, digits and `marks`.
-fn read_name(text: &str, marks: &[u8], meant: &str) -> Result<Value, String> {
+fn read_name(text: &str, marks: &[u8], expected: &str) -> Result<Value, String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
     match text.trim() {
         name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
-        _ => Err(format!("{} is not {meant}", quoted(text))),
+        _ => Err(format!("{} is not {expected}", quoted(text))),
     }
 }
 

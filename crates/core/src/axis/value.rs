@@ -10,21 +10,21 @@ use std::sync::Arc;
 /// A value on an axis as the table reads it. Values are sorted by their bounds, then by their text.
 #[derive(Clone)]
 pub struct Value {
-    from: u64,
-    to: u64,
+    lower: u64,
+    upper: u64,
     text: Arc<str>,
     typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Value {
-    /// A value that plans write as `text`; `from` and `to` are a range's bounds, and sort other values.
-    pub fn new(text: &str, from: u64, to: u64) -> Value {
-        Value { from, to, text: text.into(), typed: None }
+    /// A value that plans write as `text`; `lower` and `upper` are a range's bounds, and sort other values.
+    pub fn new(text: &str, lower: u64, upper: u64) -> Value {
+        Value { lower, upper, text: text.into(), typed: None }
     }
 
     /// A value of a type, which plans write as its text.
-    pub fn of<T: ToString + Send + Sync + 'static>(value: T, from: u64, to: u64) -> Value {
-        let plain = Value::new(&value.to_string(), from, to);
+    pub fn of<T: ToString + Send + Sync + 'static>(value: T, lower: u64, upper: u64) -> Value {
+        let plain = Value::new(&value.to_string(), lower, upper);
         Value { typed: Some(Arc::new(value)), ..plain }
     }
 
@@ -40,27 +40,27 @@ impl Value {
 
     /// As code obeys it; `None` if it is not of the type.
     pub fn typed<T: Clone + FromStr + 'static>(&self) -> Option<T> {
-        let known = self.typed.as_ref().and_then(|typed| typed.downcast_ref::<T>());
-        known.cloned().or_else(|| self.text.parse().ok())
+        let downcast = self.typed.as_ref().and_then(|typed| typed.downcast_ref::<T>());
+        downcast.cloned().or_else(|| self.text.parse().ok())
     }
 
     /// The lower bound of a range, and the first key that sorts other values.
     pub fn lower(&self) -> u64 {
-        self.from
+        self.lower
     }
 
     /// The upper bound of a range, and the second key that sorts other values.
     pub fn upper(&self) -> u64 {
-        self.to
+        self.upper
     }
 
     /// Whether a range lies within this one.
     pub fn holds(&self, other: &Value) -> bool {
-        self.from <= other.from && other.to <= self.to
+        self.lower <= other.lower && other.upper <= self.upper
     }
 
     fn key(&self) -> (u64, u64, &str) {
-        (self.from, self.to, &self.text)
+        (self.lower, self.upper, &self.text)
     }
 }
 

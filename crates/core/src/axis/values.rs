@@ -90,7 +90,7 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
+        let to_error = || {
             format!(
                 "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
                 quoted(text)
@@ -102,7 +102,7 @@ impl FromStr for Rate {
         let number = text.strip_suffix("/s").unwrap_or(text);
         match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
             Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
-            _ => Err(wrong()),
+            _ => Err(to_error()),
         }
     }
 }
@@ -229,7 +229,7 @@ impl FromStr for Background {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
+        let to_error = || {
             format!(
                 "{} is not a background: use none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
                  memory, memory:25% (up to 90%) or video",
@@ -239,7 +239,7 @@ impl FromStr for Background {
         if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
             return Ok(*kind);
         }
-        let (kind, amount) = text.split_once(':').ok_or_else(wrong)?;
+        let (kind, amount) = text.split_once(':').ok_or_else(to_error)?;
         let parsed = match kind {
             "cpu" => amount.parse().ok().filter(|cores| (1..=1024).contains(cores)).map(Background::Cpu),
             "disk" => {
@@ -252,7 +252,7 @@ impl FromStr for Background {
             }
             _ => None,
         };
-        parsed.ok_or_else(wrong)
+        parsed.ok_or_else(to_error)
     }
 }
 

@@ -39,9 +39,9 @@ fn read_name(text: &str) -> Result<Value, String> {
 }
 
 /// Reads one of some words, by its place among them.
-pub fn one_of(text: &str, what: &str, known: &[&str]) -> Result<Value, String> {
+pub fn one_of(text: &str, noun: &str, known: &[&str]) -> Result<Value, String> {
     match known.iter().position(|known| *known == text.trim()) {
-        Some(place) => Ok(Value::new(known[place], place as u64, 0)),
-        None => Err(format!("{} is not {what}: use {}", quoted(text), known.join(" or "))),
+        Some(index) => Ok(Value::new(known[index], index as u64, 0)),
+        None => Err(format!("{} is not {noun}: use {}", quoted(text), known.join(" or "))),
     }
 }

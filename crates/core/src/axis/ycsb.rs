@@ -40,7 +40,7 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
     role: Role::Row,
     known: DISTRIBUTIONS,
     read: |text| match DISTRIBUTIONS.iter().position(|known| *known == text) {
-        Some(place) => Ok(Value::new(text, place as u64, 0)),
+        Some(index) => Ok(Value::new(text, index as u64, 0)),
         None => Err(format!("{} is not a distribution: use {}", quoted(text), DISTRIBUTIONS.join(", "))),
     },
     ..WORDS
@@ -48,8 +48,8 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
 
 fn workload(text: &str) -> Result<Value, String> {
     let short = text.strip_prefix("workload").unwrap_or(text);
-    if let Some(place) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
-        return Ok(Value::new(BUILT_IN[place], place as u64, 0));
+    if let Some(index) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
+        return Ok(Value::new(BUILT_IN[index], index as u64, 0));
     }
     match text.strip_prefix(OWN) {
         Some(name) if is_name(name) => Ok(Value::new(text, BUILT_IN.len() as u64, 0)),
@@ -62,14 +62,14 @@ fn workload(text: &str) -> Result<Value, String> {
 }
 
 fn is_name(name: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    !name.is_empty() && name.len() <= LONGEST && name.bytes().all(letter)
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_name_byte)
 }
 
 /// The axis value for a workload in a file of this name.
 pub fn own_name(file: &str) -> String {
-    let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    let name: String = file.chars().map(letter).take(LONGEST).collect();
+    let replace_other = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = file.chars().map(replace_other).take(LONGEST).collect();
     format!("{OWN}{}", if name.is_empty() { "own" } else { &name })
 }
 
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn workloads_are_known_by_letter_and_by_file() {
-        for (text, read) in
+        for (text, value) in
             [("A", "A"), ("c", "C"), ("workloadf", "F"), ("load", "load"), ("own:x-1", "own:x-1")]
         {
-            assert_eq!(Axis::WORKLOAD.read(text).unwrap().text(), read);
+            assert_eq!(Axis::WORKLOAD.read(text).unwrap().text(), value);
         }
         for text in ["", "G", "workload", "own:", "own:a/b", "AA"] {
             let error = Axis::WORKLOAD.read(text).unwrap_err();

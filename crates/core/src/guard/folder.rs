@@ -41,14 +41,14 @@ impl Folder {
     /// A folder in it. No link is followed, and no mounted file system entered.
     pub fn open_subfolder(&self, name: &OsStr) -> io::Result<Folder> {
         let path = self.path.join(name);
-        let mounted = || {
+        let mount_error = || {
             let message = format!("another file system is mounted on {}: unmount it first", path.display());
             io::Error::new(ErrorKind::CrossesDevices, message)
         };
         let handle = open_folder(&self.handle, name)
-            .map_err(|error| if error.kind() == ErrorKind::CrossesDevices { mounted() } else { error })?;
+            .map_err(|error| if error.kind() == ErrorKind::CrossesDevices { mount_error() } else { error })?;
         if handle.metadata()?.dev() != self.handle.metadata()?.dev() {
-            return Err(mounted());
+            return Err(mount_error());
         }
         Ok(Folder { handle, path, owner: self.owner, is_served: self.is_served })
     }
@@ -56,7 +56,7 @@ impl Folder {
     /// Makes a folder in it, with these permissions less the umask. Fails when another user's takes its place.
     pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
         mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
-        self.open_subfolder(name).and_then(Folder::made_here).inspect_err(|_| {
+        self.open_subfolder(name).and_then(Folder::adopt_owner).inspect_err(|_| {
             // Nothing has been put into it.
             let _ = unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
         })
@@ -77,12 +77,12 @@ impl Folder {
         self.open_file(name, flags, 0)
     }
 
-    pub(super) fn open_file(&self, name: &OsStr, how: OFlags, permissions: u32) -> io::Result<File> {
+    pub(super) fn open_file(&self, name: &OsStr, extra_flags: OFlags, permissions: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        Ok(openat(&self.handle, name, flags | how, Mode::from_raw_mode(permissions as _))?.into())
+        Ok(openat(&self.handle, name, flags | extra_flags, Mode::from_raw_mode(permissions as _))?.into())
     }
 
-    pub(super) fn file_to_read(&self, name: &OsStr) -> io::Result<File> {
+    pub(super) fn open_to_read(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
@@ -104,11 +104,11 @@ impl Folder {
 
     /// Deletes as [`Folder::remove`] does, and also folders of users that servers run as.
     pub fn remove_served(&self, name: &OsStr) -> io::Result<()> {
-        let own = match self.open_subfolder(name) {
-            Ok(own) if own.foreign_owner()?.is_none() => own,
+        let subfolder = match self.open_subfolder(name) {
+            Ok(subfolder) if subfolder.foreign_owner()?.is_none() => subfolder,
             _ => return self.remove(name),
         };
-        Folder { is_served: true, ..own }.empty(None)?;
+        Folder { is_served: true, ..subfolder }.empty(None)?;
         self.remove_empty(name)
     }
 
@@ -157,8 +157,8 @@ impl Folder {
 
     /// Whether both are the same folder, under whatever names.
     pub fn is_same(&self, other: &Folder) -> io::Result<bool> {
-        let (ours, other) = (self.handle.metadata()?, other.handle.metadata()?);
-        Ok((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
+        let (own, other) = (self.handle.metadata()?, other.handle.metadata()?);
+        Ok((own.dev(), own.ino()) == (other.dev(), other.ino()))
     }
 
     /// The folder's owner, if that is not the one whose folders may be deleted in it.
@@ -181,9 +181,9 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        let is_of_a_server =
+        let is_server_user =
             |user: u32| self.is_served && server::users().iter().any(|server| server.uid == user);
-        match folder.foreign_owner()?.filter(|user| !is_of_a_server(*user)) {
+        match folder.foreign_owner()?.filter(|user| !is_server_user(*user)) {
             Some(user) => return Err(folder.belongs_to(user)),
             None => folder.empty(None)?,
         }
@@ -210,7 +210,7 @@ impl Folder {
     }
 
     /// Notes the owner of a folder that this process has just made: this user, or the one that a file system without owners names.
-    fn made_here(mut self) -> io::Result<Folder> {
+    fn adopt_owner(mut self) -> io::Result<Folder> {
         if let Some(user) = self.foreign_owner()? {
             if self.owner_of_files()? != user {
                 return Err(self.belongs_to(user));
@@ -240,20 +240,20 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
         return Err(ErrorKind::InvalidInput.into());
     };
     let mut parent = Folder::open(parent)?;
-    parent.owner = parent.open_subfolder(name)?.made_here()?.owner;
+    parent.owner = parent.open_subfolder(name)?.adopt_owner()?.owner;
     parent.remove_served(name)
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-fn open_folder(at: &File, name: &OsStr) -> io::Result<File> {
+fn open_folder(parent: &File, name: &OsStr) -> io::Result<File> {
     #[cfg(target_os = "linux")]
-    match rustix::fs::openat2(at, name, FOLDER, Mode::empty(), rustix::fs::ResolveFlags::NO_XDEV) {
+    match rustix::fs::openat2(parent, name, FOLDER, Mode::empty(), rustix::fs::ResolveFlags::NO_XDEV) {
         // A kernel that does not have the call, or a sandbox that does not let it through.
         Err(Errno::NOSYS | Errno::PERM) => {}
         other => return Ok(other?.into()),
     }
-    Ok(openat(at, name, FOLDER, Mode::empty())?.into())
+    Ok(openat(parent, name, FOLDER, Mode::empty())?.into())
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub struct Membership {
 impl Membership {
     /// Whether its hierarchy is of version 2, or has this controller of version 1.
     pub fn is_for(&self, controller: &str) -> bool {
-        self.version == Version::V2 || self.controllers.iter().any(|own| own == controller)
+        self.version == Version::V2 || self.controllers.iter().any(|listed| listed == controller)
     }
 }
 
@@ -48,20 +48,20 @@ pub fn own_memberships() -> Vec<Membership> {
 /// The mounted cgroups in a list in the kernel's format.
 pub fn parse_memberships(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
     let Ok(groups) = ProcessCGroups::from_buf_read(list) else { return Vec::new() };
-    let found = groups.into_iter().filter_map(|group| {
+    let memberships = groups.into_iter().filter_map(|group| {
         let version = if group.controllers.is_empty() { Version::V2 } else { Version::V1 };
-        let is_of = |mount: &&Mount| match version {
+        let hosts_group = |mount: &&Mount| match version {
             Version::V1 => {
-                mount.kind == "cgroup" && group.controllers.iter().any(|own| mount.options.contains(own))
+                mount.kind == "cgroup" && group.controllers.iter().any(|controller| mount.options.contains(controller))
             }
             Version::V2 => mount.kind == "cgroup2",
         };
-        let mount = mounts.iter().find(is_of)?;
-        let below = Path::new(&group.pathname).strip_prefix(&mount.root).unwrap_or(Path::new(""));
-        let (top, folder) = (mount.at.clone(), mount.at.join(below));
+        let mount = mounts.iter().find(hosts_group)?;
+        let relative = Path::new(&group.pathname).strip_prefix(&mount.root).unwrap_or(Path::new(""));
+        let (top, folder) = (mount.at.clone(), mount.at.join(relative));
         Some(Membership { version, controllers: group.controllers, path: group.pathname.into(), top, folder })
     });
-    found.collect()
+    memberships.collect()
 }
 
 #[cfg(test)]
@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn a_cgroup_is_found_where_its_hierarchy_is_mounted() {
         let list = b"9:pids:/not-mounted\n5:cpu,cpuacct:/a\n4:memory:/docker/1/x\n1:name=systemd:/\n0::/user.slice/b.scope\n";
-        let found = parse_memberships(list, &mounts::parse(MOUNTS));
-        let folders: Vec<_> = found.iter().map(|group| group.folder.to_str().unwrap()).collect();
+        let memberships = parse_memberships(list, &mounts::parse(MOUNTS));
+        let folders: Vec<_> = memberships.iter().map(|group| group.folder.to_str().unwrap()).collect();
         let expected = ["cpu,cpuacct/a", "mem ory/x", "unified/user.slice/b.scope"];
         assert_eq!(folders, expected.map(|path| format!("/sys/fs/cgroup/{path}")));
-        assert_eq!(found[1].top, Path::new("/sys/fs/cgroup/mem ory"), "a part of the hierarchy");
-        let is_for = |name: &str| found.iter().map(|group| group.is_for(name)).collect::<Vec<_>>();
+        assert_eq!(memberships[1].top, Path::new("/sys/fs/cgroup/mem ory"), "a part of the hierarchy");
+        let is_for = |name: &str| memberships.iter().map(|group| group.is_for(name)).collect::<Vec<_>>();
         assert_eq!(is_for("cpu"), [true, false, true]);
         assert_eq!(is_for("memory"), [false, true, true]);
     }

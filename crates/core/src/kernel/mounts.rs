@@ -35,12 +35,12 @@ pub fn mount_at(folder: &Path) -> io::Result<Option<Mount>> {
 
 /// The mount that holds a path without links: the one with the longest folder, the last of several alike.
 pub fn holding(path: &Path) -> io::Result<Option<Mount>> {
-    Ok(longest(all()?, path))
+    Ok(innermost(all()?, path))
 }
 
-fn longest(mounts: Vec<Mount>, path: &Path) -> Option<Mount> {
-    let holds = mounts.into_iter().filter(|mount| path.starts_with(&mount.at));
-    holds.max_by_key(|mount| mount.at.components().count())
+fn innermost(mounts: Vec<Mount>, path: &Path) -> Option<Mount> {
+    let candidates = mounts.into_iter().filter(|mount| path.starts_with(&mount.at));
+    candidates.max_by_key(|mount| mount.at.components().count())
 }
 
 /// Parses the kernel's list; lines in another format are left out.
@@ -58,27 +58,27 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
             false => text.push_str(&format!("\\{byte:03o}")),
         }
     }
-    let read = MountInfo::from_line(&text).ok()?;
-    let mut options: Vec<String> = read
+    let info = MountInfo::from_line(&text).ok()?;
+    let mut options: Vec<String> = info
         .mount_options
         .into_iter()
-        .chain(read.super_options)
+        .chain(info.super_options)
         .map(|(name, value)| value.map_or(name.clone(), |value| format!("{name}={value}")))
-        .map(|option| plain(&option).to_string_lossy().into_owned())
+        .map(|option| unescape(&option).to_string_lossy().into_owned())
         .filter(|option| !option.is_empty())
         .collect();
     options.sort_unstable();
     options.dedup();
     Some(Mount {
-        root: plain(&read.root).into(),
-        at: plain(&read.mount_point.to_string_lossy()).into(),
-        kind: read.fs_type,
-        source: read.mount_source.map_or_else(PathBuf::new, |source| plain(&source).into()),
+        root: unescape(&info.root).into(),
+        at: unescape(&info.mount_point.to_string_lossy()).into(),
+        kind: info.fs_type,
+        source: info.mount_source.map_or_else(PathBuf::new, |source| unescape(&source).into()),
         options,
     })
 }
 
-fn plain(word: &str) -> OsString {
+fn unescape(word: &str) -> OsString {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -108,7 +108,7 @@ mod tests {
         39 1 0:7 / /mnt/\xff rw - xfs second rw\n";
 
     fn kind_at(path: &Path) -> String {
-        longest(parse(LIST), path).unwrap().kind
+        innermost(parse(LIST), path).unwrap().kind
     }
 
     #[test]
@@ -133,11 +133,11 @@ mod tests {
             (r"/mnt/a b\c/within/file", ""),
         ];
         for (path, source) in files {
-            assert_eq!(longest(parse(LIST), Path::new(path)).unwrap().source, Path::new(source), "{path}");
+            assert_eq!(innermost(parse(LIST), Path::new(path)).unwrap().source, Path::new(source), "{path}");
         }
         let name = std::ffi::OsStr::from_bytes(b"/mnt/\xff");
         assert_eq!(kind_at(&Path::new(name).join("file")), "xfs", "the last of two");
-        assert_eq!(longest(Vec::new(), Path::new("/")), None);
+        assert_eq!(innermost(Vec::new(), Path::new("/")), None);
     }
 
     #[test]

@@ -7,6 +7,6 @@ const FULL_BYTES: u64 = 64 << 10;
 
 /// Whether the file system of a path has no room for a page or two.
 pub fn is_used_up(path: &Path) -> bool {
-    let there = rustix::fs::statvfs(path);
-    there.is_ok_and(|there| there.f_blocks > 0 && there.f_bavail * there.f_frsize < FULL_BYTES)
+    let stat = rustix::fs::statvfs(path);
+    stat.is_ok_and(|stat| stat.f_blocks > 0 && stat.f_bavail * stat.f_frsize < FULL_BYTES)
 }

@@ -50,31 +50,31 @@ impl DescribedStore {
 
     /// Checks what can be checked before the store is opened. The error names the field.
     pub fn check(&self) -> Result<(), String> {
-        let named_well = |name: &str, others: &[u8]| {
-            let fits =
-                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || others.contains(&byte);
-            !name.is_empty() && name.len() <= 40 && name.bytes().all(fits)
+        let is_well_formed = |name: &str, other_bytes: &[u8]| {
+            let is_allowed =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || other_bytes.contains(&byte);
+            !name.is_empty() && name.len() <= 40 && name.bytes().all(is_allowed)
         };
-        if !named_well(&self.name, b"-") || !self.name.split('-').all(|word| !word.is_empty()) {
+        if !is_well_formed(&self.name, b"-") || !self.name.split('-').all(|word| !word.is_empty()) {
             return Err(format!(
                 "the name {:?} has others than lower-case letters, digits and hyphens between words, or more than 40",
                 self.name
             ));
         }
-        let wrong = |what: String| Err(format!("{}: {what}", self.name));
+        let reject = |problem: String| Err(format!("{}: {problem}", self.name));
         for (field, text) in [("summary", &self.summary), ("version", &self.version)] {
             if text.is_empty() {
-                return wrong(format!("{field} is empty"));
+                return reject(format!("{field} is empty"));
             }
         }
         if self.flags & !ffi::ALL_FLAGS != 0 {
-            return wrong(format!("flags has unknown bits: {:#x}", self.flags & !ffi::ALL_FLAGS));
+            return reject(format!("flags has unknown bits: {:#x}", self.flags & !ffi::ALL_FLAGS));
         }
         if self.max_key_bytes < 32 {
-            return wrong(format!("max_key_bytes is {}, but at least 32 are needed", self.max_key_bytes));
+            return reject(format!("max_key_bytes is {}, but at least 32 are needed", self.max_key_bytes));
         }
         if !(0..=2).contains(&self.sessions) {
-            return wrong(format!(
+            return reject(format!(
                 "sessions is {}, which is none of SB_ONE, SB_ONE_WRITER and SB_MANY",
                 self.sessions
             ));
@@ -85,39 +85,39 @@ impl DescribedStore {
             if name.is_empty()
                 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
             {
-                return wrong(format!(
+                return reject(format!(
                     "the setting {name:?} has others than letters, digits, _ and - in its name"
                 ));
             }
             if help.is_empty() {
-                return wrong(format!("the setting {name} has no help"));
+                return reject(format!("the setting {name} has no help"));
             }
-            if self.settings.iter().filter(|other| other.name == *name).count() > 1 {
-                return wrong(format!("there are two settings {name}"));
+            if self.settings.iter().filter(|second| second.name == *name).count() > 1 {
+                return reject(format!("there are two settings {name}"));
             }
         }
         Ok(())
     }
 
     fn check_offers(&self) -> Result<(), String> {
-        let wrong = |what: &str| Err(format!("{}: {what}", self.name));
-        let of = |offer: &DescribedOffer| offer.tier;
-        if self.offers.is_empty() || !self.offers.is_sorted_by(|one, next| of(one) < of(next)) {
-            return wrong("offers has none, or the weakest is not first");
+        let reject = |problem: &str| Err(format!("{}: {problem}", self.name));
+        let tier_of = |offer: &DescribedOffer| offer.tier;
+        if self.offers.is_empty() || !self.offers.is_sorted_by(|offer, next| tier_of(offer) < tier_of(next)) {
+            return reject("offers has none, or the weakest is not first");
         }
         for offer in &self.offers {
             if !(0..=2).contains(&offer.tier) {
-                return wrong("an offer's tier is none of SB_NONE, SB_PROCESS and SB_POWER");
+                return reject("an offer's tier is none of SB_NONE, SB_PROCESS and SB_POWER");
             }
             if ![offer.kill_costs, offer.power_cut_costs].iter().all(|loss| (0..=6).contains(loss)) {
-                return wrong("an offer's kill_costs or power_cut_costs is none of SB_WHOLE to SB_NOTHING");
+                return reject("an offer's kill_costs or power_cut_costs is none of SB_WHOLE to SB_NOTHING");
             }
             if offer.settings.is_empty() {
-                return wrong("an offer does not name the settings that give it");
+                return reject("an offer does not name the settings that give it");
             }
         }
         if !self.offers.iter().any(|offer| offer.tier == self.shipped) {
-            return wrong("shipped is not the tier of an offer");
+            return reject("shipped is not the tier of an offer");
         }
         Ok(())
     }
@@ -125,6 +125,6 @@ impl DescribedStore {
 
 /// A tier by its number in the header, which has none for several machines; the weakest for an unchecked number.
 pub fn tier(number: i32) -> Guarantee {
-    let found = usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied();
-    found.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()
+    let guarantee = usize::try_from(number).ok().and_then(|index| Guarantee::ALL.get(index)).copied();
+    guarantee.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()
 }

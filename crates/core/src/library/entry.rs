@@ -38,31 +38,31 @@ pub fn store_def(described: &DescribedStore, loaded: &'static LoadedLibrary) -> 
 }
 
 fn capabilities(described: &DescribedStore) -> Capabilities {
-    let is = |flag| described.has_flag(flag);
+    let has_flag = |flag| described.has_flag(flag);
     Capabilities {
-        keeps: !is(ffi::KEEPS_NOTHING),
-        persists: !is(ffi::IN_MEMORY) && !is(ffi::KEEPS_NOTHING),
-        order: is(ffi::ORDERED),
+        keeps: !has_flag(ffi::KEEPS_NOTHING),
+        persists: !has_flag(ffi::IN_MEMORY) && !has_flag(ffi::KEEPS_NOTHING),
+        order: has_flag(ffi::ORDERED),
         threads: match described.sessions {
             0 => Threads::One,
             1 => Threads::ManyReadersOneWriter,
             _ => Threads::Many,
         },
         compression: described.codec.as_deref().map(leak_text),
-        batch: if is(ffi::ATOMIC_BATCH) { Batch::Atomic } else { Batch::Grouped },
-        replaces_whole: is(ffi::REPLACES_WHOLE),
-        empty_values: !is(ffi::NO_EMPTY_VALUES),
+        batch: if has_flag(ffi::ATOMIC_BATCH) { Batch::Atomic } else { Batch::Grouped },
+        replaces_whole: has_flag(ffi::REPLACES_WHOLE),
+        empty_values: !has_flag(ffi::NO_EMPTY_VALUES),
         max_key_bytes: usize::try_from(described.max_key_bytes).unwrap_or(usize::MAX),
         max_bytes: described.max_bytes,
-        calls_are_seen: !is(ffi::OWN_CALLS),
+        calls_are_seen: !has_flag(ffi::OWN_CALLS),
         ..Capabilities::DEFAULT
     }
 }
 
 fn offer(described: &DescribedOffer) -> GuaranteeOffer {
     // The interface is older than repairs by hand.
-    let known = || Loss::ALL.into_iter().filter(|loss| *loss != Loss::ByHand);
-    let loss = |number: i32| known().nth(usize::try_from(number).ok()?);
+    let losses = || Loss::ALL.into_iter().filter(|loss| *loss != Loss::ByHand);
+    let loss = |number: i32| losses().nth(usize::try_from(number).ok()?);
     let [kill, power_cut] =
         [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
     GuaranteeOffer {

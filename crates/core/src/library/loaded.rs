@@ -41,22 +41,22 @@ impl LoadedLibrary {
     }
 
     pub fn table(&self, name: &str) -> Result<Table, String> {
-        let is_named = |table: &&Table| described(table.0).is_ok_and(|described| described.name == name);
+        let is_named = |table: &&Table| describe_store(table.0).is_ok_and(|described| described.name == name);
         let table = self.tables()?.iter().find(is_named);
         table
             .copied()
             .ok_or_else(|| format!("the library {} has no store {name}", self.library.path.display()))
     }
 
-    pub fn described(&self) -> Result<Vec<DescribedStore>, String> {
-        let wrong = |why: String| format!("the library {}: {why}", self.library.path.display());
+    pub fn describe_stores(&self) -> Result<Vec<DescribedStore>, String> {
+        let to_error = |why: String| format!("the library {}: {why}", self.library.path.display());
         let check = |table: &Table| {
-            let described = described(table.0)?;
+            let described = describe_store(table.0)?;
             described.check()?;
-            complete(table.0, &described)?;
+            check_functions(table.0, &described)?;
             Ok(described)
         };
-        self.tables()?.iter().map(check).collect::<Result<_, String>>().map_err(wrong)
+        self.tables()?.iter().map(check).collect::<Result<_, String>>().map_err(to_error)
     }
 }
 
@@ -66,8 +66,8 @@ fn load(library: &Library) -> Result<Vec<Table>, String> {
     let shared = unsafe { Shared::open(Some(&library.path), RTLD_NOW | RTLD_LOCAL) };
     let shared = shared.map_err(|error| format!("it can't be loaded: {error}"))?;
     // SAFETY: the header gives the symbol this type.
-    let found = unsafe { shared.get::<ffi::Stores>(ffi::STORES) };
-    let stores = *found.map_err(|_| {
+    let symbol = unsafe { shared.get::<ffi::Stores>(ffi::STORES) };
+    let stores = *symbol.map_err(|_| {
         "it exports no function storebench_stores (see storebench_store.h), so it is no library of stores"
             .to_owned()
     })?;
@@ -92,17 +92,17 @@ fn load(library: &Library) -> Result<Vec<Table>, String> {
     }
     // SAFETY: by the header, there are `count` stores.
     let entries = unsafe { std::slice::from_raw_parts(table.stores, table.count as usize) };
-    entries.iter().map(|entry| checked(*entry)).collect()
+    entries.iter().map(|entry| check_entry(*entry)).collect()
 }
 
 /// A store's entry, as large as this version knows it.
-fn checked(entry: *const ffi::Store) -> Result<Table, String> {
-    let known = size_of::<ffi::Store>();
+fn check_entry(entry: *const ffi::Store) -> Result<Table, String> {
+    let expected_bytes = size_of::<ffi::Store>();
     // SAFETY: it is NULL or an entry that begins with its size.
     match unsafe { entry.as_ref() } {
         None => Err("an entry of its table is NULL".into()),
-        Some(store) if store.size < known => {
-            Err(format!("an entry of its table has {} bytes, but {known} are needed", store.size))
+        Some(store) if store.size < expected_bytes => {
+            Err(format!("an entry of its table has {} bytes, but {expected_bytes} are needed", store.size))
         }
         Some(store) => Ok(Table(store)),
     }
@@ -136,9 +136,9 @@ pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T]
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-fn described(store: &ffi::Store) -> Result<DescribedStore, String> {
+fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
     let name = text("name", store.name)?;
-    let of = |why: String| format!("{name}: {why}");
+    let name_store = |why: String| format!("{name}: {why}");
     let offer = |offer: &ffi::Offer| {
         Ok(DescribedOffer {
             tier: offer.tier,
@@ -160,7 +160,7 @@ fn described(store: &ffi::Store) -> Result<DescribedStore, String> {
             in_bytes: setting.in_bytes != 0,
         })
     };
-    let whole = || {
+    let describe = || {
         Ok(DescribedStore {
             name: name.clone(),
             summary: text("summary", store.summary)?,
@@ -182,12 +182,12 @@ fn described(store: &ffi::Store) -> Result<DescribedStore, String> {
                 .collect::<Result<_, String>>()?,
         })
     };
-    whole().map_err(of)
+    describe().map_err(name_store)
 }
 
 /// Checks that the entry has every function that it needs.
-fn complete(store: &ffi::Store, described: &DescribedStore) -> Result<(), String> {
-    let needed = [
+fn check_functions(store: &ffi::Store, described: &DescribedStore) -> Result<(), String> {
+    let functions = [
         ("open", store.open.is_some()),
         ("close", store.close.is_some()),
         ("tier", store.tier.is_some()),
@@ -202,7 +202,7 @@ fn complete(store: &ffi::Store, described: &DescribedStore) -> Result<(), String
         ("batch", store.batch.is_some()),
         ("scan", store.scan.is_some() || !described.has_flag(ffi::ORDERED)),
     ];
-    let missing: Vec<&str> = needed.iter().filter(|(_, is)| !is).map(|(name, _)| *name).collect();
+    let missing: Vec<&str> = functions.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| *name).collect();
     match missing.as_slice() {
         [] => Ok(()),
         missing => Err(format!("{}: NULL instead of a function: {}", described.name, missing.join(", "))),

@@ -29,13 +29,13 @@ pub fn open(
 ) -> Result<Box<dyn Store>> {
     GivenSettings::new(options, entry.settings)?;
     let calls = LibraryCalls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
-    let texts = |text: &str| {
+    let to_c_string = |text: &str| {
         CString::new(text).map_err(|_| StoreError::BadSetting("a setting's value holds a zero byte".into()))
     };
     let pairs: Vec<(CString, CString)> = options
         .settings
         .iter()
-        .map(|(name, value)| Ok((texts(name)?, texts(value)?)))
+        .map(|(name, value)| Ok((to_c_string(name)?, to_c_string(value)?)))
         .collect::<Result<_>>()?;
     let value = |(name, value): &(CString, CString)| ffi::Value {
         name: name.as_ptr(),
@@ -45,7 +45,7 @@ pub fn open(
     let settings: Vec<ffi::Value> = pairs.iter().map(value).collect();
     let folder = CString::new(options.directory.as_os_str().as_bytes())
         .map_err(|_| StoreError::Engine("the folder's name holds a zero byte".into()))?;
-    let how = ffi::How {
+    let parameters = ffi::How {
         size: size_of::<ffi::How>(),
         folder: folder.as_ptr(),
         tier: options.guarantee.map_or(ffi::AS_SHIPPED, |tier| tier as i32),
@@ -57,11 +57,11 @@ pub fn open(
     };
     let mut store = ptr::null_mut();
     // SAFETY: as the header declares it; all that is passed lives until it returns.
-    let open = |error| unsafe { (calls.open)(calls.table.0, &raw const how, &raw mut store, error) };
+    let open = |error| unsafe { (calls.open)(calls.table.0, &raw const parameters, &raw mut store, error) };
     ErrorBuffer::new().call("open", open)?;
     // SAFETY: it was opened.
-    let given = unsafe { (calls.tier)(store) };
-    let guarantee = tier(given);
+    let tier_code = unsafe { (calls.tier)(store) };
+    let guarantee = tier(tier_code);
     let opened = Box::new(LibraryStore {
         calls,
         store: Some(store),
@@ -69,8 +69,8 @@ pub fn open(
         source: format!("a library of one's own: {}", loaded.library.path.display()),
         max_key_bytes: entry.max_key_bytes,
     });
-    if guarantee as i32 != given {
-        return Err(StoreError::Engine(format!("the library's tier gave {given}, which is no tier")));
+    if guarantee as i32 != tier_code {
+        return Err(StoreError::Engine(format!("the library's tier gave {tier_code}, which is no tier")));
     }
     if !options.settings.is_empty() {
         hold_to_tier(options, guarantee)?;
@@ -98,25 +98,25 @@ struct LibraryCalls {
 
 impl LibraryCalls {
     fn new(table: Table) -> Result<LibraryCalls> {
-        let all = || {
-            let of = table.0;
+        let read_table = || {
+            let entries = table.0;
             Some(LibraryCalls {
                 table,
-                open: of.open?,
-                close: of.close?,
-                tier: of.tier?,
-                count: of.count?,
-                settle: of.settle?,
-                read_settings: of.read_settings?,
-                session: of.session?,
-                end: of.end?,
-                get: of.get?,
-                put: of.put?,
-                remove: of.remove?,
-                batch: of.batch?,
+                open: entries.open?,
+                close: entries.close?,
+                tier: entries.tier?,
+                count: entries.count?,
+                settle: entries.settle?,
+                read_settings: entries.read_settings?,
+                session: entries.session?,
+                end: entries.end?,
+                get: entries.get?,
+                put: entries.put?,
+                remove: entries.remove?,
+                batch: entries.batch?,
             })
         };
-        all().ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
+        read_table().ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
     }
 }
 
@@ -128,28 +128,28 @@ impl ErrorBuffer {
     }
 
     #[inline(always)]
-    fn call(&mut self, of: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
+    fn call(&mut self, function_name: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
         match function(&raw mut self.0) {
             ffi::OK => Ok(()),
-            code => Err(self.take_error(of, code)),
+            code => Err(self.take_error(function_name, code)),
         }
     }
 
     /// The error of a code that is not OK. Empties the room.
     #[cold]
-    fn take_error(&mut self, of: &'static str, code: i32) -> StoreError {
+    fn take_error(&mut self, function_name: &'static str, code: i32) -> StoreError {
         let text = &mut self.0.text;
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        let said = String::from_utf8_lossy(&text[..end]).trim().to_owned();
+        let message = String::from_utf8_lossy(&text[..end]).trim().to_owned();
         text[0] = 0;
-        let said =
-            if said.is_empty() { format!("the library's {of} failed and did not say why") } else { said };
+        let message =
+            if message.is_empty() { format!("the library's {function_name} failed and did not say why") } else { message };
         match code {
-            ffi::UNSUPPORTED => StoreError::Unsupported(said),
-            ffi::BAD_SETTING => StoreError::BadSetting(said),
-            ffi::FAILED => StoreError::Engine(said),
+            ffi::UNSUPPORTED => StoreError::Unsupported(message),
+            ffi::BAD_SETTING => StoreError::BadSetting(message),
+            ffi::FAILED => StoreError::Engine(message),
             ffi::MISSING => StoreError::Missing,
-            code => StoreError::Engine(format!("the library's {of} gave {code}, which is no SB_ code")),
+            code => StoreError::Engine(format!("the library's {function_name} gave {code}, which is no SB_ code")),
         }
     }
 }
@@ -179,29 +179,29 @@ impl LibraryStore {
         self.store.unwrap_or(ptr::null_mut())
     }
 
-    fn number(&self, of: &'static str, number: ffi::Number) -> Result<u64> {
-        let mut told = 0;
+    fn number(&self, function_name: &'static str, number: ffi::Number) -> Result<u64> {
+        let mut result = 0;
         // SAFETY: the store is open.
-        ErrorBuffer::new().call(of, |error| unsafe { number(self.handle(), &raw mut told, error) })?;
-        Ok(told)
+        ErrorBuffer::new().call(function_name, |error| unsafe { number(self.handle(), &raw mut result, error) })?;
+        Ok(result)
     }
 
-    fn values(&self, of: &'static str, values: ffi::Values) -> Result<Vec<Setting>> {
+    fn values(&self, function_name: &'static str, values: ffi::Values) -> Result<Vec<Setting>> {
         let (mut first, mut count) = (ptr::null(), 0);
         // SAFETY: the store is open.
         let call = |error| unsafe { values(self.handle(), &raw mut first, &raw mut count, error) };
-        ErrorBuffer::new().call(of, call)?;
-        let wrong = |why: String| StoreError::Engine(format!("the library's {of}: {why}"));
+        ErrorBuffer::new().call(function_name, call)?;
+        let to_error = |why: String| StoreError::Engine(format!("the library's {function_name}: {why}"));
         let setting = |value: &ffi::Value| {
-            let (name, told) = (text("a name", value.name)?, text("a value", value.value)?);
+            let (name, value_text) = (text("a name", value.name)?, text("a value", value.value)?);
             Ok(if value.read_back != 0 {
-                Setting::read_back(name, told)
+                Setting::read_back(name, value_text)
             } else {
-                Setting::unverified(name, told)
+                Setting::unverified(name, value_text)
             })
         };
-        let values = list(of, first, count).map_err(wrong)?;
-        values.iter().map(setting).collect::<std::result::Result<_, _>>().map_err(wrong)
+        let values = list(function_name, first, count).map_err(to_error)?;
+        values.iter().map(setting).collect::<std::result::Result<_, _>>().map_err(to_error)
     }
 }
 
@@ -261,9 +261,9 @@ impl Store for LibraryStore {
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let own = self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
+        let own_statistics = self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
         let syncs = self.syncs()?.map(|syncs| Setting::read_back(COUNTED_BY_LIBRARY, syncs));
-        Ok(own.transpose()?.unwrap_or_default().into_iter().chain(syncs).collect())
+        Ok(own_statistics.transpose()?.unwrap_or_default().into_iter().chain(syncs).collect())
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
@@ -308,17 +308,17 @@ impl LibrarySession<'_> {
 }
 
 #[cold]
-fn too_long(length: usize, most: usize) -> StoreError {
-    StoreError::Unsupported(format!("a key of {length} bytes; the longest has {most}"))
+fn too_long(length: usize, max_bytes: usize) -> StoreError {
+    StoreError::Unsupported(format!("a key of {length} bytes; the longest has {max_bytes}"))
 }
 
 #[inline(always)]
-fn bytes<'a>(of: &str, first: *const c_void, length: usize) -> Result<&'a [u8]> {
+fn bytes<'a>(function_name: &str, first: *const c_void, length: usize) -> Result<&'a [u8]> {
     if length == 0 {
         return Ok(&[]);
     }
     if first.is_null() || length > isize::MAX as usize {
-        return Err(StoreError::Engine(format!("the library's {of} showed {length} bytes at {first:?}")));
+        return Err(StoreError::Engine(format!("the library's {function_name} showed {length} bytes at {first:?}")));
     }
     // SAFETY: by the header, `length` bytes are there until the next call.
     Ok(unsafe { slice::from_raw_parts(first.cast(), length) })
@@ -333,9 +333,9 @@ impl Drop for LibrarySession<'_> {
 
 struct ScanContext<'a> {
     visit: &'a mut dyn FnMut(&[u8], &[u8]),
-    shown: usize,
+    shown_count: usize,
     limit: usize,
-    wrong: Result<()>,
+    outcome: Result<()>,
     /// The panic of the visitor, which must not pass the library.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -349,16 +349,16 @@ unsafe extern "C" fn show(
 ) {
     // SAFETY: it is what `scan` below passes, and nobody else's meanwhile.
     let scanning = unsafe { &mut *context.cast::<ScanContext<'_>>() };
-    scanning.shown += 1;
-    if scanning.shown > scanning.limit || scanning.panic.is_some() {
+    scanning.shown_count += 1;
+    if scanning.shown_count > scanning.limit || scanning.panic.is_some() {
         return;
     }
     match bytes("scan", key, key_len).and_then(|key| Ok((key, bytes("scan", value, value_len)?))) {
         Ok((key, value)) => {
-            let shown = catch_unwind(AssertUnwindSafe(|| (scanning.visit)(key, value)));
-            scanning.panic = shown.err();
+            let visited = catch_unwind(AssertUnwindSafe(|| (scanning.visit)(key, value)));
+            scanning.panic = visited.err();
         }
-        Err(error) => scanning.wrong = Err(error),
+        Err(error) => scanning.outcome = Err(error),
     }
 }
 
@@ -419,23 +419,23 @@ impl Session for LibrarySession<'_> {
         else {
             return Err(StoreError::Unsupported("this store keeps no order".into()));
         };
-        let mut scanning = ScanContext { visit, shown: 0, limit, wrong: Ok(()), panic: None };
+        let mut scanning = ScanContext { visit, shown_count: 0, limit, outcome: Ok(()), panic: None };
         let (session, context) = (self.session, (&raw mut scanning).cast());
         // SAFETY: as for put; the context is what `show` expects.
-        let done = self.error.call("scan", |error| unsafe {
+        let called = self.error.call("scan", |error| unsafe {
             scan(session, from.as_ptr().cast(), from.len(), limit, show, context, error)
         });
-        let ScanContext { shown, wrong, panic, .. } = scanning;
+        let ScanContext { shown_count, outcome, panic, .. } = scanning;
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
-        done.and(wrong)?;
-        if shown > limit {
+        called.and(outcome)?;
+        if shown_count > limit {
             return Err(StoreError::Engine(format!(
-                "the library's scan showed {shown} records, but {limit} were asked for"
+                "the library's scan showed {shown_count} records, but {limit} were asked for"
             )));
         }
-        Ok(shown)
+        Ok(shown_count)
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {

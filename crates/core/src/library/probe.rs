@@ -30,52 +30,52 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// Asks a library for its stores. The error names it.
 pub fn ask(path: &Path) -> Result<Vec<DescribedStore>, String> {
-    let failed = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
-    let (mut child, answer) = start(path).map_err(failed)?;
+    let describe_error = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
+    let (mut child, pipe) = start(path).map_err(describe_error)?;
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = answer.take(MOST_BYTES).read_to_end(&mut bytes).map(|_| bytes);
+        let content = pipe.take(MOST_BYTES).read_to_end(&mut bytes).map(|_| bytes);
         // Nobody listens any more if it took too long.
-        let _ = sender.send(read);
+        let _ = sender.send(content);
     });
-    let (until, mut is_over) = (Instant::now() + LIMIT, false);
-    while !is_over && Instant::now() < until {
-        is_over = has_ended(&child).map_err(failed)?;
+    let (deadline, mut is_over) = (Instant::now() + LIMIT, false);
+    while !is_over && Instant::now() < deadline {
+        is_over = has_ended(&child).map_err(describe_error)?;
         if !is_over {
             std::thread::sleep(BETWEEN_LOOKS);
         }
     }
     // Also ends what it has forked, which could still answer.
-    let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(failed)?;
-    let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
+    let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(describe_error)?;
+    let (Ok(reply), true) = (receiver.recv_timeout(LIMIT), is_over) else {
         return Err(format!("the library {} did not describe its stores within {LIMIT:?}", path.display()));
     };
-    match serde_json::from_slice::<Result<Vec<DescribedStore>, String>>(&told.map_err(failed)?) {
+    match serde_json::from_slice::<Result<Vec<DescribedStore>, String>>(&reply.map_err(describe_error)?) {
         // It was checked where the library is loaded, which may have answered itself.
-        Ok(answer) => checked(path, answer.map_err(|why| message(&why))?),
+        Ok(answer) => check_stores(path, answer.map_err(|why| message(&why))?),
         Err(_) => {
-            let how = match (status.signal(), status.code()) {
+            let ending = match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("crashed with signal {signal}"),
                 (None, Some(code)) => format!("ended its process with exit code {code}"),
                 (None, None) => "ended its process".into(),
             };
-            Err(format!("the library {} {how} when it was asked for its stores", path.display()))
+            Err(format!("the library {} {ending} when it was asked for its stores", path.display()))
         }
     }
 }
 
-fn checked(path: &Path, stores: Vec<DescribedStore>) -> Result<Vec<DescribedStore>, String> {
-    let none = if stores.is_empty() { Err("it describes 0 stores".into()) } else { Ok(()) };
-    let wrong = none.and_then(|()| stores.iter().try_for_each(DescribedStore::check));
-    wrong.map_err(|why: String| message(&format!("the library {}: {why}", path.display())))?;
+fn check_stores(path: &Path, stores: Vec<DescribedStore>) -> Result<Vec<DescribedStore>, String> {
+    let checked = if stores.is_empty() { Err("it describes 0 stores".into()) } else { Ok(()) };
+    let checked = checked.and_then(|()| stores.iter().try_for_each(DescribedStore::check));
+    checked.map_err(|why: String| message(&format!("the library {}: {why}", path.display())))?;
     Ok(stores)
 }
 
 /// Whether a process has ended, without reaping it.
 fn has_ended(child: &Child) -> io::Result<bool> {
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    Ok(waitid(WaitId::Pid(lifeline::pid(child)?), look)?.is_some())
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(lifeline::pid(child)?), options)?.is_some())
 }
 
 /// Starts the process. It answers on its standard input, which the library has no reason to write to; what the library prints
@@ -91,8 +91,8 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
 
 /// Answers as that process.
 pub fn answer(path: &Path) -> io::Result<()> {
-    let told = find(path).and_then(|library| LoadedLibrary::new(library).described());
-    let text = serde_json::to_vec(&told)?;
+    let stores = find(path).and_then(|library| LoadedLibrary::new(library).describe_stores());
+    let text = serde_json::to_vec(&stores)?;
     let mut out = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
     out.write_all(&text)
 }

@@ -19,7 +19,7 @@ use crate::measure::limit::Controller;
 /// The prefix of cgroup names; the process number of the maker and a counter follow.
 const PREFIX: &str = "storebench-";
 /// Names tried for a cgroup: containers can count their processes alike.
-const MOST: u32 = 1000;
+const MAX_GROUPS: u32 = 1000;
 
 impl Version {
     /// The file with what is charged now, and the line of `memory.stat` with the page cache in it.
@@ -44,7 +44,7 @@ pub struct CgroupParent {
     folder: PathBuf,
     version: Version,
     /// This process's cgroup, whose limits those made here must not escape.
-    own: PathBuf,
+    own_folder: PathBuf,
 }
 
 /// A trial's cgroup, as the trial knows it.
@@ -69,12 +69,12 @@ impl Drop for HeldCgroup {
 }
 
 impl CgroupParent {
-    /// Finds where this process may make cgroups that count memory; `made` tries one and removes it.
-    pub fn find(mut made: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
+    /// Finds where this process may make cgroups that count memory; `try_out` tries one and removes it.
+    pub fn find(mut try_out: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
-        for home in CgroupParent::candidates(Controller::Memory) {
-            match home.may_be_left().and_then(|()| made(&home)) {
-                Ok(()) => return Ok(home),
+        for parent in CgroupParent::candidates(Controller::Memory) {
+            match parent.check_may_be_left().and_then(|()| try_out(&parent)) {
+                Ok(()) => return Ok(parent),
                 Err(error) => reason = error,
             }
         }
@@ -89,16 +89,16 @@ impl CgroupParent {
     /// place, and what would help.
     pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
-        for home in CgroupParent::candidates(controller) {
-            match home.may_be_left().and_then(|()| home.hosts(controller)) {
-                Ok(()) => return Ok(home),
+        for parent in CgroupParent::candidates(controller) {
+            match parent.check_may_be_left().and_then(|()| parent.check_controller(controller)) {
+                Ok(()) => return Ok(parent),
                 Err(error) => reason = error,
             }
         }
         Err(reason)
     }
 
-    fn hosts(&self, controller: Controller) -> Result<(), String> {
+    fn check_controller(&self, controller: Controller) -> Result<(), String> {
         if self.version == Version::V2 {
             let path = self.folder.join("cgroup.subtree_control");
             let text = fs::read_to_string(&path).unwrap_or_default();
@@ -107,8 +107,9 @@ impl CgroupParent {
             }
         }
         let procs = self.folder.join("cgroup.procs");
-        let needed = [Some(self.folder.as_path()), (self.version == Version::V2).then_some(procs.as_path())];
-        for path in needed.into_iter().flatten() {
+        let writable_paths =
+            [Some(self.folder.as_path()), (self.version == Version::V2).then_some(procs.as_path())];
+        for path in writable_paths.into_iter().flatten() {
             rustix::fs::access(path, rustix::fs::Access::WRITE_OK)
                 .map_err(|error| format!("{} can't be written ({error})", path.display()))?;
         }
@@ -130,52 +131,52 @@ impl CgroupParent {
         match self.version {
             Version::V1 => self.folder.join("memory.memsw.limit_in_bytes").exists(),
             // The top has no such file, and what is made there has.
-            Version::V2 => self.own == self.folder || self.own.join("memory.swap.max").exists(),
+            Version::V2 => self.own_folder == self.folder || self.own_folder.join("memory.swap.max").exists(),
         }
     }
 
     /// A home for tests.
     #[cfg(test)]
     pub fn sample(version: Version) -> CgroupParent {
-        CgroupParent { folder: "/nowhere".into(), version, own: "/nowhere".into() }
+        CgroupParent { folder: "/nowhere".into(), version, own_folder: "/nowhere".into() }
     }
 
     /// An unused path for a trial's cgroup.
     pub fn unused(&self) -> Result<PathBuf, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("{PREFIX}{}", std::process::id());
-        let names = (0..MOST).map(|_| format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let names = (0..MAX_GROUPS).map(|_| format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
         let found =
             names.map(|name| self.folder.join(name)).find(|folder| fs::symlink_metadata(folder).is_err());
         found.ok_or_else(|| {
-            format!("{} holds {MOST} cgroups whose names begin with {name}", self.folder.display())
+            format!("{} holds {MAX_GROUPS} cgroups whose names begin with {name}", self.folder.display())
         })
     }
 
     /// Makes a cgroup at a path that was [`CgroupParent::unused`]. After a failure it may be there.
     pub fn make(&self, folder: &Path) -> Result<HeldCgroup, String> {
-        let failed =
-            |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
-        fs::create_dir(folder).map_err(|error| failed("making the cgroup", folder, error))?;
+        let describe_error =
+            |action: &str, path: &Path, error: io::Error| format!("{action} {}: {error}", path.display());
+        fs::create_dir(folder).map_err(|error| describe_error("making the cgroup", folder, error))?;
         let lock = fs::File::open(folder).and_then(|lock| try_lock(&lock).map(|_| lock));
-        let lock = lock.map_err(|error| failed("locking the cgroup", folder, error))?;
+        let lock = lock.map_err(|error| describe_error("locking the cgroup", folder, error))?;
         let group = TrialCgroup { folder: folder.to_path_buf(), version: self.version };
         // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
-        let joined = [Some(folder), (self.version == Version::V2).then_some(self.folder.as_path())];
-        for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
+        let joined_folders = [Some(folder), (self.version == Version::V2).then_some(self.folder.as_path())];
+        for procs in joined_folders.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
             let opened = fs::OpenOptions::new().write(true).open(&procs);
-            opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
+            opened.map_err(|error| describe_error("joining a cgroup needs", &procs, error))?;
         }
         Ok(HeldCgroup { group, lock })
     }
 
     /// Refuses to let a trial leave this process's cgroup for one made here if it would escape a limit.
-    fn may_be_left(&self) -> Result<(), String> {
+    fn check_may_be_left(&self) -> Result<(), String> {
         if self.version == Version::V1 {
             return Ok(());
         }
-        let within = self.own.ancestors().take_while(|folder| *folder != self.folder);
-        for limit in within.flat_map(|folder| LIMITS.map(|name| folder.join(name))) {
+        let left_folders = self.own_folder.ancestors().take_while(|folder| *folder != self.folder);
+        for limit in left_folders.flat_map(|folder| LIMITS.map(|name| folder.join(name))) {
             let text = fs::read_to_string(&limit).unwrap_or_default();
             if !(text.trim().is_empty() || text.starts_with("max")) {
                 let limit = limit.display();
@@ -186,8 +187,8 @@ impl CgroupParent {
     }
 
     /// Checks that a cgroup made here reports its peak.
-    pub fn tells_peak(&self, made: &HeldCgroup) -> Result<(), String> {
-        let peak = made.group.folder.join(self.version.peak());
+    pub fn tells_peak(&self, held: &HeldCgroup) -> Result<(), String> {
+        let peak = held.group.folder.join(self.version.peak());
         match peak.exists() {
             true => Ok(()),
             false => Err(format!("the cgroup does not report its peak: there is no {}", peak.display())),
@@ -195,13 +196,13 @@ impl CgroupParent {
     }
 
     fn sweep(&self) -> Vec<PathBuf> {
-        let Ok(home) = Folder::open(&self.folder) else { return Vec::new() };
+        let Ok(parent) = Folder::open(&self.folder) else { return Vec::new() };
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let abandoned = entries.filter(|entry| {
-            let pid = maker(&entry.file_name());
+            let pid = pid_of_maker(&entry.file_name());
             pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
         });
-        let removed = abandoned.filter(|entry| remove_from(&home, &entry.file_name()));
+        let removed = abandoned.filter(|entry| remove_from(&parent, &entry.file_name()));
         removed.map(|entry| entry.path()).collect()
     }
 }
@@ -213,29 +214,29 @@ const LIMITS: [&str; 6] =
 /// Removes the cgroups of storebench whose process is gone, wherever [`CgroupParent::find`] would look; gives those removed. A killed
 /// run's ledger names them; this is for lost ledgers, and for versions without one.
 pub fn clean() -> Vec<PathBuf> {
-    let homes = Controller::ALL.into_iter().flat_map(CgroupParent::candidates);
-    let removed: BTreeSet<PathBuf> = homes.flat_map(|home| home.sweep()).collect();
+    let parents = Controller::ALL.into_iter().flat_map(CgroupParent::candidates);
+    let removed: BTreeSet<PathBuf> = parents.flat_map(|parent| parent.sweep()).collect();
     removed.into_iter().collect()
 }
 
 /// Removes a cgroup that storebench made, once its processes have ended; gives whether it did. What is no cgroup, has another's
 /// name or owner, is at work, or is locked by another process stays.
 pub fn remove(folder: &Path) -> bool {
-    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return false };
-    Folder::open(above).is_ok_and(|above| is_cgroup(&above) && remove_from(&above, name))
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return false };
+    Folder::open(parent).is_ok_and(|parent| is_cgroup(&parent) && remove_from(&parent, name))
 }
 
 /// Removes an entry of a folder of cgroups, under the same conditions.
-fn remove_from(above: &Folder, name: &OsStr) -> bool {
-    let Ok(group) = above.open_subfolder(name) else { return false };
+fn remove_from(parent: &Folder, name: &OsStr) -> bool {
+    let Ok(group) = parent.open_subfolder(name) else { return false };
     // In another container processes have other numbers, but locks work there.
-    let is_ours = maker(name).is_some() && matches!(group.foreign_owner(), Ok(None));
+    let is_ours = pid_of_maker(name).is_some() && matches!(group.foreign_owner(), Ok(None));
     if !is_ours || !try_lock(group.handle()).is_ok_and(|lock| lock != Lock::Held) {
         return false;
     }
     // Only one without processes can be removed. One that has just ended may count for a moment longer.
     for _ in 0..50 {
-        match above.remove_empty(name) {
+        match parent.remove_empty(name) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -245,7 +246,7 @@ fn remove_from(above: &Folder, name: &OsStr) -> bool {
     false
 }
 
-fn maker(name: &OsStr) -> Option<u32> {
+fn pid_of_maker(name: &OsStr) -> Option<u32> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.splitn(2, '-').map(str::parse::<u32>);
     let pid = numbers.next()?.ok()?;
     numbers.all(|number| number.is_ok()).then_some(pid)
@@ -310,22 +311,23 @@ impl TrialCgroup {
 
 /// Where cgroups could be made, the best first. In version 1 that is within this process's own cgroup. In version 2 a cgroup with
 /// processes can't have one with memory below it, so it is next to one's own, or at the top.
-fn candidates(controller: Controller, own: &[Membership]) -> Vec<CgroupParent> {
-    let mut homes = Vec::new();
-    for Membership { version, top, folder: own, .. } in own.iter().filter(|own| own.is_for(controller.v1())) {
+fn candidates(controller: Controller, memberships: &[Membership]) -> Vec<CgroupParent> {
+    let mut parents = Vec::new();
+    let relevant = memberships.iter().filter(|membership| membership.is_for(controller.v1()));
+    for Membership { version, top, folder: own_folder, .. } in relevant {
         let folders = match version {
-            Version::V1 => vec![own.clone()],
-            Version::V2 if own == top => vec![top.clone()],
-            Version::V2 => vec![own.parent().unwrap_or(top).to_path_buf(), top.clone()],
+            Version::V1 => vec![own_folder.clone()],
+            Version::V2 if own_folder == top => vec![top.clone()],
+            Version::V2 => vec![own_folder.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
-        homes.extend(folders.into_iter().map(|folder| CgroupParent {
+        parents.extend(folders.into_iter().map(|folder| CgroupParent {
             folder,
             version: *version,
-            own: own.clone(),
+            own_folder: own_folder.clone(),
         }));
     }
-    homes.dedup();
-    homes
+    parents.dedup();
+    parents
 }
 
 #[cfg(test)]
@@ -339,21 +341,21 @@ mod tests {
         40 31 0:37 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
     const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-    fn homes(controller: Controller, cgroups: &str, mounts: &str) -> Vec<CgroupParent> {
+    fn parents_of(controller: Controller, cgroups: &str, mounts: &str) -> Vec<CgroupParent> {
         candidates(
             controller,
             &cgroups::parse_memberships(cgroups.as_bytes(), &mounts::parse(mounts.as_bytes())),
         )
     }
 
-    fn found(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
-        let homes = homes(Controller::Memory, cgroups, mounts);
-        homes.iter().map(|home| (home.version, home.folder.display().to_string())).collect()
+    fn parent_folders(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
+        let parents = parents_of(Controller::Memory, cgroups, mounts);
+        parents.iter().map(|parent| (parent.version, parent.folder.display().to_string())).collect()
     }
 
     #[test]
     fn version_1_is_below_ones_own_and_version_2_beside_it_or_at_the_top() {
-        let v1 = found("4:memory:/a/b\n1:cpu:/\n0::/\n", V1);
+        let v1 = parent_folders("4:memory:/a/b\n1:cpu:/\n0::/\n", V1);
         assert_eq!(
             v1,
             [
@@ -361,64 +363,64 @@ mod tests {
                 (Version::V2, "/sys/fs/cgroup/unified".into())
             ]
         );
-        let v2 = found("0::/user.slice/user-1000.slice/session-2.scope\n", V2);
-        let beside = "/sys/fs/cgroup/user.slice/user-1000.slice".to_owned();
-        assert_eq!(v2, [(Version::V2, beside), (Version::V2, "/sys/fs/cgroup".into())]);
-        assert_eq!(found("0::/\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
-        assert_eq!(found("0::/a.slice\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
+        let v2 = parent_folders("0::/user.slice/user-1000.slice/session-2.scope\n", V2);
+        let slice = "/sys/fs/cgroup/user.slice/user-1000.slice".to_owned();
+        assert_eq!(v2, [(Version::V2, slice), (Version::V2, "/sys/fs/cgroup".into())]);
+        assert_eq!(parent_folders("0::/\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
+        assert_eq!(parent_folders("0::/a.slice\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
     }
 
     #[test]
     fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
-        let homes_of_cpu = homes(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
-        let found: Vec<_> = homes_of_cpu.iter().map(|home| home.folder.display().to_string()).collect();
-        assert_eq!(found, ["/sys/fs/cgroup/cpu/c"]);
-        assert_eq!(homes(Controller::Io, "1:cpu:/c\n", V1), []);
+        let parents_of_cpu = parents_of(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
+        let folders: Vec<_> = parents_of_cpu.iter().map(|parent| parent.folder.display().to_string()).collect();
+        assert_eq!(folders, ["/sys/fs/cgroup/cpu/c"]);
+        assert_eq!(parents_of(Controller::Io, "1:cpu:/c\n", V1), []);
     }
 
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let home =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
+        let parent =
+            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: top.path().join("own") };
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
-        assert_eq!((home.hosts(Controller::Memory), home.hosts(Controller::Cpu)), (Ok(()), Ok(())));
-        let error = home.hosts(Controller::Io).unwrap_err();
+        assert_eq!((parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)), (Ok(()), Ok(())));
+        let error = parent.check_controller(Controller::Io).unwrap_err();
         assert!(error.ends_with("cgroup.subtree_control does not pass on io"), "{error}");
         fs::remove_file(top.path().join("cgroup.procs")).unwrap();
-        assert!(home.hosts(Controller::Memory).unwrap_err().contains("cgroup.procs can't be written"));
+        assert!(parent.check_controller(Controller::Memory).unwrap_err().contains("cgroup.procs can't be written"));
     }
 
     /// Where this process may make cgroups: elsewhere the reason is printed.
     #[test]
     fn a_group_is_charged_for_the_page_cache_and_leaves_nothing_behind() {
-        let try_out = |home: &CgroupParent| {
-            let folder = home.unused()?;
-            let made = home.make(&folder).map(drop);
-            assert!(remove(&folder) || made.is_err());
-            made
+        let try_out = |parent: &CgroupParent| {
+            let folder = parent.unused()?;
+            let held = parent.make(&folder).map(drop);
+            assert!(remove(&folder) || held.is_err());
+            held
         };
-        let home = match CgroupParent::find(try_out) {
-            Ok(home) => home,
+        let parent = match CgroupParent::find(try_out) {
+            Ok(parent) => parent,
             Err(reason) => return println!("not tried: {reason}"),
         };
         let files = tempfile::tempdir().unwrap();
-        let made = home.make(&home.unused().unwrap()).unwrap();
+        let held = parent.make(&parent.unused().unwrap()).unwrap();
         let script = "echo 0 > \"$0/cgroup.procs\"; head -c 8388608 /dev/zero > \"$1/file\"";
-        let arguments = [made.group().folder.as_path(), files.path()];
+        let arguments = [held.group().folder.as_path(), files.path()];
         let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
         assert!(status.unwrap().success());
-        assert!(made.group().peak_bytes().unwrap() >= 8 << 20);
-        let (now, page_cache) = made.group().charged().unwrap();
-        assert!(page_cache >= 8 << 20 && now >= page_cache, "{now} {page_cache}");
-        let folder = made.group().folder.clone();
-        assert_ne!(home.unused().unwrap(), folder);
+        assert!(held.group().peak_bytes().unwrap() >= 8 << 20);
+        let (memory_bytes, page_cache) = held.group().charged().unwrap();
+        assert!(page_cache >= 8 << 20 && memory_bytes >= page_cache, "{memory_bytes} {page_cache}");
+        let folder = held.group().folder.clone();
+        assert_ne!(parent.unused().unwrap(), folder);
         assert!(!remove(&folder), "it is locked");
-        drop(made);
+        drop(held);
         // A process that has ended counts for a moment longer, and another test may remove what nobody holds any more.
-        let until = std::time::Instant::now() + Duration::from_secs(60);
-        while folder.exists() && std::time::Instant::now() < until {
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
+        while folder.exists() && std::time::Instant::now() < deadline {
             remove(&folder);
         }
         assert!(!folder.exists() && !remove(&folder));
@@ -426,33 +428,33 @@ mod tests {
 
     #[test]
     fn only_cgroups_of_storebenchs_names_are_removed() {
-        let theirs = tempfile::tempdir().unwrap();
-        let folder = theirs.path().join("storebench-1");
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("storebench-1");
         fs::create_dir(&folder).unwrap();
         assert!(!remove(&folder) && folder.exists(), "it is no cgroup");
-        let maker = |name: &str| maker(OsStr::new(name));
-        assert_eq!((maker("storebench-12"), maker("storebench-12-3")), (Some(12), Some(12)));
+        let pid_of = |name: &str| pid_of_maker(OsStr::new(name));
+        assert_eq!((pid_of("storebench-12"), pid_of("storebench-12-3")), (Some(12), Some(12)));
         for name in ["storebench-", "storebench-x", "storebench-1-x", "storebench-1-2-3", "other-1", ".."] {
-            assert_eq!(maker(name), None, "{name}");
+            assert_eq!(pid_of(name), None, "{name}");
         }
     }
 
     #[test]
     fn a_limit_is_not_escaped() {
         let top = tempfile::tempdir().unwrap();
-        let own = top.path().join("limited.scope");
-        fs::create_dir(&own).unwrap();
-        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: own.clone() };
-        fs::write(own.join("memory.max"), "max\n").unwrap();
-        fs::write(own.join("cpu.max"), "max 100000\n").unwrap();
-        fs::write(own.join("io.max"), "").unwrap();
-        assert_eq!(home.may_be_left(), Ok(()));
-        fs::write(own.join("cpu.max"), "50000 100000\n").unwrap();
-        assert!(home.may_be_left().unwrap_err().contains("limited.scope/cpu.max"));
+        let own_folder = top.path().join("limited.scope");
+        fs::create_dir(&own_folder).unwrap();
+        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
+        fs::write(own_folder.join("memory.max"), "max\n").unwrap();
+        fs::write(own_folder.join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(own_folder.join("io.max"), "").unwrap();
+        assert_eq!(parent.check_may_be_left(), Ok(()));
+        fs::write(own_folder.join("cpu.max"), "50000 100000\n").unwrap();
+        assert!(parent.check_may_be_left().unwrap_err().contains("limited.scope/cpu.max"));
         // The limits of the home hold for each cgroup that is made there.
-        fs::remove_file(own.join("cpu.max")).unwrap();
+        fs::remove_file(own_folder.join("cpu.max")).unwrap();
         fs::write(top.path().join("memory.max"), "1000\n").unwrap();
-        assert_eq!(home.may_be_left(), Ok(()));
+        assert_eq!(parent.check_may_be_left(), Ok(()));
     }
 
     #[test]
@@ -464,15 +466,15 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: folder("own") };
+        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();
         assert_eq!(try_lock(&held).unwrap(), Lock::Taken);
-        assert_eq!(home.sweep(), [folder("storebench-4194305")]);
+        assert_eq!(parent.sweep(), [folder("storebench-4194305")]);
         drop(held);
         // A child that another test has just started holds the lock, too, until it runs its program.
-        let swept = std::iter::repeat_with(|| home.sweep())
+        let swept = std::iter::repeat_with(|| parent.sweep())
             .inspect(|_| std::thread::sleep(std::time::Duration::from_millis(5)))
             .take(1000)
             .find(|swept| !swept.is_empty());

@@ -49,16 +49,16 @@ pub(crate) fn check_held() -> Result<(), String> {
     if groups.is_empty() {
         return Ok(());
     }
-    let own = std::process::id();
-    for (pid, should) in processes().into_iter().map(|pid| (pid, true)).chain([(own, false)]) {
+    let own_pid = std::process::id();
+    for (pid, should_be_in) in processes().into_iter().map(|pid| (pid, true)).chain([(own_pid, false)]) {
         // One that has just ended is in none.
         let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
         for group in &groups {
             let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
-            if is_in != should && !has_ended(pid) {
-                let (what, should) = if should { ("server's", "should") } else { ("trial's", "should not") };
-                return Err(format!("the {what} process {pid} {should} be in {}", group.folder().display()));
+            if is_in != should_be_in && !has_ended(pid) {
+                let (owner, should) = if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
+                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder().display()));
             }
         }
     }
@@ -97,15 +97,15 @@ pub(super) fn processes() -> Vec<u32> {
     with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-fn with_children(mut all: Vec<u32>) -> Vec<u32> {
-    let mut next = 0;
-    while let Some(pid) = all.get(next).copied() {
-        next += 1;
+fn with_children(mut pids: Vec<u32>) -> Vec<u32> {
+    let mut index = 0;
+    while let Some(pid) = pids.get(index).copied() {
+        index += 1;
         let path = format!("/proc/{pid}/task/{pid}/children");
         let children = fs::read_to_string(path).unwrap_or_default();
-        all.extend(children.split_whitespace().filter_map(|word| word.parse::<u32>().ok()));
+        pids.extend(children.split_whitespace().filter_map(|word| word.parse::<u32>().ok()));
     }
-    all
+    pids
 }
 
 /// Processor time of the servers' processes since they were started, ended ones included. The kernel counts in ticks, mostly of 10 ms.
@@ -115,10 +115,10 @@ pub(super) fn cpu() -> Cpu {
 
 pub(super) fn cpu_with_children(pid: u32) -> Cpu {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let started = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    let started: Vec<String> = started.collect();
-    let started = started.iter().flat_map(|children| children.split_whitespace());
-    let children = with_children(started.filter_map(|word| word.parse().ok()).collect());
+    let child_lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let child_lists: Vec<String> = child_lists.collect();
+    let child_lists = child_lists.iter().flat_map(|children| children.split_whitespace());
+    let children = with_children(child_lists.filter_map(|word| word.parse().ok()).collect());
     cpu_of(&[vec![pid], children].concat())
 }
 
@@ -127,7 +127,7 @@ fn cpu_of(processes: &[u32]) -> Cpu {
     let mut cpu = Cpu::default();
     for pid in processes {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        if let Some([user, system]) = times(&text) {
+        if let Some([user, system]) = parse_times(&text) {
             cpu.user_ns += user * tick_ns;
             cpu.system_ns += system * tick_ns;
         }
@@ -137,7 +137,7 @@ fn cpu_of(processes: &[u32]) -> Cpu {
 
 /// Ticks in user mode and in the kernel of a process and of its ended children, from /proc/PID/stat: fields 14 to 17. The second
 /// field is a name in parentheses, which may hold anything.
-fn times(text: &str) -> Option<[u64; 2]> {
+fn parse_times(text: &str) -> Option<[u64; 2]> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some([ticks(14)? + ticks(16)?, ticks(15)? + ticks(17)?])
@@ -149,7 +149,7 @@ pub(super) fn memory() -> io::Result<(u64, u64)> {
 }
 
 fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
-    let (mut all, mut files) = (0, 0);
+    let (mut total, mut files) = (0, 0);
     for pid in processes {
         let name = format!("/proc/{pid}/smaps_rollup");
         let text = match fs::read_to_string(&name) {
@@ -162,15 +162,15 @@ fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
             }
             Err(error) => return Err(io::Error::new(error.kind(), format!("{name}: {error}"))),
         };
-        all += kibibytes(&text, "Pss:") * 1024;
+        total += kibibytes(&text, "Pss:") * 1024;
         files += kibibytes(&text, "Pss_File:") * 1024;
     }
-    Ok((all, files))
+    Ok((total, files))
 }
 
 fn kibibytes(text: &str, field: &str) -> u64 {
-    let of = |line: &str| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok();
-    text.lines().find_map(of).unwrap_or(0)
+    let parse_field = |line: &str| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok();
+    text.lines().find_map(parse_field).unwrap_or(0)
 }
 
 /// Bytes that the servers' processes have written and read by calls, ended ones included, sockets excluded.
@@ -187,14 +187,14 @@ pub(super) fn fetched_bytes() -> u64 {
 }
 
 fn sum_field(processes: &[u32], field: &str) -> u64 {
-    let of = |pid: &u32| {
+    let read_field = |pid: &u32| {
         let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-        number(&text, field)
+        parse_number(&text, field)
     };
-    processes.iter().map(of).sum()
+    processes.iter().map(read_field).sum()
 }
 
-fn number(text: &str, field: &str) -> u64 {
+fn parse_number(text: &str, field: &str) -> u64 {
     text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok()).unwrap_or(0)
 }
 
@@ -209,8 +209,8 @@ mod tests {
     #[test]
     fn times_are_found_behind_any_name() {
         let text = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 200 0 0 11 12 13 14 20 0 1 0 99 0 0";
-        assert_eq!(times(text), Some([24, 26]));
-        assert_eq!(times("7 (a"), None);
+        assert_eq!(parse_times(text), Some([24, 26]));
+        assert_eq!(parse_times("7 (a"), None);
     }
 
     /// One that nobody has waited for is still listed among a server's.
@@ -242,8 +242,8 @@ mod tests {
         while sum_bytes(&[leader]).0 < 4 << 20 {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let (all, files) = memory_of(&processes()).unwrap();
-        assert!(all > 0 && files <= all, "{all} {files}");
+        let (total, files) = memory_of(&processes()).unwrap();
+        assert!(total > 0 && files <= total, "{total} {files}");
         assert!(cpu_of(&processes()).user_ns < 60_000_000_000);
         shell.stdin.take().unwrap().write_all(b"\n").unwrap();
         let mut children = Vec::new();

@@ -31,7 +31,7 @@ struct Bytes {
     written: u64,
     read: u64,
     /// Bytes that reading these figures took, which they don't include yet.
-    own: u64,
+    measuring_read: u64,
 }
 
 impl Snapshot {
@@ -44,7 +44,7 @@ impl Snapshot {
 
     pub(crate) fn until_now(&self) -> Counters {
         let now = Snapshot::take_process();
-        let disk = self.disk.as_ref().and_then(|then| Some(disk_requests::so_far()?.since(then)));
+        let disk = self.disk.as_ref().and_then(|earlier| Some(disk_requests::so_far()?.since(earlier)));
         Counters { disk, ..now.since(self) }
     }
 
@@ -65,14 +65,14 @@ impl Snapshot {
     }
 
     fn since(&self, earlier: &Snapshot) -> Counters {
-        let syncs = self.syncs.zip(earlier.syncs).map(|(now, then)| now.since(&then));
+        let syncs = self.syncs.zip(earlier.syncs).map(|(now, before)| now.since(&before));
         let bytes = self.bytes.zip(earlier.bytes);
         Counters {
             syncs: syncs.map(|syncs| syncs.calls()),
             sync_ns: syncs.map(|syncs| syncs.ns()),
             syncs_by_call: syncs.map(|syncs| syncs.by_call()).unwrap_or_default(),
-            written_bytes: bytes.map(|(now, then)| now.written.saturating_sub(then.written)),
-            read_bytes: bytes.map(|(now, then)| now.read.saturating_sub(then.read + then.own)),
+            written_bytes: bytes.map(|(now, before)| now.written.saturating_sub(before.written)),
+            read_bytes: bytes.map(|(now, before)| now.read.saturating_sub(before.read + before.measuring_read)),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
@@ -87,16 +87,16 @@ impl Snapshot {
 /// The counters that this process can't have, and why.
 pub fn unknown() -> Vec<UnknownFigure> {
     let unknown = |figure: &str, reason: String| UnknownFigure { figure: figure.into(), reason };
-    let uncounted = match syncs::check_counting() {
-        Ok(()) => children::is_there().then_some(OF_A_SERVER),
+    let reason = match syncs::check_counting() {
+        Ok(()) => children::is_there().then_some(SERVER_UNCOUNTED),
         Err(reason) => Some(reason),
     };
-    let syncs = uncounted.map(|reason| unknown("syncs", reason.into()));
+    let syncs = reason.map(|reason| unknown("syncs", reason.into()));
     let bytes = bytes().err().map(|error| unknown("written_bytes, read_bytes", error.to_string()));
     syncs.into_iter().chain(bytes).collect()
 }
 
-const OF_A_SERVER: &str = "a server's processes make them; what the server counts is among its statistics";
+const SERVER_UNCOUNTED: &str = "a server's processes make them; what the server counts is among its statistics";
 
 /// Bytes handed to the system by write calls since the process was started, its servers included.
 pub(super) fn written_bytes() -> io::Result<u64> {
@@ -109,9 +109,9 @@ pub fn fetched_bytes() -> io::Result<u64> {
 }
 
 fn bytes() -> io::Result<Bytes> {
-    let ([own_written, own_read], own) = fields(["wchar", "rchar"])?;
+    let ([own_written, own_read], measuring_read) = fields(["wchar", "rchar"])?;
     let (written, read) = children::bytes();
-    Ok(Bytes { written: own_written + written, read: own_read + read, own })
+    Ok(Bytes { written: own_written + written, read: own_read + read, measuring_read })
 }
 
 /// Numbers of /proc/self/io, and the bytes that reading them took.
@@ -135,7 +135,7 @@ fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
 impl Counters {
     /// Both together; a counter that either lacks is missing.
     pub fn plus(mut self, other: &Counters) -> Counters {
-        let sum = |mine: Option<u64>, theirs: Option<u64>| Some(mine? + theirs?);
+        let sum = |first: Option<u64>, second: Option<u64>| Some(first? + second?);
         for (call, number) in &other.syncs_by_call {
             *self.syncs_by_call.entry(call.clone()).or_default() += number;
         }
@@ -151,17 +151,17 @@ impl Counters {
             involuntary_switches: self.involuntary_switches + other.involuntary_switches,
             cpu_ns: sum(self.cpu_ns, other.cpu_ns),
             took_ns: sum(self.took_ns, other.took_ns),
-            disk: self.disk.zip(other.disk.as_ref()).map(|(mine, theirs)| mine.plus(theirs)),
+            disk: self.disk.zip(other.disk.as_ref()).map(|(first, second)| first.plus(second)),
         }
     }
 
-    pub(crate) fn without_syncs(mut self, apart: &Syncs) -> Counters {
-        let less = |all: Option<u64>, apart| all.map(|all| all.saturating_sub(apart));
-        self.syncs = less(self.syncs, apart.calls());
-        self.sync_ns = less(self.sync_ns, apart.ns());
-        for (call, number) in apart.by_call() {
-            if let Some(all) = self.syncs_by_call.get_mut(&call) {
-                *all = all.saturating_sub(number);
+    pub(crate) fn without_syncs(mut self, excluded: &Syncs) -> Counters {
+        let subtract = |count: Option<u64>, excluded| count.map(|count| count.saturating_sub(excluded));
+        self.syncs = subtract(self.syncs, excluded.calls());
+        self.sync_ns = subtract(self.sync_ns, excluded.ns());
+        for (call, number) in excluded.by_call() {
+            if let Some(count) = self.syncs_by_call.get_mut(&call) {
+                *count = count.saturating_sub(number);
             }
         }
         self.syncs_by_call.retain(|_, number| *number > 0);
@@ -194,33 +194,33 @@ mod tests {
 
     #[test]
     fn sums_add_up_and_what_is_unknown_stays_so() {
-        let one = |syncs, call: &str| Counters {
+        let counters = |syncs, call: &str| Counters {
             syncs,
             syncs_by_call: [(call.to_owned(), 1), ("sync".to_owned(), 1)].into(),
             written_bytes: Some(5),
             minor_faults: 2,
             ..Counters::default()
         };
-        let sum = one(Some(2), "fsync").plus(&one(Some(2), "msync"));
+        let sum = counters(Some(2), "fsync").plus(&counters(Some(2), "msync"));
         assert_eq!((sum.syncs, sum.written_bytes, sum.read_bytes), (Some(4), Some(10), None));
         let by_call: Vec<_> =
             sum.syncs_by_call.iter().map(|(call, number)| (call.as_str(), *number)).collect();
         assert_eq!((by_call, sum.minor_faults), (vec![("fsync", 1), ("msync", 1), ("sync", 2)], 4));
-        assert_eq!(one(Some(2), "fsync").plus(&one(None, "fsync")).syncs, None);
+        assert_eq!(counters(Some(2), "fsync").plus(&counters(None, "fsync")).syncs, None);
     }
 
     #[test]
     fn syncs_can_be_taken_out() {
         let before = syncs::count_this_thread();
         tempfile::tempfile().unwrap().sync_all().unwrap();
-        let apart = syncs::count_this_thread().since(&before);
+        let excluded = syncs::count_this_thread().since(&before);
         let counters = Counters {
             syncs: Some(3),
-            sync_ns: Some(apart.ns() + 7),
+            sync_ns: Some(excluded.ns() + 7),
             syncs_by_call: [("fsync".to_owned(), 1), ("sync".to_owned(), 2)].into(),
             ..Counters::default()
         };
-        let rest = counters.without_syncs(&apart);
+        let rest = counters.without_syncs(&excluded);
         assert_eq!((rest.syncs, rest.sync_ns), (Some(2), Some(7)));
         assert_eq!(rest.syncs_by_call, [("sync".to_owned(), 2)].into());
     }

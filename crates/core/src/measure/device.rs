@@ -136,7 +136,7 @@ impl Traffic {
         Traffic {
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
-            flushes: self.flushes.zip(earlier.flushes).map(|(now, then)| now.saturating_sub(then)),
+            flushes: self.flushes.zip(earlier.flushes).map(|(now, before)| now.saturating_sub(before)),
         }
     }
 }
@@ -170,12 +170,12 @@ pub fn idle_written_bytes_per_s(
     interval: Duration,
     interrupted: &AtomicBool,
 ) -> io::Result<Vec<f64>> {
-    let all = || devices.iter().map(BlockDevice::traffic).collect::<io::Result<Vec<_>>>();
-    let (start, before) = (Instant::now(), all()?);
+    let read_traffic = || devices.iter().map(BlockDevice::traffic).collect::<io::Result<Vec<_>>>();
+    let (start, before) = (Instant::now(), read_traffic()?);
     while start.elapsed() < interval && !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(interval.saturating_sub(start.elapsed()).min(Duration::from_millis(50)));
     }
-    let (elapsed, after) = (start.elapsed().as_secs_f64(), all()?);
+    let (elapsed, after) = (start.elapsed().as_secs_f64(), read_traffic()?);
     let written = after.iter().zip(&before).map(|(after, before)| after.since(before).written_bytes);
     Ok(written.map(|bytes| bytes as f64 / elapsed).collect())
 }
@@ -214,9 +214,9 @@ mod tests {
     fn what_is_synced_reaches_the_device() {
         const BYTES: usize = 1 << 20;
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let place = environment::describe_location("here", folder.path()).unwrap();
-        let Some(device) = place.device else {
-            println!("{:?} has no block device here", place.file_system);
+        let location = environment::describe_location("here", folder.path()).unwrap();
+        let Some(device) = location.device else {
+            println!("{:?} has no block device here", location.file_system);
             return;
         };
         let device = BlockDevice::open(&device).unwrap();

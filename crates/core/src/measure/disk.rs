@@ -20,18 +20,18 @@ pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Res
     let mut linked = HashSet::new();
     let mut pending = vec![directory.to_path_buf()];
     while let Some(folder) = pending.pop() {
-        let failed = |error: io::Error| {
+        let describe_error = |error: io::Error| {
             io::Error::new(error.kind(), format!("reading sizes in {}: {error}", folder.display()))
         };
-        let looked =
-            std::fs::symlink_metadata(&folder).and_then(|own| Ok((own, std::fs::read_dir(&folder)?)));
+        let listing =
+            std::fs::symlink_metadata(&folder).and_then(|folder_metadata| Ok((folder_metadata, std::fs::read_dir(&folder)?)));
         // Without `directory` itself there is nothing to sum up.
         let may_be_gone = folder != directory;
-        let Some((own, entries)) = unless_gone(looked, may_be_gone).map_err(failed)? else { continue };
-        disk.allocated_bytes += own.blocks() * 512;
+        let Some((folder_metadata, entries)) = unless_gone(listing, may_be_gone).map_err(describe_error)? else { continue };
+        disk.allocated_bytes += folder_metadata.blocks() * 512;
         for entry in entries {
-            let Some(entry) = unless_gone(entry, may_be_gone).map_err(failed)? else { break };
-            let Some(metadata) = unless_gone(entry.metadata(), true).map_err(failed)? else { continue };
+            let Some(entry) = unless_gone(entry, may_be_gone).map_err(describe_error)? else { break };
+            let Some(metadata) = unless_gone(entry.metadata(), true).map_err(describe_error)? else { continue };
             if metadata.is_dir() {
                 pending.extend(Some(entry.path()).filter(|path| left_out.as_ref() != Some(path)));
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {
@@ -45,10 +45,10 @@ pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Res
 }
 
 /// `None` if it was deleted meanwhile, and may have been.
-fn unless_gone<T>(looked: io::Result<T>, may_be_gone: bool) -> io::Result<Option<T>> {
-    match looked {
+fn unless_gone<T>(result: io::Result<T>, may_be_gone: bool) -> io::Result<Option<T>> {
+    match result {
         Err(error) if may_be_gone && error.kind() == io::ErrorKind::NotFound => Ok(None),
-        looked => looked.map(Some),
+        result => result.map(Some),
     }
 }
 
@@ -65,18 +65,18 @@ mod tests {
         fs::write(folder.path().join("stays"), "12345").unwrap();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let others = scope.spawn(|| {
+            let deleter = scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    let within = folder.path().join("within");
-                    fs::create_dir(&within).unwrap();
-                    (0..20).for_each(|name| fs::write(within.join(name.to_string()), "").unwrap());
-                    fs::remove_dir_all(within).unwrap();
+                    let temporary = folder.path().join("within");
+                    fs::create_dir(&temporary).unwrap();
+                    (0..20).for_each(|name| fs::write(temporary.join(name.to_string()), "").unwrap());
+                    fs::remove_dir_all(temporary).unwrap();
                 }
             });
-            let found: Vec<io::Result<Disk>> = (0..500).map(|_| usage(folder.path())).collect();
+            let usages: Vec<io::Result<Disk>> = (0..500).map(|_| usage(folder.path())).collect();
             is_over.store(true, Ordering::Relaxed);
-            others.join().unwrap();
-            assert!(found.into_iter().all(|found| found.unwrap().apparent_bytes == 5));
+            deleter.join().unwrap();
+            assert!(usages.into_iter().all(|usage| usage.unwrap().apparent_bytes == 5));
         });
     }
 

@@ -161,8 +161,8 @@ mod tests {
         let machine = machine();
         assert!(machine.cores >= 1 && machine.clock_ns > 0.0 && !machine.kernel.is_empty());
         assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
-        let here = describe_location("here", Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
-        assert!(here.free_bytes > 0 && here.file_system.is_some());
+        let location = describe_location("here", Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        assert!(location.free_bytes > 0 && location.file_system.is_some());
         assert!(describe_location("nowhere", Path::new("/nonexistent")).is_err());
     }
 }

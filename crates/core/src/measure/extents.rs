@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-const AT_ONCE: usize = 64;
+const EXTENTS_PER_CALL: usize = 64;
 /// `FS_IOC_FIEMAP`, `FIEMAP_FLAG_SYNC`, and flags of an extent: the last one; location unknown; not as it is on the disk.
 const FIEMAP: libc::c_ulong = 0xc020_660b;
 const SYNC: u32 = 1;
@@ -24,14 +24,14 @@ struct Extent {
 }
 
 #[repr(C)]
-struct Map {
+struct ExtentMap {
     start: u64,
     length: u64,
     flags: u32,
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [Extent; AT_ONCE],
+    extents: [Extent; EXTENTS_PER_CALL],
 }
 
 /// A part of a file that lies in one piece on the disk.
@@ -49,55 +49,55 @@ pub struct FileExtent {
 
 /// The extents of all files below a folder, as far as the file system reports them.
 pub fn extents_below(folder: &Path) -> io::Result<Vec<FileExtent>> {
-    let mut all = Vec::new();
-    list(folder, folder, &mut all)?;
-    Ok(all)
+    let mut found = Vec::new();
+    collect_extents(folder, folder, &mut found)?;
+    Ok(found)
 }
 
-fn list(top: &Path, folder: &Path, all: &mut Vec<FileExtent>) -> io::Result<()> {
+fn collect_extents(top: &Path, folder: &Path, found: &mut Vec<FileExtent>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (kind, path) = (entry.file_type()?, entry.path());
         if kind.is_dir() {
-            list(top, &path, all)?;
+            collect_extents(top, &path, found)?;
         } else if kind.is_file() {
             let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
             // A file that can't be opened or mapped has no extents.
             let extents = File::open(&path).and_then(|file| read_extents(&file)).unwrap_or_default();
-            let lies = |extent: Extent| FileExtent {
+            let to_file_extent = |extent: Extent| FileExtent {
                 path: name.clone(),
                 from: extent.logical,
                 at: extent.physical,
                 bytes: extent.length,
             };
-            all.extend(extents.into_iter().filter(|extent| extent.flags & NOWHERE == 0).map(lies));
+            found.extend(extents.into_iter().filter(|extent| extent.flags & NOWHERE == 0).map(to_file_extent));
         }
     }
     Ok(())
 }
 
 fn read_extents(file: &File) -> io::Result<Vec<Extent>> {
-    let mut all: Vec<Extent> = Vec::new();
+    let mut extents: Vec<Extent> = Vec::new();
     loop {
-        let start = all.last().map_or(0, |extent| extent.logical + extent.length);
-        let mut map = Map {
+        let start = extents.last().map_or(0, |extent| extent.logical + extent.length);
+        let mut map = ExtentMap {
             start,
             length: u64::MAX - start,
             flags: SYNC,
             mapped: 0,
-            count: AT_ONCE as u32,
+            count: EXTENTS_PER_CALL as u32,
             reserved: 0,
-            extents: [Extent::default(); AT_ONCE],
+            extents: [Extent::default(); EXTENTS_PER_CALL],
         };
         // SAFETY: the file is open, and the kernel writes at most `count` extents behind the head that it is given.
-        let done = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP as _, &raw mut map) };
-        if done != 0 {
+        let status = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP as _, &raw mut map) };
+        if status != 0 {
             return Err(io::Error::last_os_error());
         }
-        let some = map.extents.get(..map.mapped as usize).unwrap_or_default();
-        all.extend(some);
-        if some.last().is_none_or(|extent| extent.flags & LAST != 0) {
-            return Ok(all);
+        let batch = map.extents.get(..map.mapped as usize).unwrap_or_default();
+        extents.extend(batch);
+        if batch.last().is_none_or(|extent| extent.flags & LAST != 0) {
+            return Ok(extents);
         }
     }
 }
@@ -113,15 +113,15 @@ mod tests {
         let path = folder.path().join("within/file");
         fs::write(&path, vec![1; 100_000]).unwrap();
         File::open(&path).unwrap().sync_all().unwrap();
-        let all = extents_below(folder.path()).unwrap();
-        if all.is_empty() {
+        let extents = extents_below(folder.path()).unwrap();
+        if extents.is_empty() {
             eprintln!("skipped: this file system does not say where files lie");
             return;
         }
-        assert!(all.iter().all(|lies| lies.path == "within/file" && lies.bytes > 0));
-        assert_eq!(all[0].from, 0);
-        assert!(all.windows(2).all(|two| two[0].from + two[0].bytes <= two[1].from));
-        let last = all.last().unwrap();
+        assert!(extents.iter().all(|extent| extent.path == "within/file" && extent.bytes > 0));
+        assert_eq!(extents[0].from, 0);
+        assert!(extents.windows(2).all(|pair| pair[0].from + pair[0].bytes <= pair[1].from));
+        let last = extents.last().unwrap();
         assert!(last.from + last.bytes >= 100_000);
     }
 }

@@ -143,12 +143,12 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     let unreadable = || "the histogram can't be read: it is cut off, or holds more than one can".to_owned();
     // The reader would take as much memory as a header asks for.
-    let whole = inflated(strip_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
-    let payload = word(&whole, 4).filter(|length| *length as usize <= whole.len());
-    let digits = word(&whole, 12).filter(|digits| *digits <= 3);
-    payload.zip(digits).filter(|_| strip_cookie(&whole, COOKIE).is_some()).ok_or_else(unreadable)?;
+    let inflated = inflate(strip_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
+    let payload = read_word(&inflated, 4).filter(|length| *length as usize <= inflated.len());
+    let digits = read_word(&inflated, 12).filter(|digits| *digits <= 3);
+    payload.zip(digits).filter(|_| strip_cookie(&inflated, COOKIE).is_some()).ok_or_else(unreadable)?;
     Deserializer::new()
-        .deserialize(&mut whole.as_slice())
+        .deserialize(&mut inflated.as_slice())
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
 }
 
@@ -157,52 +157,52 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
 /// version's bounds, on which buckets depend.
 pub fn occurrences(text: &str) -> Result<Vec<(u16, u64)>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
-    sparse(&bytes).ok_or_else(|| "it is no histogram of latencies from 1 ns to three digits".into())
+    read_sparse(&bytes).ok_or_else(|| "it is no histogram of latencies from 1 ns to three digits".into())
 }
 
 /// Reads the format HdrHistogram V2 with deflate: a cookie and a length; within, after a header of 40 bytes, numbers in zigzag
 /// LEB128, each the count of the next bucket, or, negative, the number of empty buckets.
-fn sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
-    let inflated = inflated(strip_cookie(bytes, DEFLATED)?)?;
-    let (offset, digits) = (word(&inflated, 8)?, word(&inflated, 12)?);
+fn read_sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
+    let inflated = inflate(strip_cookie(bytes, DEFLATED)?)?;
+    let (offset, digits) = (read_word(&inflated, 8)?, read_word(&inflated, 12)?);
     let lowest = u64::from_be_bytes(inflated.get(16..24)?.try_into().ok()?);
     if (offset, digits, lowest) != (0, 3, 1) {
         return None;
     }
     strip_cookie(&inflated, COOKIE)?;
-    let mut rest = inflated.get(40..40 + word(&inflated, 4)? as usize)?;
-    let (mut found, mut bucket) = (Vec::with_capacity(rest.len()), 0_u64);
+    let mut rest = inflated.get(40..40 + read_word(&inflated, 4)? as usize)?;
+    let (mut counts, mut bucket) = (Vec::with_capacity(rest.len()), 0_u64);
     while !rest.is_empty() {
-        match zigzag(&mut rest)? {
+        match read_zigzag(&mut rest)? {
             zeros @ ..0 => bucket = bucket.checked_add(zeros.unsigned_abs())?,
             count => {
-                let here = u16::try_from(bucket).ok().filter(|bucket| *bucket < BUCKETS)?;
+                let bucket_index = u16::try_from(bucket).ok().filter(|bucket| *bucket < BUCKETS)?;
                 if count > 0 {
-                    found.push((here, count.unsigned_abs()));
+                    counts.push((bucket_index, count.unsigned_abs()));
                 }
                 bucket += 1;
             }
         }
     }
-    Some(found)
+    Some(counts)
 }
 
 const COOKIE: u32 = 0x1c84_9303;
 const DEFLATED: u32 = 0x1c84_9304;
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?))
 }
 
 /// The bytes after a cookie and a length, if the cookie matches. Its third half-byte is the width of a word, on which the format
 /// does not depend.
-fn strip_cookie(bytes: &[u8], wanted: u32) -> Option<&[u8]> {
-    (word(bytes, 0)? & !0xf0 == wanted).then(|| bytes.get(8..)).flatten()
+fn strip_cookie(bytes: &[u8], cookie: u32) -> Option<&[u8]> {
+    (read_word(bytes, 0)? & !0xf0 == cookie).then(|| bytes.get(8..)).flatten()
 }
 
 /// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory: taking it costs as
 /// much as using it.
-fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
+fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
     }
@@ -210,8 +210,8 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
         inflater.reset(true);
         let mut out = Vec::with_capacity((16 * bytes.len()).min(MOST_BYTES));
         loop {
-            let (taken, given) = (inflater.total_in(), out.len());
-            let rest = bytes.get(taken as usize..)?;
+            let (consumed, produced) = (inflater.total_in(), out.len());
+            let rest = bytes.get(consumed as usize..)?;
             let status = inflater.decompress_vec(rest, &mut out, FlushDecompress::Finish).ok()?;
             if status == Status::StreamEnd {
                 return Some(out);
@@ -221,7 +221,7 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
             }
             if out.len() == out.capacity() {
                 out.reserve(out.capacity());
-            } else if (inflater.total_in(), out.len()) == (taken, given) {
+            } else if (inflater.total_in(), out.len()) == (consumed, produced) {
                 return None;
             }
         }
@@ -238,13 +238,13 @@ const MOST_BYTES: usize = 40 + 9 * BUCKETS as usize;
 /// The longest latency that counts into a bucket, in nanoseconds.
 pub fn longest_of(bucket: u16) -> u64 {
     let shift = (bucket >> 10).saturating_sub(1);
-    let within = if bucket < 2048 { bucket } else { (bucket & 1023) + 1024 };
-    ((u64::from(within) + 1) << shift) - 1
+    let mantissa = if bucket < 2048 { bucket } else { (bucket & 1023) + 1024 };
+    ((u64::from(mantissa) + 1) << shift) - 1
 }
 
 /// Takes one number off the front: seven bits a byte, all eight of the ninth.
 #[inline]
-fn zigzag(bytes: &mut &[u8]) -> Option<i64> {
+fn read_zigzag(bytes: &mut &[u8]) -> Option<i64> {
     if let [byte @ ..0x80, rest @ ..] = *bytes {
         *bytes = rest;
         return Some(i64::from(byte >> 1) ^ -i64::from(byte & 1));
@@ -253,10 +253,10 @@ fn zigzag(bytes: &mut &[u8]) -> Option<i64> {
     for position in 0..9 {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        let last = position == 8 || byte & 0x80 == 0;
+        let is_last = position == 8 || byte & 0x80 == 0;
         let bits = if position == 8 { *byte } else { byte & 0x7f };
         value |= u64::from(bits) << (7 * position);
-        if last {
+        if is_last {
             break;
         }
     }
@@ -267,7 +267,7 @@ fn zigzag(bytes: &mut &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn all(values: impl IntoIterator<Item = u64>) -> Latencies {
+    fn latencies_of(values: impl IntoIterator<Item = u64>) -> Latencies {
         let mut latencies = Latencies::new().unwrap();
         values.into_iter().for_each(|value| latencies.record(value));
         latencies
@@ -292,7 +292,7 @@ mod tests {
             987_654_321,
             60_000_000_000,
         ] {
-            let summary = all([truth]).summary().unwrap();
+            let summary = latencies_of([truth]).summary().unwrap();
             let histogram = decode(&summary.histogram).unwrap();
             let read = histogram.value_at_quantile(0.5);
             assert!(read.abs_diff(truth) as f64 <= truth as f64 / 1000.0, "{truth} reads {read}");
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn quantiles_mean_and_deviation_of_a_known_sequence() {
-        let latencies = all(1..=1000);
+        let latencies = latencies_of(1..=1000);
         let summary = latencies.summary().unwrap();
         assert_eq!((latencies.count(), latencies.sum_ns()), (1000, 500_500));
         assert_eq!((summary.p50_ns, summary.p90_ns, summary.p99_ns, summary.p999_ns), (500, 900, 990, 999));
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn merging_is_recording_both() {
-        let mut merged = all([5, 100]);
-        merged.merge(&all([1, 7_000_000])).unwrap();
-        assert_eq!(merged.summary().unwrap(), all([1, 5, 100, 7_000_000]).summary().unwrap());
+        let mut merged = latencies_of([5, 100]);
+        merged.merge(&latencies_of([1, 7_000_000])).unwrap();
+        assert_eq!(merged.summary().unwrap(), latencies_of([1, 5, 100, 7_000_000]).summary().unwrap());
     }
 
     #[test]
@@ -321,26 +321,26 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(11);
         let values: Vec<u64> = (0..20_000).map(|_| random.u64(1..4) << random.u32(0..44)).collect();
         let mut merged = Latencies::new().unwrap();
-        for part in values.chunks(7_001) {
-            let sent = serde_json::to_string(&all(part.iter().copied()).pack().unwrap()).unwrap();
-            let packed: PackedLatencies = serde_json::from_str(&sent).unwrap();
+        for chunk in values.chunks(7_001) {
+            let json = serde_json::to_string(&latencies_of(chunk.iter().copied()).pack().unwrap()).unwrap();
+            let packed: PackedLatencies = serde_json::from_str(&json).unwrap();
             merged.merge(&packed.unpack().unwrap()).unwrap();
         }
-        let one = all(values);
-        assert_eq!(merged.histogram(), one.histogram());
-        assert_eq!((merged.sum_ns(), merged.min_ns, merged.max_ns), (one.sum_ns(), one.min_ns, one.max_ns));
+        let direct = latencies_of(values);
+        assert_eq!(merged.histogram(), direct.histogram());
+        assert_eq!((merged.sum_ns(), merged.min_ns, merged.max_ns), (direct.sum_ns(), direct.min_ns, direct.max_ns));
         // Floating-point sums of squares depend on the order of their summands.
-        let (merged, one) = (merged.summary().unwrap(), one.summary().unwrap());
-        assert!((merged.stdev_ns / one.stdev_ns - 1.0).abs() < 1e-9);
-        assert_eq!(merged.histogram, one.histogram);
-        let none = Latencies::new().unwrap().pack().unwrap().unpack().unwrap();
-        assert_eq!((none.count(), none.min_ns), (0, u64::MAX));
+        let (merged, direct) = (merged.summary().unwrap(), direct.summary().unwrap());
+        assert!((merged.stdev_ns / direct.stdev_ns - 1.0).abs() < 1e-9);
+        assert_eq!(merged.histogram, direct.histogram);
+        let empty = Latencies::new().unwrap().pack().unwrap().unpack().unwrap();
+        assert_eq!((empty.count(), empty.min_ns), (0, u64::MAX));
     }
 
     #[test]
     fn beyond_an_hour_the_sum_and_the_maximum_stay_exact() {
         let day = 24 * LONGEST_NS;
-        let summary = all([day]).summary().unwrap();
+        let summary = latencies_of([day]).summary().unwrap();
         assert_eq!((summary.max_ns, summary.mean_ns), (day, day as f64));
     }
 
@@ -357,7 +357,7 @@ mod tests {
         let near = (0..100_000).map(|_| random.u64(900..1100)).collect();
         let long = (0..3000).map(|_| random.u64(1..4_000_000_000_000)).collect();
         for values in [vec![], vec![1], wide, near, long, vec![0, 2047, 2048, 2049, 4096, 9 * LONGEST_NS]] {
-            let text = all(values).summary().unwrap().histogram;
+            let text = latencies_of(values).summary().unwrap().histogram;
             let histogram = decode(&text).unwrap();
             let truth: Vec<(u64, u64)> = histogram
                 .iter_recorded()
@@ -371,22 +371,22 @@ mod tests {
 
     #[test]
     fn what_is_no_histogram_is_an_error() {
-        let whole = all([5, 6, 7]).summary().unwrap().histogram;
-        let mut other = Histogram::<u64>::new_with_bounds(10, 1_000_000, 2).unwrap();
-        other.record(500).unwrap();
-        let other = encode(&other).unwrap();
+        let whole = latencies_of([5, 6, 7]).summary().unwrap().histogram;
+        let mut coarse = Histogram::<u64>::new_with_bounds(10, 1_000_000, 2).unwrap();
+        coarse.record(500).unwrap();
+        let coarse = encode(&coarse).unwrap();
         let mut longer = Histogram::<u64>::new_with_bounds(1, u64::MAX, 3).unwrap();
         longer.record(u64::MAX).unwrap();
         let longer = encode(&longer).unwrap();
-        for text in ["", "?", "AAAA", &whole[..whole.len() / 2 / 4 * 4], &other, &longer] {
+        for text in ["", "?", "AAAA", &whole[..whole.len() / 2 / 4 * 4], &coarse, &longer] {
             assert!(occurrences(text).is_err(), "{text:?}");
         }
     }
 
     /// A histogram whose inside, header and all, is this.
-    fn deflated(inside: &[u8]) -> String {
+    fn deflate(payload: &[u8]) -> String {
         let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
-        std::io::Write::write_all(&mut encoder, inside).unwrap();
+        std::io::Write::write_all(&mut encoder, payload).unwrap();
         let bytes = encoder.finish().unwrap();
         let head = [DEFLATED.to_be_bytes(), (bytes.len() as u32).to_be_bytes()].concat();
         BASE64.encode([head, bytes].concat())
@@ -394,17 +394,17 @@ mod tests {
 
     #[test]
     fn no_memory_is_taken_for_what_a_histogram_only_says_of_itself() {
-        let whole = all([5, 6, 7]).summary().unwrap().histogram;
+        let whole = latencies_of([5, 6, 7]).summary().unwrap().histogram;
         let bytes = BASE64.decode(&whole).unwrap();
-        let inside = inflated(&bytes[8..]).unwrap();
-        assert!(decode(&deflated(&inside)).is_ok());
+        let payload = inflate(&bytes[8..]).unwrap();
+        assert!(decode(&deflate(&payload)).is_ok());
         // A length of 4 GiB; six digits; a bomb.
-        let (mut long, mut fine) = (inside.clone(), inside.clone());
+        let (mut long, mut fine) = (payload.clone(), payload.clone());
         long[4..8].fill(0xff);
         fine[15] = 6;
-        let bomb = [inside, vec![0; 100 << 20]].concat();
-        for inside in [long, fine, bomb] {
-            let text = deflated(&inside);
+        let bomb = [payload, vec![0; 100 << 20]].concat();
+        for payload in [long, fine, bomb] {
+            let text = deflate(&payload);
             assert!(decode(&text).is_err() && occurrences(&text).is_err());
         }
     }

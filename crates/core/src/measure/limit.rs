@@ -3,7 +3,7 @@
 
 mod enter;
 mod files;
-mod share;
+mod processor_share;
 mod support;
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use self::enter::LimitValues;
 pub(crate) use self::enter::allowed_processors;
 pub use self::files::{LimitCounts, evidence, hold, read_limit};
-pub use self::share::beyond_share;
+pub use self::processor_share::beyond_share;
 pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
 use crate::result::LimitKind;
 use crate::words::words;

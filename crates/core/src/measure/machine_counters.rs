@@ -26,15 +26,15 @@ impl MachineCounters {
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
         let processors = allowed_processors().ok();
         let processors =
-            processors.and_then(|numbers| Snapshot::read_numbered(&numbers).ok().map(|then| (numbers, then)));
+            processors.and_then(|numbers| Snapshot::read_numbered(&numbers).ok().map(|earlier| (numbers, earlier)));
         MachineCounters { device, processors }
     }
 
     pub fn end(self) -> MachineUse {
-        let since =
-            |(numbers, then): (Vec<usize>, Snapshot)| Snapshot::read_numbered(&numbers).ok()?.since(&then);
+        let share_since =
+            |(numbers, earlier): (Vec<usize>, Snapshot)| Snapshot::read_numbered(&numbers).ok()?.since(&earlier);
         MachineUse {
-            processors: self.processors.and_then(since),
+            processors: self.processors.and_then(share_since),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),
         }
     }
@@ -49,9 +49,9 @@ mod tests {
     #[test]
     fn processors_are_told_and_what_is_no_device_is_not() {
         let counters = MachineCounters::start(&Err("no device".into()));
-        let until = Instant::now() + Duration::from_millis(50);
-        while Instant::now() < until {
-            std::hint::black_box(until);
+        let deadline = Instant::now() + Duration::from_millis(50);
+        while Instant::now() < deadline {
+            std::hint::black_box(deadline);
         }
         let MachineUse { traffic, processors } = counters.end();
         let idle = processors.unwrap().idle_share;

@@ -12,8 +12,8 @@ use crate::measure::{children, process};
 #[derive(Debug)]
 pub struct OtherLoadMeter {
     machine: processors::Snapshot,
-    own: Duration,
-    at: Instant,
+    own_cpu: Duration,
+    started: Instant,
     load: Option<u32>,
 }
 
@@ -22,8 +22,8 @@ impl OtherLoadMeter {
     pub fn start(load: Option<u32>) -> io::Result<OtherLoadMeter> {
         Ok(OtherLoadMeter {
             machine: processors::Snapshot::now()?,
-            own: own_time(load),
-            at: Instant::now(),
+            own_cpu: own_time(load),
+            started: Instant::now(),
             load,
         })
     }
@@ -32,20 +32,20 @@ impl OtherLoadMeter {
     /// must have been waited for. `None` if the kernel has no figures.
     pub fn processors(&self) -> Option<f64> {
         let machine = processors::Snapshot::now().ok()?.busy_since(&self.machine);
-        let took = self.at.elapsed();
-        others_share(machine, own_time(self.load).saturating_sub(self.own), took)
+        let wall = self.started.elapsed();
+        others_share(machine, own_time(self.load).saturating_sub(self.own_cpu), wall)
     }
 }
 
 /// Others' part of a machine's work; `None` if no time has passed.
-fn others_share(machine: Duration, own: Duration, took: Duration) -> Option<f64> {
-    (!took.is_zero()).then(|| machine.saturating_sub(own).as_secs_f64() / took.as_secs_f64())
+fn others_share(machine: Duration, own_cpu: Duration, wall: Duration) -> Option<f64> {
+    (!wall.is_zero()).then(|| machine.saturating_sub(own_cpu).as_secs_f64() / wall.as_secs_f64())
 }
 
 fn own_time(load: Option<u32>) -> Duration {
-    let own = process::cpu();
+    let own_cpu = process::cpu();
     let load = load.map(children::cpu_with_children).unwrap_or_default();
-    Duration::from_nanos(own.user_ns + own.system_ns + load.user_ns + load.system_ns)
+    Duration::from_nanos(own_cpu.user_ns + own_cpu.system_ns + load.user_ns + load.system_ns)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -17,7 +17,7 @@ use crate::words::words;
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptiedCache {
-    means: EmptyingMethod,
+    method: EmptyingMethod,
     /// Whether a program with its own memory mounts the file system.
     by_program: bool,
 }
@@ -37,12 +37,12 @@ words!(EmptyingMethod);
 impl EmptiedCache {
     /// The word used in results.
     pub fn name(self) -> &'static str {
-        self.means.name()
+        self.method.name()
     }
 
     /// What a read may need and stays in memory.
     pub(crate) fn left_warm(self) -> Option<&'static str> {
-        match (self.means, self.by_program) {
+        match (self.method, self.by_program) {
             (EmptyingMethod::DropCaches, false) => None,
             (EmptyingMethod::DropCaches, true) => Some("what the file system's program holds itself"),
             (EmptyingMethod::Advice, false) => Some("names, inodes and other metadata of the file system"),
@@ -61,12 +61,12 @@ pub fn empty(folder: &Path) -> io::Result<EmptiedCache> {
     super::device::sync_file_system(folder)?;
     let mount = mounts::holding(&folder.canonicalize()?)?.filter(|mount| mount.kind.starts_with("fuse"));
     let by_program = mount.is_some();
-    let below = mount.map(|mount| mount.source).filter(|source| source.is_absolute());
-    let below = below.and_then(|source| File::open(source).ok());
-    below.as_ref().map_or(Ok(()), File::sync_all)?;
+    let image = mount.map(|mount| mount.source).filter(|source| source.is_absolute());
+    let image = image.and_then(|source| File::open(source).ok());
+    image.as_ref().map_or(Ok(()), File::sync_all)?;
     // 1 is the page cache, 2 names and inodes; clean ones alone, hence after the sync.
     if fs::write("/proc/sys/vm/drop_caches", "3").is_ok() {
-        return Ok(EmptiedCache { means: EmptyingMethod::DropCaches, by_program });
+        return Ok(EmptiedCache { method: EmptyingMethod::DropCaches, by_program });
     }
     let mut pending = vec![folder.to_path_buf()];
     while let Some(folder) = pending.pop() {
@@ -79,32 +79,32 @@ pub fn empty(folder: &Path) -> io::Result<EmptiedCache> {
             }
         }
     }
-    if let Some(below) = below {
-        system::drop_cache(&below)?;
+    if let Some(image) = image {
+        system::drop_cache(&image)?;
     }
-    Ok(EmptiedCache { means: EmptyingMethod::Advice, by_program })
+    Ok(EmptiedCache { method: EmptyingMethod::Advice, by_program })
 }
 
 /// Reads this program's code, constants and libraries, so that what follows [`empty`] does not wait for them. No store is open
 /// yet. Does nothing if the system does not list mappings.
 pub(crate) fn fill_with_program() -> io::Result<()> {
-    let told = match File::open("/proc/self/maps") {
-        Ok(told) => told,
+    let maps_file = match File::open("/proc/self/maps") {
+        Ok(maps_file) => maps_file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    let mapped = MemoryMaps::from_buf_read(BufReader::new(told)).map_err(io::Error::other)?;
-    let mut read = vec![0; READ_BYTES as usize];
-    for map in mapped.0.iter().filter(|map| !map.perms.contains(MMPermissions::WRITE)) {
+    let maps = MemoryMaps::from_buf_read(BufReader::new(maps_file)).map_err(io::Error::other)?;
+    let mut buffer = vec![0; READ_BYTES as usize];
+    for map in maps.0.iter().filter(|map| !map.perms.contains(MMPermissions::WRITE)) {
         let MMapPath::Path(path) = &map.pathname else { continue };
         // A file that was replaced meanwhile, or that this user may not read, stays as it is.
         let Ok(file) = File::open(path) else { continue };
         let end = map.offset + (map.address.1 - map.address.0);
-        let mut at = map.offset;
-        while at < end {
-            match file.read_at(&mut read[..READ_BYTES.min(end - at) as usize], at)? {
+        let mut offset = map.offset;
+        while offset < end {
+            match file.read_at(&mut buffer[..READ_BYTES.min(end - offset) as usize], offset)? {
                 0 => break,
-                length => at += length as u64,
+                length => offset += length as u64,
             }
         }
     }
@@ -139,11 +139,11 @@ fn fill_resident(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io:
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the mapping made above, and a byte for each of its pages.
-    let looked = unsafe { libc::mincore(mapped, bytes, pages.as_mut_ptr().cast()) };
+    let status = unsafe { libc::mincore(mapped, bytes, pages.as_mut_ptr().cast()) };
     let error = io::Error::last_os_error();
     // SAFETY: the mapping made above, which nothing uses any more.
     unsafe { libc::munmap(mapped, bytes) };
-    if looked == 0 { Ok(()) } else { Err(error) }
+    if status == 0 { Ok(()) } else { Err(error) }
 }
 
 #[cfg(test)]
@@ -160,22 +160,22 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_program_is_in_the_page_cache_once_it_was_read() {
-        let own = fs::read_link("/proc/self/exe").unwrap();
+        let program_path = fs::read_link("/proc/self/exe").unwrap();
         let maps = BufReader::new(File::open("/proc/self/maps").unwrap());
         let maps = MemoryMaps::from_buf_read(maps).unwrap();
-        let of_program = |map: &&MemoryMap| {
-            map.pathname == MMapPath::Path(own.clone()) && !map.perms.contains(MMPermissions::WRITE)
+        let is_of_program = |map: &&MemoryMap| {
+            map.pathname == MMapPath::Path(program_path.clone()) && !map.perms.contains(MMPermissions::WRITE)
         };
         let page = rustix::param::page_size() as u64;
         // A page in which one part ends and the next begins is mapped twice.
         let pages: BTreeSet<u64> = maps
             .0
             .iter()
-            .filter(of_program)
+            .filter(is_of_program)
             .flat_map(|map| map.offset / page..(map.offset + map.address.1 - map.address.0) / page)
             .collect();
-        let all = pages.len() as u64 * page;
-        let program = File::open(&own).unwrap();
+        let program_bytes = pages.len() as u64 * page;
+        let program = File::open(&program_path).unwrap();
         // Pages that are in use stay; much of a program never is.
         system::drop_cache(&program).unwrap();
         // Another test may empty the machine's page cache in between.
@@ -183,7 +183,7 @@ mod tests {
             fill_with_program().unwrap();
             resident_bytes(&program).unwrap()
         });
-        assert!(all > 0 && tries.any(|resident| resident >= all), "{all}");
+        assert!(program_bytes > 0 && tries.any(|resident| resident >= program_bytes), "{program_bytes}");
     }
 
     #[test]

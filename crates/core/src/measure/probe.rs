@@ -38,8 +38,8 @@ pub fn probe(folder: &Path) -> io::Result<Probe> {
     const USUAL: (u32, u64) = (16, 32 << 20);
     const QUICK: (u32, u64) = (1, 4096);
     let (syncs, large) = if test_hooks::probes_in_a_moment() { QUICK } else { USUAL };
-    let room = rustix::fs::statvfs(folder)?;
-    let large = large.min(room.f_bavail.saturating_mul(room.f_frsize) / 4).max(4096) as usize;
+    let space = rustix::fs::statvfs(folder)?;
+    let large = large.min(space.f_bavail.saturating_mul(space.f_frsize) / 4).max(4096) as usize;
     let name = folder.join("probe");
     let mut file = File::create(&name)?;
     let mut sync = || -> io::Result<u64> {

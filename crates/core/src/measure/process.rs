@@ -33,10 +33,10 @@ impl ResidentMemory {
     /// subtracted; the result is at least all else that is resident now.
     pub(crate) fn without_mapped_files_above(&self, base: &ResidentMemory) -> Option<u64> {
         let (files, base_files) = (self.mapped_files_bytes?, base.mapped_files_bytes?);
-        let all_else = self.now_bytes.saturating_sub(files);
-        let base_else = base.now_bytes.saturating_sub(base_files);
-        let at_peak = self.peak_bytes.saturating_sub(files);
-        Some(at_peak.max(all_else).saturating_sub(base_else))
+        let unmapped = self.now_bytes.saturating_sub(files);
+        let base_unmapped = base.now_bytes.saturating_sub(base_files);
+        let unmapped_at_peak = self.peak_bytes.saturating_sub(files);
+        Some(unmapped_at_peak.max(unmapped).saturating_sub(base_unmapped))
     }
 }
 
@@ -71,30 +71,30 @@ pub fn age() -> Option<Duration> {
 /// Processor time of this process since it was started, and of its servers, ended ones included.
 pub fn cpu() -> Cpu {
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    let (own, ended, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), children::cpu());
+    let (own_usage, ended_children, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), children::cpu());
     Cpu {
-        user_ns: nanoseconds(own.ru_utime) + nanoseconds(ended.ru_utime) + servers.user_ns,
-        system_ns: nanoseconds(own.ru_stime) + nanoseconds(ended.ru_stime) + servers.system_ns,
+        user_ns: nanoseconds(own_usage.ru_utime) + nanoseconds(ended_children.ru_utime) + servers.user_ns,
+        system_ns: nanoseconds(own_usage.ru_stime) + nanoseconds(ended_children.ru_stime) + servers.system_ns,
     }
 }
 
 /// [`cpu`] in total and to the nanosecond: [`cpu`] may lag behind by a clock tick, and servers' time does here, too.
 pub(super) fn cpu_now() -> Duration {
-    let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    let own = Duration::try_from(own).unwrap_or_default();
+    let own_time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let own_time = Duration::try_from(own_time).unwrap_or_default();
     let servers = children::cpu();
-    own + Duration::from_nanos(servers.user_ns + servers.system_ns)
+    own_time + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 
 pub(super) fn usage() -> libc::rusage {
     usage_of(libc::RUSAGE_SELF)
 }
 
-fn usage_of(whom: libc::c_int) -> libc::rusage {
+fn usage_of(who: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
     unsafe {
-        libc::getrusage(whom, usage.as_mut_ptr());
+        libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()
     }
 }
@@ -150,8 +150,8 @@ mod tests {
         let grown = after.mapped_files_bytes.unwrap() - base.mapped_files_bytes.unwrap();
         assert!((30 << 20..64 << 20).contains(&grown), "{base:?} {after:?}");
         let resident = after.peak_bytes.saturating_sub(base.now_bytes);
-        let without = after.without_mapped_files_above(&base).unwrap();
-        assert!(without <= resident.saturating_sub(30 << 20), "{without}: {base:?} {after:?}");
+        let unmapped = after.without_mapped_files_above(&base).unwrap();
+        assert!(unmapped <= resident.saturating_sub(30 << 20), "{unmapped}: {base:?} {after:?}");
     }
 
     #[test]

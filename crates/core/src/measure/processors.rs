@@ -13,7 +13,7 @@ pub struct Snapshot {
     system: u64,
     idle: u64,
     io_wait: u64,
-    all: u64,
+    total: u64,
 }
 
 /// Shares of processor time, by use.
@@ -35,11 +35,11 @@ impl Snapshot {
     /// The time of the processors with these numbers.
     pub fn read_numbered(numbers: &[usize]) -> io::Result<Snapshot> {
         let text = read()?;
-        let mut each = numbers.iter().map(|number| {
+        let mut snapshots = numbers.iter().map(|number| {
             let missing = || io::Error::other(format!("{STAT} has no line of processor {number}"));
-            parse_one(&text, *number).ok_or_else(missing)
+            parse_numbered(&text, *number).ok_or_else(missing)
         });
-        each.try_fold(Snapshot::default(), |sum, one| Ok(sum.plus(one?)))
+        snapshots.try_fold(Snapshot::default(), |sum, snapshot| Ok(sum.plus(snapshot?)))
     }
 
     fn plus(self, other: Snapshot) -> Snapshot {
@@ -48,7 +48,7 @@ impl Snapshot {
             system: self.system + other.system,
             idle: self.idle + other.idle,
             io_wait: self.io_wait + other.io_wait,
-            all: self.all + other.all,
+            total: self.total + other.total,
         }
     }
 
@@ -66,10 +66,10 @@ impl Snapshot {
 
     /// Shares without the time that other guests on the same hardware took (steal).
     pub fn shares(&self, earlier: &Snapshot) -> Option<Shares> {
-        let all = self.all.saturating_sub(earlier.all);
+        let total = self.total.saturating_sub(earlier.total);
         // A processor that wakes from waiting may take some of it back.
-        let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / all as f64).min(1.0);
-        (all > 0).then(|| Shares {
+        let share = |now: u64, before: u64| (now.saturating_sub(before) as f64 / total as f64).min(1.0);
+        (total > 0).then(|| Shares {
             user: share(self.user, earlier.user),
             system: share(self.system, earlier.system),
             io_wait: share(self.io_wait, earlier.io_wait),
@@ -88,7 +88,7 @@ fn parse(text: &str) -> Option<Snapshot> {
     fields(text.lines().next()?.strip_prefix("cpu ")?)
 }
 
-fn parse_one(text: &str, number: usize) -> Option<Snapshot> {
+fn parse_numbered(text: &str, number: usize) -> Option<Snapshot> {
     let name = format!("cpu{number} ");
     fields(text.lines().find_map(|line| line.strip_prefix(&name))?)
 }
@@ -102,7 +102,7 @@ fn fields(line: &str) -> Option<Snapshot> {
         system: system + others.iter().take(2).sum::<u64>(),
         idle: *idle,
         io_wait: *io_wait,
-        all: fields.iter().sum(),
+        total: fields.iter().sum(),
     })
 }
 
@@ -128,10 +128,10 @@ mod tests {
     fn each_processor_has_a_line_of_its_own() {
         let text =
             "cpu  30 0 0 70 0 0 0 0\ncpu0 20 0 0 30 0 0 0 0\ncpu1 10 0 0 40 0 0 0 0\ncpu10 1 0 0 9 0 0 0 0\n";
-        let one = |number| parse_one(text, number);
-        assert_eq!(one(1).map(|snapshot| (snapshot.user, snapshot.idle)), Some((10, 40)));
-        assert_eq!(one(0).unwrap().plus(one(1).unwrap()), parse(text).unwrap());
-        assert_eq!(one(2), None);
+        let processor = |number| parse_numbered(text, number);
+        assert_eq!(processor(1).map(|snapshot| (snapshot.user, snapshot.idle)), Some((10, 40)));
+        assert_eq!(processor(0).unwrap().plus(processor(1).unwrap()), parse(text).unwrap());
+        assert_eq!(processor(2), None);
     }
 
     #[test]

@@ -26,32 +26,32 @@ impl ResourceProbe {
     /// Does some work and watches meanwhile; `None` if the work was over at once.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<ResourceSeries>) {
         std::thread::scope(|scope| {
-            let (over, told) = channel::<()>();
-            let looking = std::thread::Builder::new().name("course".into());
-            let looking = looking.spawn_scoped(scope, move || self.look_until(&told));
-            let done = work();
-            drop(over);
-            let course = looking.ok().and_then(|looking| looking.join().ok());
-            (done, course.filter(|course| !course.at_s.is_empty()))
+            let (work_guard, work_end) = channel::<()>();
+            let sampler = std::thread::Builder::new().name("course".into());
+            let sampler = sampler.spawn_scoped(scope, move || self.sample_until(&work_end));
+            let result = work();
+            drop(work_guard);
+            let series = sampler.ok().and_then(|sampler| sampler.join().ok());
+            (result, series.filter(|series| !series.at_s.is_empty()))
         })
     }
 
-    fn look_until(&self, over: &Receiver<()>) -> ResourceSeries {
+    fn sample_until(&self, work_end: &Receiver<()>) -> ResourceSeries {
         let start = Instant::now();
-        let mut course = ResourceSeries::default();
+        let mut series = ResourceSeries::default();
         let (mut before, mut due) = (self.take_sample(start), STEP);
-        while over.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
+        while work_end.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
             let now = self.take_sample(start);
-            course.add(&before, &now);
+            series.add(&before, &now);
             before = now;
             due += STEP;
         }
-        course.drop_incomplete()
+        series.drop_incomplete()
     }
 
     fn take_sample(&self, start: Instant) -> ResourceSample {
         ResourceSample {
-            at: start.elapsed(),
+            taken_at: start.elapsed(),
             processors: Snapshot::now().ok(),
             device: self.device.as_ref().and_then(|device| device.activity().ok()),
             charged: self.group.as_ref().and_then(TrialCgroup::charged),
@@ -61,8 +61,8 @@ impl ResourceProbe {
 
     /// The trial's own file if the kernel keeps one.
     fn pressure_file(&self, kind: &str) -> PathBuf {
-        let own = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
-        own.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
+        let own_file = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
+        own_file.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
     }
 }
 
@@ -71,7 +71,7 @@ const PRESSURES: [(&str, &str); 3] =
 
 #[derive(Debug, Clone)]
 struct ResourceSample {
-    at: Duration,
+    taken_at: Duration,
     processors: Option<Snapshot>,
     device: Option<Activity>,
     /// Bytes charged, and how many of them are page cache.
@@ -82,43 +82,43 @@ struct ResourceSample {
 
 impl ResourceSample {
     fn since(&self, before: &ResourceSample) -> Vec<(&'static str, f64)> {
-        let span_s = (self.at - before.at).as_secs_f64();
-        let mut found = Vec::new();
+        let span_s = (self.taken_at - before.taken_at).as_secs_f64();
+        let mut figures = Vec::new();
         let shares = self.processors.zip(before.processors).and_then(|(now, before)| now.shares(&before));
         if let Some(Shares { user, system, io_wait, idle }) = shares {
             let shares = [user, system, io_wait, idle];
-            found.extend(
+            figures.extend(
                 ["user_share", "system_share", "io_wait_share", "idle_share"].into_iter().zip(shares),
             );
         }
         if let Some((now, before)) = self.device.zip(before.device) {
-            let did = now.since(&before);
+            let activity = now.since(&before);
             let share = |milliseconds: u64| milliseconds as f64 / 1000.0 / span_s;
-            found.extend([
-                ("reads_per_s", did.reads as f64 / span_s),
-                ("writes_per_s", did.writes as f64 / span_s),
-                ("read_bytes_per_s", did.read_bytes as f64 / span_s),
-                ("written_bytes_per_s", did.written_bytes as f64 / span_s),
-                ("queue", share(did.waited_ms)),
-                ("busy_share", share(did.busy_ms).min(1.0)),
+            figures.extend([
+                ("reads_per_s", activity.reads as f64 / span_s),
+                ("writes_per_s", activity.writes as f64 / span_s),
+                ("read_bytes_per_s", activity.read_bytes as f64 / span_s),
+                ("written_bytes_per_s", activity.written_bytes as f64 / span_s),
+                ("queue", share(activity.waited_ms)),
+                ("busy_share", share(activity.busy_ms).min(1.0)),
             ]);
         }
-        if let Some((all, page_cache)) = self.charged {
-            found.extend([("memory_bytes", all as f64), ("page_cache_bytes", page_cache as f64)]);
+        if let Some((memory, page_cache)) = self.charged {
+            figures.extend([("memory_bytes", memory as f64), ("page_cache_bytes", page_cache as f64)]);
         }
         let waited = self.stalled_us.into_iter().zip(before.stalled_us).zip(PRESSURES);
-        found.extend(waited.filter_map(|((now, before), (_, name))| {
+        figures.extend(waited.filter_map(|((now, before), (_, name))| {
             Some((name, (now?.saturating_sub(before?) as f64 / 1e6 / span_s).min(1.0)))
         }));
-        found
+        figures
     }
 }
 
 impl ResourceSeries {
     fn add(&mut self, before: &ResourceSample, now: &ResourceSample) {
-        self.at_s.push(rounded(now.at.as_secs_f64()));
+        self.at_s.push(round_to_thousandths(now.taken_at.as_secs_f64()));
         for (name, value) in now.since(before) {
-            self.figures.entry(name.to_owned()).or_default().push(rounded(value));
+            self.figures.entry(name.to_owned()).or_default().push(round_to_thousandths(value));
         }
     }
 
@@ -131,7 +131,7 @@ impl ResourceSeries {
 }
 
 /// Results hold many figures: three digits after the point are enough.
-fn rounded(value: f64) -> f64 {
+fn round_to_thousandths(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
@@ -141,17 +141,17 @@ fn stalled_us(file: &Path) -> Option<u64> {
 
 /// The total of the line `some` of the kernel's pressure stall information.
 fn parse_pressure(text: &str) -> Option<u64> {
-    let some = text.lines().find(|line| line.starts_with("some "))?;
-    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    line.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
-    fn look(seconds: u64, device: Option<Activity>, stalled_us: u64) -> ResourceSample {
+    fn sample_at(seconds: u64, device: Option<Activity>, stalled_us: u64) -> ResourceSample {
         ResourceSample {
-            at: Duration::from_secs(seconds),
+            taken_at: Duration::from_secs(seconds),
             processors: None,
             device,
             charged: Some((100, 40)),
@@ -171,19 +171,19 @@ mod tests {
             waited_ms: 6000,
             busy_ms: 1000,
         };
-        let mut course = ResourceSeries::default();
-        course.add(&look(1, Some(first), 0), &look(3, Some(later), 500_000));
-        let of = |name: &str| course.figures[name].as_slice();
-        assert_eq!((of("reads_per_s"), of("writes_per_s")), (&[10.0][..], &[0.0][..]));
-        assert_eq!((of("read_bytes_per_s"), of("written_bytes_per_s")), (&[2048.0][..], &[2048.0][..]));
-        assert_eq!((of("queue"), of("busy_share")), (&[3.0][..], &[0.5][..]));
-        assert_eq!((of("memory_bytes"), of("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
-        assert_eq!(of("processor_pressure"), [0.25]);
-        assert!(!course.figures.contains_key("io_pressure"));
+        let mut series = ResourceSeries::default();
+        series.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
+        let figure = |name: &str| series.figures[name].as_slice();
+        assert_eq!((figure("reads_per_s"), figure("writes_per_s")), (&[10.0][..], &[0.0][..]));
+        assert_eq!((figure("read_bytes_per_s"), figure("written_bytes_per_s")), (&[2048.0][..], &[2048.0][..]));
+        assert_eq!((figure("queue"), figure("busy_share")), (&[3.0][..], &[0.5][..]));
+        assert_eq!((figure("memory_bytes"), figure("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
+        assert_eq!(figure("processor_pressure"), [0.25]);
+        assert!(!series.figures.contains_key("io_pressure"));
         // The device went away.
-        course.add(&look(3, Some(later), 0), &look(4, None, 0));
-        let whole = course.drop_incomplete();
-        assert!(!whole.figures.contains_key("queue") && whole.figures.contains_key("memory_bytes"));
+        series.add(&sample_at(3, Some(later), 0), &sample_at(4, None, 0));
+        let complete = series.drop_incomplete();
+        assert!(!complete.figures.contains_key("queue") && complete.figures.contains_key("memory_bytes"));
     }
 
     #[test]
@@ -195,22 +195,22 @@ mod tests {
 
     #[test]
     fn work_is_watched_and_short_work_is_not() {
-        let (done, course) = ResourceProbe::default().during(|| 7);
-        assert_eq!((done, course), (7, None));
-        let until = Instant::now() + Duration::from_millis(2300);
+        let (done, series) = ResourceProbe::default().during(|| 7);
+        assert_eq!((done, series), (7, None));
+        let deadline = Instant::now() + Duration::from_millis(2300);
         let work = || {
             let mut sum = 0_u64;
-            while Instant::now() < until {
+            while Instant::now() < deadline {
                 sum = std::hint::black_box(sum.wrapping_add(1));
             }
         };
-        let ((), course) = ResourceProbe::default().during(work);
-        let course = course.unwrap();
-        let [user, idle] = ["user_share", "idle_share"].map(|name| &course.figures[name]);
-        assert!(course.at_s.len() >= 2 && user.len() == course.at_s.len());
+        let ((), series) = ResourceProbe::default().during(work);
+        let series = series.unwrap();
+        let [user, idle] = ["user_share", "idle_share"].map(|name| &series.figures[name]);
+        assert!(series.at_s.len() >= 2 && user.len() == series.at_s.len());
         assert!(
             user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0),
-            "{course:?}"
+            "{series:?}"
         );
     }
 }

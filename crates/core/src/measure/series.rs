@@ -16,7 +16,7 @@ use crate::result::{Epoch, Second};
 #[derive(Debug)]
 pub struct Series {
     /// Each thread's histogram when it last handed over.
-    told: Vec<Mutex<Histogram<u64>>>,
+    reported: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<PendingSeconds>,
     /// A second, or an epoch.
     period: Duration,
@@ -31,14 +31,14 @@ struct PendingSeconds {
     pending: BTreeMap<u32, Histogram<u64>>,
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
-    done: Vec<Done>,
+    summaries: Vec<SecondSummary>,
     /// Whether histograms are kept, for another machine to merge; and those.
-    keeps: bool,
-    kept: Vec<(u32, Histogram<u64>)>,
+    keeps_histograms: bool,
+    kept_histograms: Vec<(u32, Histogram<u64>)>,
 }
 
 #[derive(Debug)]
-struct Done {
+struct SecondSummary {
     number: u32,
     count: u64,
     mean_ns: f64,
@@ -60,24 +60,24 @@ impl Series {
     /// A series of epochs of this length.
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
-        let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
+        let reported = histograms(threads).map(|histogram| histogram.map(Mutex::new));
         let gathered = PendingSeconds {
             began: None,
             reached: vec![0; threads],
             pending: BTreeMap::new(),
             spare: histograms(PENDING).collect::<Result<_, _>>()?,
-            done: Vec::new(),
-            keeps: false,
-            kept: Vec::new(),
+            summaries: Vec::new(),
+            keeps_histograms: false,
+            kept_histograms: Vec::new(),
         };
-        let told = told.collect::<Result<_, _>>()?;
+        let reported = reported.collect::<Result<_, _>>()?;
         let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
-        Ok(Series { told, gathered: Mutex::new(gathered), period, process_start })
+        Ok(Series { reported, gathered: Mutex::new(gathered), period, process_start })
     }
 
     /// Keeps each second's histogram, to be merged on another machine.
     pub fn with_histograms(self) -> Series {
-        self.gathered().keeps = true;
+        self.gathered().keeps_histograms = true;
         self
     }
 
@@ -85,9 +85,9 @@ impl Series {
     pub(crate) fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
-        gathered.done.clear();
-        let kept = std::mem::take(&mut gathered.kept);
-        kept.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
+        gathered.summaries.clear();
+        let kept_histograms = std::mem::take(&mut gathered.kept_histograms);
+        kept_histograms.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
     }
 
     /// Adds another machine's seconds of a phase that began at a moment. Fails when one is no histogram of latencies.
@@ -106,10 +106,10 @@ impl Series {
         gathered.began = Some(Instant::now());
     }
 
-    /// One thread's part in the phase, whose first second begins now; `before` are the thread's earlier latencies.
-    pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
+    /// One thread's part in the phase, whose first second begins now; `earlier` are the thread's earlier latencies.
+    pub fn thread(&self, thread: usize, earlier: &Latencies) -> Result<Seconds<'_>, String> {
         let seconds = Seconds { series: self, thread, start: Instant::now(), second: 0 };
-        seconds.set_told(&mut seconds.locked(), before)?;
+        seconds.set_reported(&mut seconds.lock_reported(), earlier)?;
         Ok(seconds)
     }
 
@@ -117,41 +117,41 @@ impl Series {
     pub fn finish(&self) -> Vec<Second> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
-        let done = std::mem::take(&mut gathered.done);
-        if done.len() < 2 {
+        let summaries = std::mem::take(&mut gathered.summaries);
+        if summaries.len() < 2 {
             return Vec::new();
         }
         let began = gathered.began.zip(self.process_start).map(|(began, start)| began - start);
-        let second = |done: Done| Second {
-            at_s: done.number,
-            count: done.count,
-            p50_ns: done.p50_ns,
-            p99_ns: done.p99_ns,
-            max_ns: done.max_ns,
-            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(done.number) * 1000),
+        let second = |summary: SecondSummary| Second {
+            at_s: summary.number,
+            count: summary.count,
+            p50_ns: summary.p50_ns,
+            p99_ns: summary.p99_ns,
+            max_ns: summary.max_ns,
+            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(summary.number) * 1000),
         };
-        done.into_iter().map(second).collect()
+        summaries.into_iter().map(second).collect()
     }
 
     /// Ends a phase of this length; gives its epochs. The last one may be shorter.
     pub(crate) fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
-        let done = std::mem::take(&mut gathered.done);
-        let epoch = |done: Done| {
-            let at = self.period * done.number;
+        let summaries = std::mem::take(&mut gathered.summaries);
+        let epoch = |summary: SecondSummary| {
+            let start = self.period * summary.number;
             Epoch {
-                at_ms: at.as_millis() as u64,
-                lasted_ms: wall.saturating_sub(at).min(self.period).as_millis().max(1) as u64,
-                count: done.count,
-                mean_ns: done.mean_ns,
-                p50_ns: done.p50_ns,
-                p99_ns: done.p99_ns,
-                p999_ns: done.p999_ns,
-                max_ns: done.max_ns,
+                at_ms: start.as_millis() as u64,
+                lasted_ms: wall.saturating_sub(start).min(self.period).as_millis().max(1) as u64,
+                count: summary.count,
+                mean_ns: summary.mean_ns,
+                p50_ns: summary.p50_ns,
+                p99_ns: summary.p99_ns,
+                p999_ns: summary.p999_ns,
+                max_ns: summary.max_ns,
             }
         };
-        done.into_iter().map(epoch).collect()
+        summaries.into_iter().map(epoch).collect()
     }
 
     fn gathered(&self) -> MutexGuard<'_, PendingSeconds> {
@@ -169,14 +169,14 @@ impl PendingSeconds {
         Ok(self.pending.entry(at_s).or_insert(histogram))
     }
 
-    /// Sums up the seconds before `before`, and keeps or reuses their histograms.
-    fn sum_up(&mut self, before: u32) {
+    /// Sums up the seconds before `end`, and keeps or reuses their histograms.
+    fn sum_up(&mut self, end: u32) {
         while let Some(entry) = self.pending.first_entry()
-            && *entry.key() < before
+            && *entry.key() < end
         {
             let (at_s, mut histogram) = entry.remove_entry();
             if !histogram.is_empty() {
-                self.done.push(Done {
+                self.summaries.push(SecondSummary {
                     number: at_s,
                     count: histogram.len(),
                     mean_ns: histogram.mean(),
@@ -186,8 +186,8 @@ impl PendingSeconds {
                     max_ns: histogram.max(),
                 });
             }
-            if self.keeps {
-                self.kept.push((at_s, histogram));
+            if self.keeps_histograms {
+                self.kept_histograms.push((at_s, histogram));
                 continue;
             }
             histogram.reset();
@@ -214,35 +214,35 @@ impl Seconds<'_> {
     /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
     /// quantum ended.
     pub fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), String> {
-        let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
-        if now > self.second { self.push_second(latencies, now) } else { Ok(()) }
+        let current_second = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
+        if current_second > self.second { self.push_second(latencies, current_second) } else { Ok(()) }
     }
 
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
         self.push_second(latencies, u32::MAX)
     }
 
-    fn locked(&self) -> MutexGuard<'_, Histogram<u64>> {
-        self.series.told[self.thread].lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_reported(&self) -> MutexGuard<'_, Histogram<u64>> {
+        self.series.reported[self.thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_told(&self, told: &mut Histogram<u64>, latencies: &Latencies) -> Result<(), String> {
-        told.reset();
-        told.add(latencies.histogram()).map_err(|error| error.to_string())
+    fn set_reported(&self, reported: &mut Histogram<u64>, latencies: &Latencies) -> Result<(), String> {
+        reported.reset();
+        reported.add(latencies.histogram()).map_err(|error| error.to_string())
     }
 
-    fn push_second(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
-        let mut told = self.locked();
+    fn push_second(&mut self, latencies: &Latencies, next_second: u32) -> Result<(), String> {
+        let mut reported = self.lock_reported();
         let mut gathered = self.series.gathered();
         let pending = gathered.second(self.second)?;
         pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
-        pending.subtract(&*told).map_err(|error| error.to_string())?;
-        gathered.reached[self.thread] = now;
-        let left_by_all = gathered.reached.iter().copied().min().unwrap_or(0);
-        gathered.sum_up(left_by_all);
-        self.set_told(&mut told, latencies)?;
-        drop((told, gathered));
-        self.second = now;
+        pending.subtract(&*reported).map_err(|error| error.to_string())?;
+        gathered.reached[self.thread] = next_second;
+        let finished_before = gathered.reached.iter().copied().min().unwrap_or(0);
+        gathered.sum_up(finished_before);
+        self.set_reported(&mut reported, latencies)?;
+        drop((reported, gathered));
+        self.second = next_second;
         Ok(())
     }
 }
@@ -266,7 +266,7 @@ mod tests {
         let mut others = Latencies::new().unwrap();
         others.record(5_000);
         second.push_second(&others, 2).unwrap();
-        assert_eq!(series.gathered.lock().unwrap().done.len(), 1, "the first second has been left by both");
+        assert_eq!(series.gathered.lock().unwrap().summaries.len(), 1, "the first second has been left by both");
         latencies.record(70);
         first.start -= Duration::from_millis(3_500);
         first.add_latencies(&latencies).unwrap();
@@ -319,8 +319,8 @@ mod tests {
         latencies.record(70);
         thread.finish(&latencies).unwrap();
         let epochs = series.finish_epochs(Duration::from_millis(1_250));
-        let of = |epoch: &Epoch| (epoch.at_ms, epoch.lasted_ms, epoch.count, epoch.p999_ns);
-        assert_eq!(epochs.iter().map(of).collect::<Vec<_>>(), [(0, 500, 1000, 999), (1000, 250, 1, 70)]);
+        let figures = |epoch: &Epoch| (epoch.at_ms, epoch.lasted_ms, epoch.count, epoch.p999_ns);
+        assert_eq!(epochs.iter().map(figures).collect::<Vec<_>>(), [(0, 500, 1000, 999), (1000, 250, 1, 70)]);
         assert!((epochs[0].mean_ns - 500.5).abs() < 1.0);
         assert_eq!(series.finish_epochs(Duration::ZERO), []);
     }
@@ -331,7 +331,7 @@ mod tests {
         let values: Vec<Vec<u64>> =
             (0..2).map(|_| (0..3000).map(|_| random.u64(1..1_000_000)).collect()).collect();
         // The first thousand in the first second, the others in the second.
-        let measured = |series: &Series, thread: usize, values: &[u64]| {
+        let record_two_seconds = |series: &Series, thread: usize, values: &[u64]| {
             let mut latencies = Latencies::new().unwrap();
             let mut seconds = series.thread(thread, &latencies).unwrap();
             values[..1000].iter().for_each(|ns| latencies.record(*ns));
@@ -344,17 +344,17 @@ mod tests {
         merged.begin();
         let began = Instant::now();
         for (thread, values) in values.iter().enumerate() {
-            measured(&alone, thread, values);
-            let there = Series::new(1).unwrap().with_histograms();
-            there.begin();
-            measured(&there, 0, values);
-            merged.add_packed(began, &there.finish_packed().unwrap()).unwrap();
-            assert_eq!(there.finish_packed().unwrap(), [], "the next phase begins anew");
+            record_two_seconds(&alone, thread, values);
+            let remote = Series::new(1).unwrap().with_histograms();
+            remote.begin();
+            record_two_seconds(&remote, 0, values);
+            merged.add_packed(began, &remote.finish_packed().unwrap()).unwrap();
+            assert_eq!(remote.finish_packed().unwrap(), [], "the next phase begins anew");
         }
-        let told = |series: &Series| -> Vec<Second> {
+        let finish_untimed = |series: &Series| -> Vec<Second> {
             series.finish().into_iter().map(|second| Second { in_trial_ms: None, ..second }).collect()
         };
-        assert_eq!(told(&merged), told(&alone));
+        assert_eq!(finish_untimed(&merged), finish_untimed(&alone));
         assert!(merged.add_packed(began, &[(0, "no histogram".into())]).is_err());
     }
 

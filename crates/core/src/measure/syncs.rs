@@ -81,8 +81,8 @@ impl Syncs {
 
     /// The calls that were made at all, by name.
     pub fn by_call(&self) -> BTreeMap<String, u64> {
-        let named = NAMES.iter().zip(self.calls).filter(|(_, calls)| *calls > 0);
-        named.map(|(name, calls)| ((*name).to_owned(), calls)).collect()
+        let counted = NAMES.iter().zip(self.calls).filter(|(_, calls)| *calls > 0);
+        counted.map(|(name, calls)| ((*name).to_owned(), calls)).collect()
     }
 
     /// The syncs since `earlier`.
@@ -107,7 +107,7 @@ static NS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     // Nothing to build and nothing to drop: usable at any time, in threads of any origin.
-    static OF_THIS_THREAD: Cell<Syncs> = const { Cell::new(Syncs::NONE) };
+    static THREAD_SYNCS: Cell<Syncs> = const { Cell::new(Syncs::NONE) };
 }
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "counted on Linux only"))]
@@ -115,10 +115,10 @@ fn count(call: SyncFunction, time: Duration) {
     let ns = time.as_nanos() as u64;
     CALLS[call as usize].fetch_add(1, Ordering::Relaxed);
     NS.fetch_add(ns, Ordering::Relaxed);
-    let mut mine = OF_THIS_THREAD.get();
-    mine.calls[call as usize] += 1;
-    mine.ns += ns;
-    OF_THIS_THREAD.set(mine);
+    let mut thread_syncs = THREAD_SYNCS.get();
+    thread_syncs.calls[call as usize] += 1;
+    thread_syncs.ns += ns;
+    THREAD_SYNCS.set(thread_syncs);
 }
 
 /// The syncs of all threads since the process was started.
@@ -131,7 +131,7 @@ pub(crate) fn count_all_threads() -> Syncs {
 
 /// The syncs of the calling thread since it was started.
 pub(crate) fn count_this_thread() -> Syncs {
-    OF_THIS_THREAD.get()
+    THREAD_SYNCS.get()
 }
 
 /// Whether the store's calls bypass the C library.
@@ -154,11 +154,11 @@ pub fn check_counting() -> Result<(), &'static str> {
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
 }
 
-/// Starts a journal of unsynced writes, except to files below `apart`. It slows every write: for processes that are not measured.
+/// Starts a journal of unsynced writes, except to files below `excluded`. It slows every write, so no measured process keeps one.
 /// Fails when calls don't pass this program.
-pub(crate) fn keep_journal(apart: &Path) -> Result<(), &'static str> {
+pub(crate) fn keep_journal(excluded: &Path) -> Result<(), &'static str> {
     check_counting()?;
-    unsynced::start_journal(apart);
+    unsynced::start_journal(excluded);
     Ok(())
 }
 
@@ -176,13 +176,13 @@ mod tests {
 
     use super::*;
 
-    fn counted(action: impl FnOnce()) -> Vec<(String, u64)> {
+    fn syncs_of(action: impl FnOnce()) -> Vec<(String, u64)> {
         let before = count_this_thread();
         action();
         count_this_thread().since(&before).by_call().into_iter().collect()
     }
 
-    fn one(name: &str) -> Vec<(String, u64)> {
+    fn one_call(name: &str) -> Vec<(String, u64)> {
         vec![(name.into(), 1)]
     }
 
@@ -192,19 +192,19 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[1; 4096]).unwrap();
         let fd = file.as_raw_fd();
-        assert_eq!(counted(|| file.sync_all().unwrap()), one("fsync"));
-        assert_eq!(counted(|| file.sync_data().unwrap()), one("fdatasync"));
+        assert_eq!(syncs_of(|| file.sync_all().unwrap()), one_call("fsync"));
+        assert_eq!(syncs_of(|| file.sync_data().unwrap()), one_call("fdatasync"));
         // SAFETY: the descriptor is open.
-        assert_eq!(counted(|| assert_eq!(unsafe { libc::syncfs(fd) }, 0)), one("syncfs"));
+        assert_eq!(syncs_of(|| assert_eq!(unsafe { libc::syncfs(fd) }, 0)), one_call("syncfs"));
         // SAFETY: it touches no memory of ours.
-        assert_eq!(counted(|| unsafe { libc::sync() }), one("sync"));
+        assert_eq!(syncs_of(|| unsafe { libc::sync() }), one_call("sync"));
         let range = |flags| {
             // SAFETY: the descriptor is open.
-            counted(|| assert_eq!(unsafe { libc::sync_file_range(fd, 0, 0, flags) }, 0))
+            syncs_of(|| assert_eq!(unsafe { libc::sync_file_range(fd, 0, 0, flags) }, 0))
         };
         assert_eq!(
             range(libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER),
-            one("sync_file_range")
+            one_call("sync_file_range")
         );
         assert_eq!(range(libc::SYNC_FILE_RANGE_WRITE), []);
     }
@@ -218,8 +218,8 @@ mod tests {
         let page = unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, libc::MAP_SHARED, fd, 0) };
         assert_ne!(page, libc::MAP_FAILED);
         // SAFETY: the page is mapped.
-        let sync = |flags| counted(|| assert_eq!(unsafe { libc::msync(page, 4096, flags) }, 0));
-        assert_eq!(sync(libc::MS_SYNC), one("msync"));
+        let sync = |flags| syncs_of(|| assert_eq!(unsafe { libc::msync(page, 4096, flags) }, 0));
+        assert_eq!(sync(libc::MS_SYNC), one_call("msync"));
         assert_eq!(sync(libc::MS_ASYNC), []);
         // SAFETY: nobody uses the page any more.
         assert_eq!(unsafe { libc::munmap(page, 4096) }, 0);
@@ -234,30 +234,30 @@ mod tests {
                 OpenOptions::new().write(true).create(true).truncate(true).custom_flags(flag).open(&path)
             };
             let mut synchronous = open(flag).unwrap();
-            assert_eq!(counted(|| synchronous.write_all(b"x").unwrap()), one("synchronous write"));
+            assert_eq!(syncs_of(|| synchronous.write_all(b"x").unwrap()), one_call("synchronous write"));
             let number = synchronous.as_raw_fd();
             drop(synchronous);
             let mut plain = open(0).unwrap();
             // The descriptor's number may be the same again.
             assert!(plain.as_raw_fd() == number || cfg!(test));
-            assert_eq!(counted(|| plain.write_all(b"x").unwrap()), []);
+            assert_eq!(syncs_of(|| plain.write_all(b"x").unwrap()), []);
             plain.rewind().unwrap();
         }
     }
 
     #[test]
     fn results_and_error_numbers_pass_through() {
-        let of = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
+        let with_errno = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
         // SAFETY: -1 is no descriptor, and the calls only report that.
         unsafe {
-            assert_eq!(of(libc::fsync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(of(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(of(libc::syncfs(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(with_errno(libc::fsync(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(with_errno(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));
+            assert_eq!(with_errno(libc::syncfs(-1)), (-1, Some(libc::EBADF)));
             assert_eq!(
-                of(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
+                with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
                 (-1, Some(libc::EBADF))
             );
-            assert_eq!(of(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)), (-1, Some(libc::ENOENT)));
+            assert_eq!(with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)), (-1, Some(libc::ENOENT)));
         }
         assert_eq!(
             File::open("/dev/null").unwrap().sync_all().unwrap_err().raw_os_error(),
@@ -276,7 +276,7 @@ mod tests {
                 assert!(count_this_thread().ns() > 0);
             });
         });
-        let all = count_all_threads().since(&before);
-        assert!(all.calls() >= 1 && all.ns() > 0, "{all:?}");
+        let total = count_all_threads().since(&before);
+        assert!(total.calls() >= 1 && total.ns() > 0, "{total:?}");
     }
 }

@@ -61,9 +61,9 @@ impl<'a> TrialMeter<'a> {
 
     /// To be called when the last operation has returned.
     pub fn burst(&mut self) {
-        let burst =
-            |on: &mut DeviceMeter<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
-        if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
+        let read_burst =
+            |meter: &mut DeviceMeter<'_>| meter.device.traffic().map(|now| meter.burst = now.since(&meter.before));
+        if let Some(Err(error)) = self.device.as_mut().ok().map(read_burst) {
             self.device = Err(error.to_string());
         }
         self.charged = self.group.clone().and_then(TrialCgroup::peak_bytes);
@@ -76,7 +76,7 @@ impl<'a> TrialMeter<'a> {
             let now = processors::Snapshot::now().map_err(|error| error.to_string())?;
             now.since(&before).ok_or_else(|| "the trial was shorter than the kernel's clock tick".into())
         });
-        let device = self.device.and_then(|on| on.finish(self.folder));
+        let device = self.device.and_then(|meter| meter.finish(self.folder));
         let mut unknown = counters::unknown();
         let reasons = [
             ("processors", processors.as_ref().err()),
@@ -108,8 +108,8 @@ impl<'a> DeviceMeter<'a> {
     }
 
     fn finish(self, folder: &Path) -> Result<Device, String> {
-        let synced = device::sync_file_system(folder).and_then(|()| self.device.traffic());
-        let now = synced.map_err(|error| error.to_string())?;
+        let traffic = device::sync_file_system(folder).and_then(|()| self.device.traffic());
+        let now = traffic.map_err(|error| error.to_string())?;
         Ok(Device {
             name: self.device.name().into(),
             shared: self.spec.shared,

@@ -63,14 +63,14 @@ impl Records {
     /// Weighted lengths, from the shortest on.
     pub(crate) fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
         let total: f64 = weights.clone().sum();
-        let mut below = 0.0;
-        let up_to = weights.map(|weight| {
-            below += weight;
-            (below / total * 2f64.powi(64)) as u64
+        let mut running_total = 0.0;
+        let thresholds = weights.map(|weight| {
+            running_total += weight;
+            (running_total / total * 2f64.powi(64)) as u64
         });
-        let mut up_to: Vec<u64> = up_to.collect();
-        up_to.pop();
-        Records { lengths: Lengths::Weighted(up_to), ..self }
+        let mut thresholds: Vec<u64> = thresholds.collect();
+        thresholds.pop();
+        Records { lengths: Lengths::Weighted(thresholds), ..self }
     }
 
     /// Lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
@@ -110,9 +110,9 @@ impl Records {
         match &self.lengths {
             Lengths::Even => self.sizes.mean(),
             // Each step up is reached by the share of lengths above it.
-            Lengths::Weighted(up_to) => {
-                let above = |up_to: &u64| 1.0 - *up_to as f64 / 2f64.powi(64);
-                self.sizes.span().from as f64 + up_to.iter().map(above).sum::<f64>()
+            Lengths::Weighted(thresholds) => {
+                let share_above = |threshold: &u64| 1.0 - *threshold as f64 / 2f64.powi(64);
+                self.sizes.span().from as f64 + thresholds.iter().map(share_above).sum::<f64>()
             }
             Lengths::Waves => (self.smallest_value() + self.largest_value()) as f64 / 2.0,
         }
@@ -123,11 +123,11 @@ impl Records {
         if self.sizes.span().from >= FINGERPRINT_BYTES as u64 {
             return false;
         }
-        let (one, other) = (self.recipe(index, version), self.recipe(index, other));
-        let stamped = one.length.min(FINGERPRINT_BYTES);
-        one.length == other.length
-            && one.length <= FINGERPRINT_BYTES
-            && one.fingerprint[..stamped] == other.fingerprint[..stamped]
+        let (first, other) = (self.recipe(index, version), self.recipe(index, other));
+        let stamped = first.length.min(FINGERPRINT_BYTES);
+        first.length == other.length
+            && first.length <= FINGERPRINT_BYTES
+            && first.fingerprint[..stamped] == other.fingerprint[..stamped]
     }
 
     /// Appends the value at `index` in its `version` to `out`.
@@ -163,9 +163,9 @@ impl Records {
     fn length(&self, hash: u64, version: u8) -> usize {
         match &self.lengths {
             Lengths::Even => self.sizes.draw(hash) as usize,
-            Lengths::Weighted(up_to) => {
-                let above = up_to.partition_point(|up_to| *up_to <= hash);
-                self.sizes.span().from as usize + above
+            Lengths::Weighted(thresholds) => {
+                let exceeded = thresholds.partition_point(|threshold| *threshold <= hash);
+                self.sizes.span().from as usize + exceeded
             }
             Lengths::Waves => {
                 let step = usize::from(version % (2 * RISE));
@@ -179,20 +179,20 @@ impl Records {
     fn recipe(&self, index: u64, version: u8) -> Recipe {
         let hash = self.hash(index, version);
         let length = self.length(hash, version);
-        let other = mix(hash);
-        let room = (self.pool.bytes().len() - length) as u64;
-        let print = mix(other);
+        let second_hash = mix(hash);
+        let max_offset = (self.pool.bytes().len() - length) as u64;
+        let third_hash = mix(second_hash);
         let (mask, fingerprint) = match self.pool.data() {
-            Data::Incompressible => (other | 1, print.to_le_bytes()),
-            Data::Compressible => (0, letters(print)),
+            Data::Incompressible => (second_hash | 1, third_hash.to_le_bytes()),
+            Data::Compressible => (0, letters(third_hash)),
         };
-        Recipe { length, offset: scale(other, room) as usize, mask, fingerprint }
+        Recipe { length, offset: scale(second_hash, max_offset) as usize, mask, fingerprint }
     }
 }
 
-/// A number below `below`, from the high bits of `hash`.
-pub(crate) fn scale(hash: u64, below: u64) -> u64 {
-    ((u128::from(hash) * u128::from(below)) >> 64) as u64
+/// A number below `bound`, from the high bits of `hash`.
+pub(crate) fn scale(hash: u64, bound: u64) -> u64 {
+    ((u128::from(hash) * u128::from(bound)) >> 64) as u64
 }
 
 /// The finaliser of SplitMix64.
@@ -331,14 +331,14 @@ mod tests {
     fn mixed_sizes_are_drawn_in_their_shares() {
         let sizes: Sizes = "90%:100B..200B+10%:5000B".parse().unwrap();
         let records = Records::new(7, sizes, Pool::generate(Data::Incompressible, 7, sizes.span()));
-        let made: Vec<_> = (0..20_000).map(|index| value(&records, index, 0)).collect();
-        let large = made.iter().filter(|value| value.len() == 5000).count();
+        let values: Vec<_> = (0..20_000).map(|index| value(&records, index, 0)).collect();
+        let large = values.iter().filter(|value| value.len() == 5000).count();
         assert!((1900..2100).contains(&large), "{large}");
-        assert!(made.iter().all(|value| value.len() == 5000 || (100..200).contains(&value.len())));
-        let mean = made.iter().map(Vec::len).sum::<usize>() as f64 / made.len() as f64;
+        assert!(values.iter().all(|value| value.len() == 5000 || (100..200).contains(&value.len())));
+        let mean = values.iter().map(Vec::len).sum::<usize>() as f64 / values.len() as f64;
         assert!((mean / records.mean_value() - 1.0).abs() < 0.04, "{mean}");
         assert_eq!(records.largest_value(), 5000);
-        assert!((0..1000).all(|index| records.is_value(index, 0, &made[index as usize])));
+        assert!((0..1000).all(|index| records.is_value(index, 0, &values[index as usize])));
     }
 
     #[test]
@@ -359,17 +359,17 @@ mod tests {
         #[test]
         fn a_value_is_itself_and_nothing_else(index in 0..1_000_000_u64, version: u8, flip: proptest::sample::Index, text: bool) {
             let records = records(if text { Data::Compressible } else { Data::Incompressible }, 1, 300);
-            let mut made = value(&records, index, version);
-            prop_assert_eq!(made.len(), records.value_length(index, version));
-            prop_assert!(records.is_value(index, version, &made));
-            if made.len() > 8 {
-                prop_assert!(!records.is_value(index, version.wrapping_add(1), &made));
-                prop_assert!(!records.is_value(index + 1, version, &made));
+            let mut bytes = value(&records, index, version);
+            prop_assert_eq!(bytes.len(), records.value_length(index, version));
+            prop_assert!(records.is_value(index, version, &bytes));
+            if bytes.len() > 8 {
+                prop_assert!(!records.is_value(index, version.wrapping_add(1), &bytes));
+                prop_assert!(!records.is_value(index + 1, version, &bytes));
             }
-            prop_assert!(!records.is_value(index, version, &made[1..]));
-            let position = flip.index(made.len());
-            made[position] ^= 1;
-            prop_assert!(!records.is_value(index, version, &made), "a flipped bit at {} was not seen", position);
+            prop_assert!(!records.is_value(index, version, &bytes[1..]));
+            let position = flip.index(bytes.len());
+            bytes[position] ^= 1;
+            prop_assert!(!records.is_value(index, version, &bytes), "a flipped bit at {} was not seen", position);
         }
     }
 }

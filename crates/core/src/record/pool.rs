@@ -32,17 +32,17 @@ impl Pool {
     /// A pool of the files in `directory`, in order of name, up to 64 MiB. Fails when it can't be read or holds too little text
     /// for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
-        let fault = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
+        let describe_error = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
         let mut files: Vec<_> =
-            std::fs::read_dir(directory).map_err(fault)?.collect::<Result<_, _>>().map_err(fault)?;
+            std::fs::read_dir(directory).map_err(describe_error)?.collect::<Result<_, _>>().map_err(describe_error)?;
         files.sort_by_key(std::fs::DirEntry::file_name);
         let mut bytes = Vec::new();
         for file in files {
             let path = file.path();
-            let room = OWN_TEXT_BYTES - bytes.len() as u64;
-            if path.is_file() && room > 0 {
-                let read = plain_file(&path).and_then(|file| file.take(room).read_to_end(&mut bytes));
-                read.map_err(|error| format!("{}: {error}", path.display()))?;
+            let remaining_bytes = OWN_TEXT_BYTES - bytes.len() as u64;
+            if path.is_file() && remaining_bytes > 0 {
+                let result = plain_file(&path).and_then(|file| file.take(remaining_bytes).read_to_end(&mut bytes));
+                result.map_err(|error| format!("{}: {error}", path.display()))?;
             }
         }
         if (bytes.len() as u64) < size.to * 2 {

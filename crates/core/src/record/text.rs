@@ -80,7 +80,7 @@ impl TextSource {
         let mut filled = 0;
         while filled < out.len() {
             if self.taken == self.text.len() {
-                self.paragraph();
+                self.write_paragraph();
                 self.taken = 0;
             }
             let ready = &self.text[self.taken..];
@@ -91,7 +91,7 @@ impl TextSource {
         }
     }
 
-    fn paragraph(&mut self) {
+    fn write_paragraph(&mut self) {
         self.text.clear();
         let draw = self.rng.next();
         if draw >> 32 < SPOKEN {

@@ -378,16 +378,16 @@ impl CutResults {
 
     /// States by the harm in them that a tier does not allow.
     pub fn harms(&self, tier: Guarantee) -> BTreeMap<Harm, u64> {
-        let mut all = BTreeMap::new();
+        let mut harms = BTreeMap::new();
         let mut add = |harm: Option<Harm>, states: u64| {
-            harm.filter(|_| states > 0).map(|harm| *all.entry(harm).or_default() += states)
+            harm.filter(|_| states > 0).map(|harm| *harms.entry(harm).or_default() += states)
         };
         for (finding, states) in &self.found {
-            let before = self.unacknowledged.get(finding).copied().unwrap_or_default();
-            add(finding.harm(tier, true), before);
-            add(finding.harm(tier, false), states.saturating_sub(before));
+            let unacknowledged = self.unacknowledged.get(finding).copied().unwrap_or_default();
+            add(finding.harm(tier, true), unacknowledged);
+            add(finding.harm(tier, false), states.saturating_sub(unacknowledged));
         }
-        all
+        harms
     }
 
     /// Whether no state is kept yet with a finding in a part of the history.

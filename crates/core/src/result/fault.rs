@@ -110,8 +110,8 @@ impl FaultResults {
     /// Adds another trial's counts.
     pub fn add(&mut self, other: &FaultResults) {
         for (kind, found) in &other.found {
-            let all = self.found.entry(*kind).or_default();
-            found.iter().for_each(|(aftermath, count)| *all.entry(*aftermath).or_default() += count);
+            let counts = self.found.entry(*kind).or_default();
+            found.iter().for_each(|(aftermath, count)| *counts.entry(*aftermath).or_default() += count);
         }
         self.silent.extend(other.silent.iter().cloned());
     }

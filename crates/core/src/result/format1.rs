@@ -30,18 +30,18 @@ pub(crate) fn usual(default: &str) -> Option<&str> {
     (!usual.contains(' ')).then_some(usual)
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<LeftOutReason, D::Error> {
-    match Value::deserialize(from)? {
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LeftOutReason, D::Error> {
+    match Value::deserialize(deserializer)? {
         Value::String(sentence) => Ok(recognize(sentence)),
         value => LeftOutReason::deserialize(value).map_err(D::Error::custom),
     }
 }
 
 /// Writes a sentence as it was read.
-pub(super) fn serialize<S: Serializer>(reason: &LeftOutReason, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(reason: &LeftOutReason, serializer: S) -> Result<S::Ok, S::Error> {
     match reason {
-        LeftOutReason::Sentence(sentence) => sentence.serialize(to),
-        reason => reason.serialize(to),
+        LeftOutReason::Sentence(sentence) => sentence.serialize(serializer),
+        reason => reason.serialize(serializer),
     }
 }
 
@@ -60,8 +60,8 @@ fn recognize(sentence: String) -> LeftOutReason {
         LeftOutReason::NoConcurrentReclaim { store: store() },
         LeftOutReason::OneSession { store: store(), threads },
     ];
-    let now = sentence.replace("give space back", "reclaim space");
-    known.into_iter().find(|reason| reason.to_string() == now).unwrap_or(LeftOutReason::Sentence(sentence))
+    let current_sentence = sentence.replace("give space back", "reclaim space");
+    known.into_iter().find(|reason| reason.to_string() == current_sentence).unwrap_or(LeftOutReason::Sentence(sentence))
 }
 
 /// The name that an axis of formats 1 and 2 has now.
@@ -92,9 +92,9 @@ mod tests {
             concurrent_work: Some(ConcurrentWork { by: "VACUUM".into(), ..ConcurrentWork::default() }),
             ..Measurements::default()
         };
-        let now = serde_json::to_string(&measured).unwrap();
-        let old = now.replace("space_reclaim", "giving_back").replace("concurrent_work", "alongside");
-        assert_eq!(now.len() - old.len(), 8, "both have their old names");
+        let current = serde_json::to_string(&measured).unwrap();
+        let old = current.replace("space_reclaim", "giving_back").replace("concurrent_work", "alongside");
+        assert_eq!(current.len() - old.len(), 8, "both have their old names");
         assert_eq!(serde_json::from_str::<Measurements>(&old).unwrap(), measured);
         assert_eq!(serde_json::from_str::<FaultOutcome>("\"told\"").unwrap(), FaultOutcome::Reported);
         assert_eq!(figure_now("files_given_back"), "files_after_reclaim");

@@ -461,9 +461,9 @@ pub(crate) const LIBRARY_SYNCS: &str = "syncs of the library";
 impl Measurements {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.
     pub fn is_by_its_word(&self) -> bool {
-        let counts = self.statistics.iter().any(|own| own.name == COUNTED_BY_LIBRARY);
+        let is_counted_by_library = self.statistics.iter().any(|statistic| statistic.name == COUNTED_BY_LIBRARY);
         let is_unknown = self.unknown.iter().any(|unknown| unknown.figure == LIBRARY_SYNCS);
-        self.guarantee >= Guarantee::Power && (counts || is_unknown)
+        self.guarantee >= Guarantee::Power && (is_counted_by_library || is_unknown)
     }
 
     /// The states after power cuts, where they were looked at.
@@ -501,8 +501,8 @@ impl Measurements {
     /// misleading figure.
     pub fn disk_growth(&self) -> Option<f64> {
         let [first, .., last] = self.rounds.as_slice() else { return None };
-        let known = first.disk.allocated_bytes > 0 && self.warning(DISK_GROWTH).is_none();
-        known.then(|| last.disk.allocated_bytes as f64 / first.disk.allocated_bytes as f64)
+        let is_known = first.disk.allocated_bytes > 0 && self.warning(DISK_GROWTH).is_none();
+        is_known.then(|| last.disk.allocated_bytes as f64 / first.disk.allocated_bytes as f64)
     }
 
     /// The measurements of one operation.

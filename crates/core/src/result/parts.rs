@@ -23,9 +23,9 @@ impl PlanParts {
 
     /// Whether a plan can have such parts.
     pub fn can_be(&self) -> bool {
-        let within = self.parts.iter().all(|part| (1..=self.of).contains(part));
+        let are_in_range = self.parts.iter().all(|part| (1..=self.of).contains(part));
         self.of <= PlanParts::MOST
-            && within
+            && are_in_range
             && !self.parts.is_empty()
             && self.parts.is_sorted_by(|a, b| a < b)
     }

@@ -83,13 +83,13 @@ impl Pauses {
         for (call, count) in other.by_call {
             *by_call.entry(call).or_default() += count;
         }
-        for theirs in other.upkeep {
-            match upkeep.iter_mut().find(|mine| mine.work == theirs.work) {
-                Some(mine) => {
-                    mine.after += theirs.after;
-                    mine.otherwise += theirs.otherwise;
+        for added in other.upkeep {
+            match upkeep.iter_mut().find(|total| total.work == added.work) {
+                Some(total) => {
+                    total.after += added.after;
+                    total.otherwise += added.otherwise;
                 }
-                None => upkeep.push(theirs),
+                None => upkeep.push(added),
             }
         }
         Pauses {
@@ -99,7 +99,7 @@ impl Pauses {
             by_call,
             total_ns: self.total_ns + other.total_ns,
             longest_ns: self.longest_ns.max(other.longest_ns),
-            sync_ns: self.sync_ns.zip(other.sync_ns).map(|(mine, theirs)| mine + theirs),
+            sync_ns: self.sync_ns.zip(other.sync_ns).map(|(total, added)| total + added),
             after: self.after.plus(other.after),
             otherwise: self.otherwise.plus(other.otherwise),
             upkeep,
@@ -115,10 +115,10 @@ mod tests {
     fn a_longer_time_between_samples_finds_more_by_chance() {
         let samples = |count, ms: u64| Samples { count, span_ns: count * ms * 1_000_000 };
         let pauses = Pauses { after: samples(4, 20), otherwise: samples(100, 10), ..Pauses::default() };
-        let seen = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };
+        let upkeep = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };
         // A tenth of the samples of 10 ms, so that two in a row miss it in 0.81 of all cases.
-        assert!((pauses.by_chance(&seen(10)).unwrap() - 0.19).abs() < 1e-9);
-        assert_eq!((pauses.by_chance(&seen(0)), pauses.by_chance(&seen(100))), (Some(0.0), Some(1.0)));
-        assert_eq!(Pauses { otherwise: Samples::default(), ..pauses }.by_chance(&seen(0)), None);
+        assert!((pauses.by_chance(&upkeep(10)).unwrap() - 0.19).abs() < 1e-9);
+        assert_eq!((pauses.by_chance(&upkeep(0)), pauses.by_chance(&upkeep(100))), (Some(0.0), Some(1.0)));
+        assert_eq!(Pauses { otherwise: Samples::default(), ..pauses }.by_chance(&upkeep(0)), None);
     }
 }

@@ -258,8 +258,8 @@ impl fmt::Display for LeftOutReason {
                 write!(f, "needs about {needed} of disk, and {free} are free")
             }
             LeftOutReason::NoMemory { needed_bytes, had_bytes } => {
-                let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
-                write!(f, "needs about {needed} of memory, and the machine has {had}")
+                let (needed, available) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
+                write!(f, "needs about {needed} of memory, and the machine has {available}")
             }
             LeftOutReason::NothingToShare { machine } => write!(
                 f,

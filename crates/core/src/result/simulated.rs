@@ -37,13 +37,13 @@ impl DiskReport {
 
     /// Warnings of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
     pub fn warnings(&self, measured: &Measurements) -> Vec<Warning> {
-        let of = |operation: &OperationResult| {
+        let warn = |operation: &OperationResult| {
             let requests = operation.asked_of_disk().map_or(&self.counts.requests, |(requests, _)| requests);
             // It can't have moved by more what takes ten times as long.
             (requests.late_ns as f64 > MOST_LATE * operation.sum_ns as f64).then_some(())?;
             Some(Warning { figure: operation.operation.clone(), reason: self.late(requests)? })
         };
-        measured.operations.iter().filter_map(of).collect()
+        measured.operations.iter().filter_map(warn).collect()
     }
 }
 
@@ -51,9 +51,9 @@ impl OperationResult {
     /// The requests that a simulated disk answered during it, and the operations that they belong to; for one in a mix, those of
     /// the whole mix. `None` without such a disk, and if nothing was timed.
     pub fn asked_of_disk(&self) -> Option<(&Requests, u64)> {
-        let own = || Some((self.counters.as_ref()?.disk.as_ref()?, self.count + self.warm_up));
-        let of_phase = || self.phase_disk.as_ref().map(|phase| (&phase.requests, phase.operations));
-        own().or_else(of_phase).filter(|_| self.count > 0)
+        let own_requests = || Some((self.counters.as_ref()?.disk.as_ref()?, self.count + self.warm_up));
+        let phase_requests = || self.phase_disk.as_ref().map(|phase| (&phase.requests, phase.operations));
+        own_requests().or_else(phase_requests).filter(|_| self.count > 0)
     }
 }
 

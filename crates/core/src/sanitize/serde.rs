@@ -6,10 +6,10 @@ use super::shortened;
 /// A message in plain words, of bounded length.
 pub fn simplify_message(message: &str) -> String {
     let message = without_types(&message.lines().collect::<Vec<_>>().join(", "));
-    shortened(&rewritten(&message).unwrap_or_else(|| message.clone()))
+    shortened(&rewrite(&message).unwrap_or_else(|| message.clone()))
 }
 
-fn rewritten(message: &str) -> Option<String> {
+fn rewrite(message: &str) -> Option<String> {
     if message == "wanted string or table" {
         return Some("a table with one key is expected".into());
     }
@@ -32,11 +32,11 @@ fn rewritten(message: &str) -> Option<String> {
     let rest = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start))?;
     let rest = rest.replace("` as i128", "`").replace("` as u128", "`");
     // The words for what was found may hold these themselves; those for what is wanted do not.
-    let (found, wanted) = rest.rsplit_once(", expected ")?;
-    Some(format!("expected {}, found {}", wanted_in_words(wanted), found_in_words(found)))
+    let (found, expected) = rest.rsplit_once(", expected ")?;
+    Some(format!("expected {}, found {}", describe_expected(expected), describe_found(found)))
 }
 
-fn found_in_words(found: &str) -> String {
+fn describe_found(found: &str) -> String {
     let kinds = [
         ("string ", "the text "),
         ("integer ", "the number "),
@@ -47,17 +47,19 @@ fn found_in_words(found: &str) -> String {
         ("unit value", "nothing"),
         ("null", "nothing"),
     ];
-    let known = kinds.iter().find_map(|(kind, words)| Some(format!("{words}{}", found.strip_prefix(kind)?)));
-    known.unwrap_or_else(|| found.to_owned())
+    let description = kinds
+        .iter()
+        .find_map(|(serde_prefix, prefix)| Some(format!("{prefix}{}", found.strip_prefix(serde_prefix)?)));
+    description.unwrap_or_else(|| found.to_owned())
 }
 
 /// The words for what is wanted, with the JSON reader's position.
-fn wanted_in_words(wanted: &str) -> String {
-    let (wanted, place) = match wanted.split_once(" at line ") {
-        Some((wanted, place)) => (wanted, format!(" (line {place})")),
-        None => (wanted, String::new()),
+fn describe_expected(expected: &str) -> String {
+    let (expected, place) = match expected.split_once(" at line ") {
+        Some((expected, place)) => (expected, format!(" (line {place})")),
+        None => (expected, String::new()),
     };
-    let words = match wanted {
+    let words = match expected {
         "a string" | "path string" | "string" => "text in quotes",
         "a sequence" => "a list",
         "a map" | "map" => "a table",
@@ -76,10 +78,10 @@ fn without_types(message: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut words = message.split(' ').peekable();
     while let Some(word) = words.next() {
-        let names_a_type = |next: &&str| {
+        let is_type_name = |next: &&str| {
             kinds.contains(next) || next.starts_with(|letter: char| letter.is_ascii_uppercase())
         };
-        if !kinds.contains(&word) || !words.peek().is_some_and(names_a_type) {
+        if !kinds.contains(&word) || !words.peek().is_some_and(is_type_name) {
             out.push(word);
             continue;
         }

@@ -20,7 +20,7 @@ use crate::lifeline;
 pub const WORD: &str = "__relay";
 const READY: &str = "ready";
 const PIECE: usize = 64 << 10;
-const MOST_ON_THE_WAY: usize = 64 << 20;
+const MAX_IN_FLIGHT: usize = 64 << 20;
 
 /// A relay at work. Dropping it ends it.
 #[derive(Debug)]
@@ -37,12 +37,12 @@ impl Relay {
         command.arg(one_way.as_nanos().to_string()).args(names.iter().flat_map(|(near, far)| [near, far]));
         command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut relay = Relay { process: command.spawn()? };
-        let said = relay.process.stdout.take().and_then(|out| BufReader::new(out).lines().next());
-        match said.transpose()?.as_deref() {
+        let line = relay.process.stdout.take().and_then(|out| BufReader::new(out).lines().next());
+        match line.transpose()?.as_deref() {
             Some(READY) => Ok(relay),
-            said => Err(io::Error::other(format!(
+            line => Err(io::Error::other(format!(
                 "the relay between servers: {}",
-                said.unwrap_or("it ended at once")
+                line.unwrap_or("it ended at once")
             ))),
         }
     }
@@ -67,11 +67,11 @@ pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String
     let sockets =
         names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
     let sockets: io::Result<Vec<_>> = sockets.collect();
-    let told = |error: io::Error| {
+    let report_error = |error: io::Error| {
         print_line(&error.to_string());
         error.to_string()
     };
-    let sockets = sockets.map_err(told)?;
+    let sockets = sockets.map_err(report_error)?;
     print_line(READY);
     serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
 }
@@ -100,7 +100,7 @@ fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<(
             }
         }
         let now = Instant::now();
-        calls.retain_mut(|call| call.moves(now, one_way).unwrap_or(false));
+        calls.retain_mut(|call| call.transfer(now, one_way).unwrap_or(false));
     }
 }
 
@@ -108,20 +108,20 @@ fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<(
 fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
     let listening = sockets.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
     let talking = calls.iter().flat_map(|call| {
-        let of = |stream, sends: &Direction, hears: &Direction| {
+        let to_poll = |stream, sending: &Direction, receiving: &Direction| {
             let mut events = PollFlags::empty();
-            events.set(PollFlags::IN, sends.takes_more());
-            events.set(PollFlags::OUT, hears.is_held_up);
+            events.set(PollFlags::IN, sending.takes_more());
+            events.set(PollFlags::OUT, receiving.is_held_up);
             (!events.is_empty()).then(|| PollFd::from_borrowed_fd(AsFd::as_fd(stream), events))
         };
-        [of(&call.near, &call.there, &call.back), of(&call.far, &call.back, &call.there)]
+        [to_poll(&call.near, &call.forward, &call.backward), to_poll(&call.far, &call.backward, &call.forward)]
     });
-    let mut all: Vec<PollFd<'_>> = listening.chain(talking.flatten()).collect();
+    let mut descriptors: Vec<PollFd<'_>> = listening.chain(talking.flatten()).collect();
     let due =
-        calls.iter().flat_map(|call| [call.there.next_arrival(), call.back.next_arrival()]).flatten().min();
-    let left = due.map(|due| Timespec::try_from(due.saturating_duration_since(Instant::now())));
-    let left = left.transpose().map_err(io::Error::other)?;
-    match poll(&mut all, left.as_ref()) {
+        calls.iter().flat_map(|call| [call.forward.next_arrival(), call.backward.next_arrival()]).flatten().min();
+    let timeout = due.map(|due| Timespec::try_from(due.saturating_duration_since(Instant::now())));
+    let timeout = timeout.transpose().map_err(io::Error::other)?;
+    match poll(&mut descriptors, timeout.as_ref()) {
         Err(error) if error != rustix::io::Errno::INTR => Err(error.into()),
         _ => Ok(()),
     }
@@ -130,29 +130,29 @@ fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
 struct Call {
     near: UnixStream,
     far: UnixStream,
-    there: Direction,
-    back: Direction,
+    forward: Direction,
+    backward: Direction,
 }
 
 impl Call {
     fn between(near: UnixStream, far: UnixStream) -> io::Result<Call> {
         near.set_nonblocking(true)?;
         far.set_nonblocking(true)?;
-        Ok(Call { near, far, there: Direction::default(), back: Direction::default() })
+        Ok(Call { near, far, forward: Direction::default(), backward: Direction::default() })
     }
 
     /// Receives, and sends what is due; gives whether the call goes on.
-    fn moves(&mut self, now: Instant, one_way: Duration) -> io::Result<bool> {
-        self.there.moves(&self.near, &self.far, now, one_way)?;
-        self.back.moves(&self.far, &self.near, now, one_way)?;
-        Ok(!(self.there.is_over && self.back.is_over))
+    fn transfer(&mut self, now: Instant, one_way: Duration) -> io::Result<bool> {
+        self.forward.transfer(&self.near, &self.far, now, one_way)?;
+        self.backward.transfer(&self.far, &self.near, now, one_way)?;
+        Ok(!(self.forward.is_over && self.backward.is_over))
     }
 }
 
 #[derive(Default)]
 struct Direction {
     /// Pieces under way, with their arrival; the end is an empty one.
-    on_the_way: VecDeque<(Instant, Vec<u8>)>,
+    in_flight: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
     has_ended: bool,
     is_over: bool,
@@ -161,59 +161,59 @@ struct Direction {
 
 impl Direction {
     fn takes_more(&self) -> bool {
-        !self.has_ended && self.bytes < MOST_ON_THE_WAY
+        !self.has_ended && self.bytes < MAX_IN_FLIGHT
     }
 
     /// When the next piece arrives; `None` while the other side takes no more.
     fn next_arrival(&self) -> Option<Instant> {
-        self.on_the_way.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
+        self.in_flight.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
     }
 
-    fn moves(
+    fn transfer(
         &mut self,
-        mut from: &UnixStream,
-        mut to: &UnixStream,
+        mut source: &UnixStream,
+        mut destination: &UnixStream,
         now: Instant,
         one_way: Duration,
     ) -> io::Result<()> {
         while self.takes_more() {
             let mut piece = vec![0; PIECE];
-            let Some(length) = unless_blocked(from.read(&mut piece))? else { break };
+            let Some(length) = unless_blocked(source.read(&mut piece))? else { break };
             piece.truncate(length);
             self.has_ended = length == 0;
             self.bytes += length;
-            self.on_the_way.push_back((now + one_way, piece));
+            self.in_flight.push_back((now + one_way, piece));
         }
         self.is_held_up = false;
-        while let Some((due, piece)) = self.on_the_way.front_mut() {
+        while let Some((due, piece)) = self.in_flight.front_mut() {
             if *due > now {
                 break;
             }
             if piece.is_empty() {
                 self.is_over = true;
                 // The other side may have gone.
-                let _ = to.shutdown(Shutdown::Write);
-                self.on_the_way.pop_front();
+                let _ = destination.shutdown(Shutdown::Write);
+                self.in_flight.pop_front();
                 continue;
             }
-            let Some(length) = unless_blocked(to.write(piece))? else {
+            let Some(length) = unless_blocked(destination.write(piece))? else {
                 self.is_held_up = true;
                 break;
             };
             self.bytes -= length;
             piece.drain(..length);
             if piece.is_empty() {
-                self.on_the_way.pop_front();
+                self.in_flight.pop_front();
             }
         }
         Ok(())
     }
 }
 
-fn unless_blocked(moved: io::Result<usize>) -> io::Result<Option<usize>> {
-    match moved {
+fn unless_blocked(result: io::Result<usize>) -> io::Result<Option<usize>> {
+    match result {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
-        moved => moved.map(Some),
+        result => result.map(Some),
     }
 }
 
@@ -250,21 +250,21 @@ mod tests {
         for word in ["one", "two"] {
             let sent = Instant::now();
             call.write_all(word.as_bytes()).unwrap();
-            let mut heard = [0; 3];
-            call.read_exact(&mut heard).unwrap();
-            assert!(heard == word.as_bytes() && sent.elapsed() >= 2 * one_way);
+            let mut reply = [0; 3];
+            call.read_exact(&mut reply).unwrap();
+            assert!(reply == word.as_bytes() && sent.elapsed() >= 2 * one_way);
         }
         // More than sockets hold, so that both sides are held up.
-        let long: Vec<u8> = (0..8_u32 << 20).map(|at| (at / 3 % 251) as u8).collect();
-        let (mut sender, all) = (call.try_clone().unwrap(), long.clone());
+        let long: Vec<u8> = (0..8_u32 << 20).map(|index| (index / 3 % 251) as u8).collect();
+        let (mut sender, payload) = (call.try_clone().unwrap(), long.clone());
         let sending = std::thread::spawn(move || {
-            sender.write_all(&all).unwrap();
+            sender.write_all(&payload).unwrap();
             sender.shutdown(Shutdown::Write).unwrap();
         });
-        let mut heard = Vec::new();
-        call.read_to_end(&mut heard).unwrap();
+        let mut reply = Vec::new();
+        call.read_to_end(&mut reply).unwrap();
         sending.join().unwrap();
-        assert!(heard == long, "{} bytes", heard.len());
+        assert!(reply == long, "{} bytes", reply.len());
     }
 
     #[test]

@@ -77,24 +77,26 @@ impl Address {
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         // Behind the host there is no user.
-        let is_whole = !database.contains('@') && !query.contains('@');
-        let named = authority.rsplit_once('@').or_else(|| Some((default.filter(|_| is_whole)?, authority)));
-        let (user, host) = named.ok_or_else(|| format!("the URL names no user: {form}"))?;
-        if decoded_to_the_end(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
+        let has_single_at_sign = !database.contains('@') && !query.contains('@');
+        let user_and_host = authority
+            .rsplit_once('@')
+            .or_else(|| Some((default.filter(|_| has_single_at_sign)?, authority)));
+        let (user, host) = user_and_host.ok_or_else(|| format!("the URL names no user: {form}"))?;
+        if percent_decode_fully(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
             return Err(PASSWORD.into());
         }
         let mut members = Vec::new();
         for host in host.split(',') {
             let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
-            members.push((parse_endpoint(&decoded(host)), port));
+            members.push((parse_endpoint(&percent_decode(host)), port));
         }
-        let (at_first, port) = members.remove(0);
+        let (first_endpoint, port) = members.remove(0);
         let mut address = Address {
-            user: decoded(user),
-            at: at_first,
+            user: percent_decode(user),
+            at: first_endpoint,
             port,
             others: members,
-            database: Some(decoded(database)).filter(|name| !name.is_empty()),
+            database: Some(percent_decode(database)).filter(|name| !name.is_empty()),
         };
         if scheme.ends_with("+unix") {
             if !host.is_empty() || database.is_empty() {
@@ -103,31 +105,32 @@ impl Address {
                 ));
             }
             let mut paths =
-                database.split(',').map(|path| format!("/{}", decoded(path.trim_start_matches('/'))));
+                database.split(',').map(|path| format!("/{}", percent_decode(path.trim_start_matches('/'))));
             address.at = parse_endpoint(&paths.next().unwrap_or_default());
             address.others = paths.map(|path| (parse_endpoint(&path), None)).collect();
             address.database = None;
-            if address.members().any(|one| one.at == Endpoint::Socket("/".into())) {
+            if address.members().any(|member| member.at == Endpoint::Socket("/".into())) {
                 return Err(format!("a socket's path is missing: write it like {scheme}:///path,/path"));
             }
         }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            match decoded_to_the_end(name).to_lowercase().as_str() {
+            match percent_decode_fully(name).to_lowercase().as_str() {
                 "host" | "socket" if !address.others.is_empty() => {
                     return Err("several servers are named, and the place of one: name their sockets as \
                         scheme+unix:///path,/path"
                         .into());
                 }
-                "host" | "socket" => address.at = parse_endpoint(&decoded(value)),
-                "db" => address.database = Some(decoded(value)).filter(|name| !name.is_empty()),
+                "host" | "socket" => address.at = parse_endpoint(&percent_decode(value)),
+                "db" => address.database = Some(percent_decode(value)).filter(|name| !name.is_empty()),
                 name if name.contains("pass") || name.contains("pwd") => return Err(PASSWORD.into()),
                 _ => return Err("of what can follow ? in a URL, only socket, host and db are known".into()),
             }
         }
-        let nowhere = address.members().any(|one| matches!(&one.at, Endpoint::Host(name) if name.is_empty()));
-        if nowhere || address.user.is_empty() {
-            return Err(format!("the URL names no {}: {form}", if nowhere { "host" } else { "user" }));
+        let has_no_host =
+            address.members().any(|member| matches!(&member.at, Endpoint::Host(name) if name.is_empty()));
+        if has_no_host || address.user.is_empty() {
+            return Err(format!("the URL names no {}: {form}", if has_no_host { "host" } else { "user" }));
         }
         Ok(address)
     }
@@ -135,17 +138,17 @@ impl Address {
     /// Each server that the URL names, by itself.
     pub fn members(&self) -> impl Iterator<Item = Address> {
         let first = [(self.at.clone(), self.port)];
-        let all = first.into_iter().chain(self.others.iter().cloned());
-        all.map(|(at, port)| Address { at, port, others: Vec::new(), ..self.clone() })
+        let members = first.into_iter().chain(self.others.iter().cloned());
+        members.map(|(endpoint, port)| Address { at: endpoint, port, others: Vec::new(), ..self.clone() })
     }
 
     /// Where they are, in words, with the ports that the URL names.
     pub fn name(&self) -> String {
-        let of_one = |one: Address| match one.port {
-            Some(port) => format!("{}:{port}", one.at.name()),
-            None => one.at.name(),
+        let format_member = |member: Address| match member.port {
+            Some(port) => format!("{}:{port}", member.at.name()),
+            None => member.at.name(),
         };
-        self.members().map(of_one).collect::<Vec<_>>().join(", ")
+        self.members().map(format_member).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -173,7 +176,7 @@ fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// Decodes `%2F` and the like.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -193,10 +196,10 @@ fn decoded(text: &str) -> String {
 }
 
 /// Decodes until nothing is left to decode.
-fn decoded_to_the_end(text: &str) -> String {
+fn percent_decode_fully(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
-        let next = decoded(&text);
+        let next = percent_decode(&text);
         // Each decoding makes it shorter.
         if next.len() >= text.len() {
             return next;
@@ -225,12 +228,12 @@ impl ServerNamespace {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text?,
         };
-        let made: ServerNamespace = serde_json::from_slice(&text)?;
-        let rest = made.name.strip_prefix(PREFIX).unwrap_or_default();
+        let namespace: ServerNamespace = serde_json::from_slice(&text)?;
+        let rest = namespace.name.strip_prefix(PREFIX).unwrap_or_default();
         if rest.len() != 16 || !rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(io::Error::new(ErrorKind::InvalidData, "it names what storebench does not make"));
         }
-        Ok(Some(made))
+        Ok(Some(namespace))
     }
 
     /// Notes in a store's folder what is about to be made for it, under a new name. It is synced when this returns.
@@ -238,9 +241,9 @@ impl ServerNamespace {
         let mut random = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
         let name = format!("{PREFIX}{:016x}", u64::from_ne_bytes(random));
-        let made = ServerNamespace { store: store.into(), url: url.into(), name };
-        made.keep(folder)?;
-        Ok(made)
+        let namespace = ServerNamespace { store: store.into(), url: url.into(), name };
+        namespace.keep(folder)?;
+        Ok(namespace)
     }
 
     /// Notes it in a store's folder: a store opened there uses what was made, and makes nothing. It is synced when this returns.
@@ -275,36 +278,37 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
     }
-    let made = ServerNamespace::read_note(folder).ok().flatten();
-    let mut silent = SILENT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let (Some(made), Some(silent)) = (&made, &*silent)
-        && silent.is_at(&made.url)
+    let namespace = ServerNamespace::read_note(folder).ok().flatten();
+    let mut unresponsive = UNRESPONSIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let (Some(namespace), Some(unresponsive)) = (&namespace, &*unresponsive)
+        && unresponsive.is_at(&namespace.url)
     {
-        return Err(io::Error::other(UndroppedNamespace(silent.said.replace(&silent.made.name, &made.name))));
+        let message = unresponsive.message.replace(&unresponsive.namespace.name, &namespace.name);
+        return Err(io::Error::other(UndroppedNamespace(message)));
     }
     let start = Instant::now();
-    let said = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
-    if said.is_empty() {
+    let message = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
+    if message.is_empty() {
         return Ok(());
     }
-    if let Some(made) = made.filter(|_| start.elapsed() > SLOW) {
-        *silent = Some(UnresponsiveServer { made, since: Instant::now(), said: said.clone() });
+    if let Some(namespace) = namespace.filter(|_| start.elapsed() > SLOW) {
+        *unresponsive = Some(UnresponsiveServer { namespace, since: Instant::now(), message: message.clone() });
     }
-    Err(io::Error::other(UndroppedNamespace(said)))
+    Err(io::Error::other(UndroppedNamespace(message)))
 }
 
 /// A server that did not drop in time what was made on it.
 struct UnresponsiveServer {
-    made: ServerNamespace,
+    namespace: ServerNamespace,
     since: Instant,
-    said: String,
+    message: String,
 }
 
-static SILENT: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
+static UNRESPONSIVE: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 
 impl UnresponsiveServer {
     fn is_at(&self, url: &str) -> bool {
-        self.made.url == url && self.since.elapsed() < SILENCE
+        self.namespace.url == url && self.since.elapsed() < SILENCE
     }
 }
 
@@ -322,18 +326,18 @@ fn run_to_drop(folder: &Path) -> io::Result<String> {
         if start.elapsed() > LONGEST_DROP {
             child.kill()?;
             child.wait()?;
-            let what = ServerNamespace::read_note(folder)?.map_or_else(String::new, |made| made.name);
-            return Ok(format!("{what} could not be dropped within {} s", LONGEST_DROP.as_secs()));
+            let name = ServerNamespace::read_note(folder)?.map_or_else(String::new, |namespace| namespace.name);
+            return Ok(format!("{name} could not be dropped within {} s", LONGEST_DROP.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let mut said = String::new();
+    let mut message = String::new();
     if let Some(mut error) = child.stderr.take() {
-        error.read_to_string(&mut said)?;
+        error.read_to_string(&mut message)?;
     }
     match status.success() {
         true => Ok(String::new()),
-        false => Ok(said.trim().trim_start_matches(&format!("{}: ", lifeline::NAME)).to_owned()),
+        false => Ok(message.trim().trim_start_matches(&format!("{}: ", lifeline::NAME)).to_owned()),
     }
 }
 
@@ -358,10 +362,10 @@ mod tests {
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
         let members = read("example+unix:///run/a,/run/b").unwrap();
-        assert_eq!(members.members().map(|one| one.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
+        assert_eq!(members.members().map(|member| member.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
         let members = read("example://one:1,[::1]:2,three").unwrap();
         assert_eq!((members.name(), members.others[1].1), ("one:1, ::1:2, three".into(), None));
-        assert_eq!(members.members().map(|one| one.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
+        assert_eq!(members.members().map(|member| member.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         assert!(read("example://one:1,").unwrap_err().contains("names no host"));
         assert!(read("example+unix:///run/a,").unwrap_err().contains("path is missing"));
         assert!(read("example://a,b/?socket=/run/c").unwrap_err().contains("several servers are named"));
@@ -375,8 +379,8 @@ mod tests {
             ("example://@box/secret", "no user"),
             ("example://me:7/secret@box", "no user"),
         ] {
-            let told = read(url).unwrap_err();
-            assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");
+            let error = read(url).unwrap_err();
+            assert!(error.contains(why) && !error.contains("secret"), "{url}: {error}");
         }
     }
 
@@ -407,8 +411,8 @@ mod tests {
             ("example://me@box/x?password=secret", "leave the password out"),
             ("example://me@box/x?sslmode=secret", "only socket, host and db"),
         ] {
-            let told = read(url).unwrap_err();
-            assert!(told.contains(why) && !told.contains("secret"), "{url}: {told}");
+            let error = read(url).unwrap_err();
+            assert!(error.contains(why) && !error.contains("secret"), "{url}: {error}");
         }
     }
 
@@ -417,12 +421,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), None);
         drop_of(folder.path()).unwrap();
-        let made = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
-        assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), Some(made.clone()));
-        let other = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
-        assert_ne!(made.name, other.name);
+        let first = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
+        assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), Some(first.clone()));
+        let second = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
+        assert_ne!(first.name, second.name);
         for name in ["public", "storebench_", "storebench_x; DROP SCHEMA a", "storebench_0123456789abcdeg"] {
-            let bad = ServerNamespace { name: name.into(), ..made.clone() };
+            let bad = ServerNamespace { name: name.into(), ..first.clone() };
             fs::write(folder.path().join(NOTE), serde_json::to_vec(&bad).unwrap()).unwrap();
             assert!(ServerNamespace::read_note(folder.path()).is_err(), "{name}");
         }

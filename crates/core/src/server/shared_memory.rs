@@ -14,8 +14,8 @@ const MOST_BYTES: usize = 4096;
 /// server to detach: the kernel hides its files before it has released its memory.
 pub fn remove_shared_memory(data: &Path, longest: Duration) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
-    let noted = server_kind::all().iter().filter_map(|known| (known.shared_memory)(data));
-    noted.for_each(|segment| remove(segment, owner, longest));
+    let segments = server_kind::all().iter().filter_map(|known| (known.shared_memory)(data));
+    segments.for_each(|segment| remove(segment, owner, longest));
 }
 
 fn remove(segment: Segment, owner: u32, longest: Duration) {
@@ -27,7 +27,7 @@ fn remove(segment: Segment, owner: u32, longest: Duration) {
         None => unsafe { libc::shmget(segment.key, 0, 0) },
     };
     let start = Instant::now();
-    while let Some(attached) = attached(number, segment.key, owner) {
+    while let Some(attached) = attach_count(number, segment.key, owner) {
         if attached == 0 {
             // SAFETY: the call takes no pointer; nobody has it mapped.
             unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
@@ -40,22 +40,22 @@ fn remove(segment: Segment, owner: u32, longest: Duration) {
 }
 
 /// The number of attached processes, if the segment is the expected one.
-fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
-    let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+fn attach_count(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
+    let mut stat = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
     // SAFETY: the structure is ours; all zeroes are a valid one.
-    let about = unsafe {
-        if libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) != 0 {
+    let stat = unsafe {
+        if libc::shmctl(number, libc::IPC_STAT, stat.as_mut_ptr()) != 0 {
             return None;
         }
-        about.assume_init()
+        stat.assume_init()
     };
     #[cfg(target_env = "musl")]
     #[expect(deprecated, reason = "the field will have the other's name")]
-    let its_key = about.shm_perm.__ipc_perm_key;
+    let stored_key = stat.shm_perm.__ipc_perm_key;
     #[cfg(not(target_env = "musl"))]
-    let its_key = about.shm_perm.__key;
-    let is_its = its_key == key && about.shm_perm.uid == owner && about.shm_segsz <= MOST_BYTES;
-    is_its.then_some(about.shm_nattch)
+    let stored_key = stat.shm_perm.__key;
+    let is_server_segment = stored_key == key && stat.shm_perm.uid == owner && stat.shm_segsz <= MOST_BYTES;
+    is_server_segment.then_some(stat.shm_nattch)
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     const LONGEST: Duration = Duration::from_millis(20);
 
     /// A segment that a server has noted in its folder.
-    fn noted(data: &Path, bytes: usize) -> i32 {
+    fn make_segment(data: &Path, bytes: usize) -> i32 {
         server_kind::add(&[&server_kind::EXAMPLE]);
         let key = libc::IPC_PRIVATE;
         // SAFETY: no pointers; the tests give it back.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn what_a_server_noted_is_given_back() {
         let data = tempfile::tempdir().unwrap();
-        let number = noted(data.path(), 56);
+        let number = make_segment(data.path(), 56);
         remove_shared_memory(data.path(), LONGEST);
         assert!(!is_there(number));
         remove_shared_memory(data.path(), LONGEST);
@@ -100,7 +100,7 @@ mod tests {
         let owner = unsafe { libc::geteuid() };
         remove(Segment { key, number: None }, owner + 1, LONGEST);
         remove(Segment { key: key + 1, number: Some(number) }, owner, LONGEST);
-        assert_eq!(attached(number, key, owner), Some(0));
+        assert_eq!(attach_count(number, key, owner), Some(0));
         remove(Segment { key, number: None }, owner, LONGEST);
         assert!(!is_there(number));
     }
@@ -108,15 +108,15 @@ mod tests {
     #[test]
     fn what_is_in_use_or_of_another_size_stays() {
         let data = tempfile::tempdir().unwrap();
-        let number = noted(data.path(), 1 << 20);
+        let number = make_segment(data.path(), 1 << 20);
         remove_shared_memory(data.path(), LONGEST);
         assert!(is_there(number));
-        let number = noted(data.path(), 56);
+        let number = make_segment(data.path(), 56);
         // SAFETY: the system chooses the address; it is let go of below.
-        let at = unsafe { libc::shmat(number, std::ptr::null(), 0) };
+        let address = unsafe { libc::shmat(number, std::ptr::null(), 0) };
         remove_shared_memory(data.path(), LONGEST);
         // SAFETY: it was taken above, and nothing points to it.
-        unsafe { libc::shmdt(at) };
+        unsafe { libc::shmdt(address) };
         assert!(is_there(number));
     }
 }

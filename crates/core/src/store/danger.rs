@@ -107,10 +107,10 @@ impl Danger {
 
     /// Whether it holds with these settings.
     pub fn holds(&self, settings: &[Setting]) -> bool {
-        let is = |(name, value): &(&str, &str)| {
+        let is_set = |(name, value): &(&str, &str)| {
             settings.iter().any(|setting| setting.name == *name && setting.value == *value)
         };
-        self.with.iter().all(is)
+        self.with.iter().all(is_set)
     }
 
     /// Whether a power cut can cost the whole store, or a repair by hand.
@@ -178,8 +178,8 @@ mod tests {
     fn losses_are_in_the_order_of_safety_and_older_results_name_them_otherwise() {
         assert!(Loss::ALL.is_sorted() && Loss::Newest < Loss::Last);
         let older = ["damages", "rarely-damages", "takes-recent", "takes-last", "takes-nothing"];
-        let same = [Loss::Whole, Loss::RarelyWhole, Loss::Newest, Loss::Last, Loss::Nothing];
-        for (word, loss) in older.into_iter().zip(same) {
+        let losses = [Loss::Whole, Loss::RarelyWhole, Loss::Newest, Loss::Last, Loss::Nothing];
+        for (word, loss) in older.into_iter().zip(losses) {
             assert_eq!(serde_json::from_str::<Loss>(&format!("\"{word}\"")).unwrap(), loss);
             let written = serde_json::to_string(&loss).unwrap();
             assert_eq!(serde_json::from_str::<Loss>(&written).unwrap(), loss);

@@ -28,12 +28,13 @@ pub struct Evidence {
 impl Evidence {
     /// All findings about a store at a guarantee, with torn pages and without, or those with torn pages if they alone did harm to what
     /// was acknowledged; `None` if nothing was checked. Version and file systems are the first's.
-    pub fn sum_torn(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
-        let own = || all.iter().filter(|one| one.guarantee == guarantee);
+    pub fn sum_torn(evidence: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
+        let with_guarantee = || evidence.iter().filter(|entry| entry.guarantee == guarantee);
         let is_harmed =
-            |one: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && one.count(harm) > 0);
-        let is_of_torn = own().any(|one| is_harmed(&one)) && own().filter(is_harmed).all(|one| one.torn);
-        own().filter(|one| one.torn || !is_of_torn).cloned().reduce(|sum, other| Evidence {
+            |entry: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && entry.count(harm) > 0);
+        let is_only_torn_harmed = with_guarantee().any(|entry| is_harmed(&entry))
+            && with_guarantee().filter(is_harmed).all(|entry| entry.torn);
+        with_guarantee().filter(|entry| entry.torn || !is_only_torn_harmed).cloned().reduce(|sum, other| Evidence {
             states: sum.states + other.states,
             harms: std::array::from_fn(|harm| Some(sum.harms[harm]? + other.harms[harm]?)),
             torn: sum.torn && other.torn,
@@ -55,16 +56,16 @@ impl Evidence {
 
     /// A sentence for all outputs: `power: of 600 power cuts none did harm (version 1.23; ext4, xfs).`
     pub fn describe(&self) -> String {
-        let is_any = |harm: &Harm| self.count(*harm) > 0;
-        let told = |harm: Harm| {
+        let is_counted = |harm: &Harm| self.count(*harm) > 0;
+        let describe_harm = |harm: Harm| {
             let is_unclear = harm == Harm::ByHand && self.harms[Harm::Created as usize].is_none();
-            let or = if is_unclear { " or broke while it was created" } else { "" };
-            format!("{} {}{or}", with_commas(self.count(harm)), harm.describe())
+            let alternative = if is_unclear { " or broke while it was created" } else { "" };
+            format!("{} {}{alternative}", with_commas(self.count(harm)), harm.describe())
         };
-        let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
-        let told = if told.is_empty() { "none did harm".into() } else { told.join(", ") };
+        let harms: Vec<String> = Harm::ALL.into_iter().filter(is_counted).map(describe_harm).collect();
+        let harms = if harms.is_empty() { "none did harm".into() } else { harms.join(", ") };
         format!(
-            "{}: of {} {told} (version {}; {}).",
+            "{}: of {} {harms} (version {}; {}).",
             self.guarantee,
             self.cuts(),
             self.version,
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn evidence_is_told_with_its_version() {
-        let one = Evidence {
+        let evidence = Evidence {
             version: "6.18.44".into(),
             guarantee: Guarantee::Power,
             torn: true,
@@ -105,11 +106,11 @@ mod tests {
             harms: [0, 2, 3, 0, 0].map(Some),
         };
         let cuts = "power: of 1,600 power cuts with half-written pages";
-        let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
-        assert_eq!(one.describe(), format!("{cuts} {told}"));
+        let expected = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
+        assert_eq!(evidence.describe(), format!("{cuts} {expected}"));
         let dangers =
-            |guarantee, harms| Evidence { guarantee, harms, ..one.clone() }.dangers().collect::<Vec<_>>();
-        assert_eq!(dangers(Guarantee::Power, one.harms), [Harm::ByHand]);
+            |guarantee, harms| Evidence { guarantee, harms, ..evidence.clone() }.dangers().collect::<Vec<_>>();
+        assert_eq!(dangers(Guarantee::Power, evidence.harms), [Harm::ByHand]);
         let unknown = [Some(0), Some(2), None, Some(0), Some(0)];
         assert!(
             dangers(Guarantee::Power, unknown).is_empty(),
@@ -118,24 +119,24 @@ mod tests {
         let torn = [0, 0, 3, 1, 1].map(Some);
         assert_eq!(dangers(Guarantee::Power, torn), [Harm::Torn, Harm::Hole]);
         assert!(dangers(Guarantee::Process, torn).is_empty());
-        let none = Evidence { harms: [Some(0); 5], torn: false, ..one.clone() };
-        let told = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
-        assert_eq!(none.describe(), told);
-        let together = |all: &[Evidence]| Evidence::sum_torn(all, Guarantee::Power).unwrap().describe();
-        let unclear = Evidence { harms: unknown, torn: false, ..one.clone() };
-        let told = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
-        assert_eq!(together(&[none.clone(), unclear]), told);
-        let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..none };
-        assert_eq!(together(&[created.clone(), one.clone()]), one.describe(), "only torn pages did harm");
-        let both = Evidence { torn: true, ..created.clone() };
+        let harmless = Evidence { harms: [Some(0); 5], torn: false, ..evidence.clone() };
+        let expected = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
+        assert_eq!(harmless.describe(), expected);
+        let describe_sum = |entries: &[Evidence]| Evidence::sum_torn(entries, Guarantee::Power).unwrap().describe();
+        let unclear = Evidence { harms: unknown, torn: false, ..evidence.clone() };
+        let expected = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
+        assert_eq!(describe_sum(&[harmless.clone(), unclear]), expected);
+        let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..harmless };
+        assert_eq!(describe_sum(&[created.clone(), evidence.clone()]), evidence.describe(), "only torn pages did harm");
+        let torn_while_created = Evidence { torn: true, ..created.clone() };
         assert!(
-            together(&[created, both.clone()]).contains("of 3,200 power cuts 6 broke while it was created")
+            describe_sum(&[created, torn_while_created.clone()]).contains("of 3,200 power cuts 6 broke while it was created")
         );
-        assert_eq!(Evidence::sum_torn(&[both], Guarantee::Process), None);
+        assert_eq!(Evidence::sum_torn(&[torn_while_created], Guarantee::Process), None);
         assert!(
-            one.is_for_version("Linux 6.18.44-cloud")
-                && one.is_for_version("6.18.44")
-                && !one.is_for_version("6.18.4")
+            evidence.is_for_version("Linux 6.18.44-cloud")
+                && evidence.is_for_version("6.18.44")
+                && !evidence.is_for_version("6.18.4")
         );
     }
 }

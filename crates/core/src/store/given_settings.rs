@@ -17,8 +17,8 @@ pub struct GivenSettings<'a> {
 impl<'a> GivenSettings<'a> {
     /// Takes the settings of `options`. Fails with [`StoreError::BadSetting`] when one of them is not in `known`.
     pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<GivenSettings<'a>> {
-        let stranger = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
-        match stranger {
+        let unknown_name = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
+        match unknown_name {
             None => Ok(GivenSettings { options }),
             Some(name) => {
                 let names: Vec<&str> = known.iter().map(|def| def.name).collect();
@@ -30,16 +30,16 @@ impl<'a> GivenSettings<'a> {
         }
     }
 
-    /// The values of the `known` settings, in order: what `own` makes of the user's, else the `preset`; others are left out.
+    /// The values of the `known` settings, in order: what `read_own` makes of the user's, else the `preset`; others are left out.
     pub fn values(
         &self,
         known: &'static [SettingDef],
-        own: impl Fn(&GivenSettings<'a>, &'static str) -> Result<Option<String>>,
+        read_own: impl Fn(&GivenSettings<'a>, &'static str) -> Result<Option<String>>,
         preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
     ) -> Result<Vec<(&'static str, String)>> {
         let mut values = Vec::new();
         for SettingDef { name, .. } in known {
-            let value = own(self, name)?.or_else(|| preset(name, self.options));
+            let value = read_own(self, name)?.or_else(|| preset(name, self.options));
             values.extend(value.map(|value| (*name, value)));
         }
         Ok(values)
@@ -50,16 +50,16 @@ impl<'a> GivenSettings<'a> {
         self.options.settings.get(name).map(String::as_str)
     }
 
-    /// The setting, parsed; `what` is the expected value in the error. Fails with [`StoreError::BadSetting`] when it can't be parsed.
-    pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
-        self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, what))).transpose()
+    /// The setting, parsed; the error says that it is not `expected`. Fails with [`StoreError::BadSetting`] when it can't be parsed.
+    pub fn parse<T: FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
+        self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, expected))).transpose()
     }
 
     /// The setting as a whole number in `range`. Fails with [`StoreError::BadSetting`] when it is anything else.
     pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
-        let what = format!("a whole number from {} to {}", range.start(), range.end());
-        match self.parse(name, &what)? {
-            Some(number) if !range.contains(&number) => Err(self.refuse(name, &what)),
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        match self.parse(name, &expected)? {
+            Some(number) if !range.contains(&number) => Err(self.refuse(name, &expected)),
             number => Ok(number),
         }
     }
@@ -80,10 +80,10 @@ impl<'a> GivenSettings<'a> {
         }
     }
 
-    /// Says that the setting, as it was written, is not `what`.
-    pub fn refuse(&self, name: &str, what: &str) -> StoreError {
+    /// Says that the setting, as it was written, is not `expected`.
+    pub fn refuse(&self, name: &str, expected: &str) -> StoreError {
         let text = self.text(name).unwrap_or_default();
-        StoreError::BadSetting(format!("the setting {name}={text} is not {what}"))
+        StoreError::BadSetting(format!("the setting {name}={text} is not {expected}"))
     }
 
     /// The setting as `true` or `false`. Fails with [`StoreError::BadSetting`] when it is neither.

@@ -4,77 +4,77 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on {
-    ($at:tt: session) => {
+    ($field:tt: session) => {
         fn session(&self) -> $crate::store::Result<Box<dyn $crate::store::Session + '_>> {
-            self.$at.session()
+            self.$field.session()
         }
     };
-    ($at:tt: sql) => {
+    ($field:tt: sql) => {
         fn sql(&self) -> $crate::store::Result<Box<dyn $crate::store::sql::SqlSession + '_>> {
-            self.$at.sql()
+            self.$field.sql()
         }
     };
-    ($at:tt: guarantee) => {
+    ($field:tt: guarantee) => {
         fn guarantee(&self) -> $crate::store::Guarantee {
-            self.$at.guarantee()
+            self.$field.guarantee()
         }
     };
-    ($at:tt: count) => {
+    ($field:tt: count) => {
         fn count(&self) -> $crate::store::Result<u64> {
-            self.$at.count()
+            self.$field.count()
         }
     };
-    ($at:tt: settle) => {
+    ($field:tt: settle) => {
         fn settle(&self) -> $crate::store::Result<()> {
-            self.$at.settle()
+            self.$field.settle()
         }
     };
-    ($at:tt: settings) => {
+    ($field:tt: settings) => {
         fn settings(&self) -> $crate::store::Result<Vec<$crate::store::Setting>> {
-            self.$at.settings()
+            self.$field.settings()
         }
     };
-    ($at:tt: close) => {
+    ($field:tt: close) => {
         fn close(self: Box<Self>) -> $crate::store::Result<()> {
-            self.$at.close()
+            self.$field.close()
         }
     };
-    ($at:tt: insert) => {
+    ($field:tt: insert) => {
         fn insert(&mut self, key: &[u8], value: &[u8]) -> $crate::store::Result<()> {
-            self.$at.insert(key, value)
+            self.$field.insert(key, value)
         }
     };
-    ($at:tt: update) => {
+    ($field:tt: update) => {
         fn update(&mut self, key: &[u8], value: &[u8]) -> $crate::store::Result<()> {
-            self.$at.update(key, value)
+            self.$field.update(key, value)
         }
     };
-    ($at:tt: get) => {
+    ($field:tt: get) => {
         fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> $crate::store::Result<bool> {
-            self.$at.get(key, visit)
+            self.$field.get(key, visit)
         }
     };
-    ($at:tt: remove) => {
+    ($field:tt: remove) => {
         fn remove(&mut self, key: &[u8]) -> $crate::store::Result<()> {
-            self.$at.remove(key)
+            self.$field.remove(key)
         }
     };
-    ($at:tt: scan) => {
+    ($field:tt: scan) => {
         fn scan(
             &mut self,
             from: &[u8],
             limit: usize,
             visit: &mut dyn FnMut(&[u8], &[u8]),
         ) -> $crate::store::Result<usize> {
-            self.$at.scan(from, limit, visit)
+            self.$field.scan(from, limit, visit)
         }
     };
-    ($at:tt: insert_batch) => {
+    ($field:tt: insert_batch) => {
         fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> $crate::store::Result<()> {
-            self.$at.insert_batch(records)
+            self.$field.insert_batch(records)
         }
     };
-    ($at:tt: $($name:ident),+) => {
-        $($crate::pass_on!($at: $name);)+
+    ($field:tt: $($name:ident),+) => {
+        $($crate::pass_on!($field: $name);)+
     };
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
-use super::share::MemoryShare;
+use super::memory_share::MemoryShare;
 use crate::result::{WrittenRecords, format1};
 use crate::units::{exact_bytes, parse_bytes, with_commas};
 
@@ -134,8 +134,8 @@ impl SettingDef {
 
     /// Whether it is the size of a write buffer that these writes did not fill.
     pub fn is_unfilled(&self, size: &str, written: &WrittenRecords) -> bool {
-        let most = written.bytes() + written.records * BUFFERED;
-        self.is_filled_by_writes && size.parse::<u64>().is_ok_and(|size| most < size)
+        let max_bytes = written.bytes() + written.records * BUFFERED;
+        self.is_filled_by_writes && size.parse::<u64>().is_ok_and(|size| max_bytes < size)
     }
 
     /// Whether its values are sizes in bytes.
@@ -211,7 +211,7 @@ impl SettingDef {
     pub fn describe_value(&self, value: &str) -> String {
         let number = value.parse::<u64>().ok();
         let Some(bytes) = number.filter(|_| self.unit == Unit::Bytes) else {
-            let word = number.and_then(|at| self.numbered.get(at as usize));
+            let word = number.and_then(|index| self.numbered.get(index as usize));
             return word.copied().unwrap_or(value).to_owned();
         };
         let exact = exact_bytes(bytes);
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn a_buffer_that_no_trial_filled_is_known() {
         let written = |records, value_bytes| WrittenRecords { records, key_bytes: 32, value_bytes };
-        let is = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
+        let is_unfilled = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
         let buffer = PAGE.filled_by_writes();
-        assert!(is(&buffer, "4096") && !is(&buffer, "4092") && !is(&buffer, "as shipped"));
-        assert!(!is(&PAGE, "4096"));
+        assert!(is_unfilled(&buffer, "4096") && !is_unfilled(&buffer, "4092") && !is_unfilled(&buffer, "as shipped"));
+        assert!(!is_unfilled(&PAGE, "4096"));
     }
 
     #[test]

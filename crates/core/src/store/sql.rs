@@ -57,7 +57,7 @@ pub type Rows<'r> = dyn FnMut(&mut dyn FnMut(&[SqlValue<'_>]) -> Result<()>) -> 
 /// when the call that ended it returned, the store's [`super::Guarantee`].
 pub trait SqlSession {
     /// The words that declare a column of a type.
-    fn type_name(&self, of: SqlType) -> &'static str;
+    fn type_name(&self, sql_type: SqlType) -> &'static str;
 
     /// Runs statements that take no parameters and give no rows, separated by `;`: making tables and indexes.
     fn execute(&mut self, sql: &str) -> Result<()>;
@@ -88,11 +88,11 @@ pub trait SqlSession {
 
     /// Adds many rows to a table in the engine's best way, and gives their number. Their primary keys are new, which an engine
     /// need not check. They have the store's guarantee when it returns; after an error some may be there.
-    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-        let BulkLoad { table, columns, .. } = *into;
-        let places = vec!["?"; columns.len()].join(", ");
+    fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        let BulkLoad { table, columns, .. } = *load;
+        let placeholders = vec!["?"; columns.len()].join(", ");
         let columns = columns.join(", ");
-        let insert = self.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({places})"))?;
+        let insert = self.prepare(&format!("INSERT INTO {table} ({columns}) VALUES ({placeholders})"))?;
         self.begin()?;
         let mut count = 0;
         let loaded = rows(&mut |row| {
@@ -116,6 +116,6 @@ pub trait SqlSession {
 
 /// The statement of a number that a session gave out. Fails with [`StoreError::Engine`] for a number of another session.
 pub fn statement<S>(statements: &mut [S], prepared: StatementId) -> Result<&mut S> {
-    let known = statements.get_mut(prepared.0);
-    known.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))
+    let statement = statements.get_mut(prepared.0);
+    statement.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))
 }

@@ -87,13 +87,13 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
     let root = rustix::fs::open(options.directory, flags, Mode::empty())
         .map_err(StoreError::io("open the store's directory"))?;
     let root = File::from(root);
-    let left = LastShutdown::take(&root, config.layout)?;
-    if left == LastShutdown::Open {
+    let last_shutdown = LastShutdown::take(&root, config.layout)?;
+    if last_shutdown == LastShutdown::Open {
         durable::remove_temporaries(&root, config.layout)?;
     }
     let group = GroupSync::for_directory(&root);
     if config.tier() == Guarantee::Power {
-        make_durable(&root, config.layout, group, left)?;
+        make_durable(&root, config.layout, group, last_shutdown)?;
     }
     Ok(Box::new(Folder {
         root,
@@ -105,8 +105,8 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
 }
 
 /// Makes an earlier process's unsynced writes durable: they count as acknowledged from here on.
-fn make_durable(root: &File, layout: Layout, group: GroupSync, left: LastShutdown) -> Result<()> {
-    match left {
+fn make_durable(root: &File, layout: Layout, group: GroupSync, last_shutdown: LastShutdown) -> Result<()> {
+    match last_shutdown {
         // The note that it is open must be durable, or the next opening would trust the earlier one.
         LastShutdown::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
         LastShutdown::Open | LastShutdown::Closed => durable::sync_all(root, layout, group),
@@ -192,7 +192,7 @@ struct FolderSession<'a> {
 
 impl Session for FolderSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if self.store.config.rename { self.put_anew(key, value) } else { self.put_in_place(key, value) }
+        if self.store.config.rename { self.put_by_rename(key, value) } else { self.put_in_place(key, value) }
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -234,7 +234,7 @@ impl Session for FolderSession<'_> {
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let written = if self.store.guarantee() == Guarantee::Power {
-            self.put_all_durably(records)
+            self.put_batch_durably(records)
         } else {
             records.iter().try_for_each(|(key, value)| self.insert(key, value))
         };
@@ -249,23 +249,23 @@ impl FolderSession<'_> {
     /// Overwrites a file as a simple program does, and syncs as configured.
     fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
-        let mut made = FreshDirectories::default();
-        self.write_in_place(key, value, self.store.config.sync_file, &mut made)?;
+        let mut fresh = FreshDirectories::default();
+        self.write_in_place(key, value, self.store.config.sync_file, &mut fresh)?;
         if !self.store.config.sync_folder {
             return Ok(());
         }
         self.sync_directory(directory)?;
         self.sync_fresh_directories(directory)?;
-        made.made_durable(self.store);
+        fresh.withdraw(self.store);
         Ok(())
     }
 
     /// Writes a file that a killed process leaves whole, old or new, and syncs as configured.
-    fn put_anew(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn put_by_rename(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
-        let mut made = FreshDirectories::default();
+        let mut fresh = FreshDirectories::default();
         let mut written = self
-            .write_temporary(0, key, value, self.store.config.sync_file, &mut made)
+            .write_temporary(0, key, value, self.store.config.sync_file, &mut fresh)
             .and_then(|()| self.rename_temporary(0, key));
         if self.store.config.sync_folder {
             written = written
@@ -275,24 +275,24 @@ impl FolderSession<'_> {
         if written.is_err() {
             self.remove_temporaries(&[(key, value)]);
         } else if self.store.config.sync_folder {
-            made.made_durable(self.store);
+            fresh.withdraw(self.store);
         }
         written
     }
 
     /// Writes all files before the first rename, so that one sync serves their contents and one their names. Overwritten files
     /// have their names, and need one.
-    fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+    fn put_batch_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let Config { rename, .. } = self.store.config;
-        let each = self.store.group == GroupSync::EachFile;
-        let mut made = FreshDirectories::default();
+        let sync_each_file = self.store.group == GroupSync::EachFile;
+        let mut fresh = FreshDirectories::default();
         for (index, (key, value)) in records.iter().enumerate() {
             match rename {
-                true => self.write_temporary(index, key, value, each, &mut made)?,
-                false => self.write_in_place(key, value, each, &mut made)?,
+                true => self.write_temporary(index, key, value, sync_each_file, &mut fresh)?,
+                false => self.write_in_place(key, value, sync_each_file, &mut fresh)?,
             }
         }
-        if !each {
+        if !sync_each_file {
             durable::sync_file_system(&self.store.root)?;
         }
         if rename {
@@ -300,7 +300,7 @@ impl FolderSession<'_> {
                 self.rename_temporary(index, key)?;
             }
         }
-        if each {
+        if sync_each_file {
             let directories: Result<BTreeSet<&[u8]>> =
                 records.iter().map(|(key, _)| Ok(self.store.config.layout.split(key)?.0)).collect();
             for directory in directories? {
@@ -310,7 +310,7 @@ impl FolderSession<'_> {
         } else if rename {
             durable::sync_file_system(&self.store.root)?;
         }
-        made.made_durable(self.store);
+        fresh.withdraw(self.store);
         Ok(())
     }
 
@@ -319,10 +319,10 @@ impl FolderSession<'_> {
         key: &[u8],
         value: &[u8],
         sync: bool,
-        made: &mut FreshDirectories,
+        fresh: &mut FreshDirectories,
     ) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
-        let file = create(self.store, &mut self.path, directory, name, made)?;
+        let file = create(self.store, &mut self.path, directory, name, fresh)?;
         write_whole(file, value, sync)
     }
 
@@ -332,20 +332,20 @@ impl FolderSession<'_> {
         key: &[u8],
         value: &[u8],
         sync: bool,
-        made: &mut FreshDirectories,
+        fresh: &mut FreshDirectories,
     ) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
-        let file = create(self.store, &mut self.temporary, directory, self.name.as_bytes(), made)?;
+        let file = create(self.store, &mut self.temporary, directory, self.name.as_bytes(), fresh)?;
         write_whole(file, value, sync)
     }
 
     fn rename_temporary(&mut self, index: usize, key: &[u8]) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
-        let from = self.store.config.layout.join(&mut self.temporary, directory, self.name.as_bytes())?;
-        let to = self.store.config.layout.join(&mut self.path, directory, name)?;
-        rustix::fs::renameat(&self.store.root, from, &self.store.root, to)
+        let source = self.store.config.layout.join(&mut self.temporary, directory, self.name.as_bytes())?;
+        let target = self.store.config.layout.join(&mut self.path, directory, name)?;
+        rustix::fs::renameat(&self.store.root, source, &self.store.root, target)
             .map_err(StoreError::io("rename a file"))
     }
 
@@ -380,8 +380,8 @@ impl FolderSession<'_> {
         if self.store.fresh_directories.load(Ordering::SeqCst) == 0 {
             return Ok(());
         }
-        for above in (0..directory.len()).step_by(self.store.config.layout.level_bytes).rev() {
-            self.sync_directory(&directory[..above])?;
+        for length in (0..directory.len()).step_by(self.store.config.layout.level_bytes).rev() {
+            self.sync_directory(&directory[..length])?;
         }
         Ok(())
     }
@@ -407,7 +407,7 @@ impl FreshDirectories {
     }
 
     /// After the way down to all of them has been synced.
-    fn made_durable(self, store: &Folder) {
+    fn withdraw(self, store: &Folder) {
         if self.0 {
             store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
         }
@@ -421,13 +421,13 @@ fn create(
     buffer: &mut Vec<u8>,
     directory: &[u8],
     name: &[u8],
-    made: &mut FreshDirectories,
+    fresh: &mut FreshDirectories,
 ) -> Result<File> {
     let (root, layout) = (&store.root, store.config.layout);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(root, layout.join(buffer, directory, name)?, flags, FILE_MODE) {
         Err(Errno::NOENT) if !directory.is_empty() => {
-            made.announce(store);
+            fresh.announce(store);
             for depth in (layout.level_bytes..=directory.len()).step_by(layout.level_bytes) {
                 let path = layout.join(buffer, &directory[..depth], b"")?;
                 match rustix::fs::mkdirat(root, path, DIRECTORY_MODE) {
@@ -449,8 +449,8 @@ fn write_whole(mut file: File, value: &[u8], sync: bool) -> Result<()> {
 
 /// Reads a file in one call, into a reused buffer.
 fn read_whole(mut file: File, buffer: &mut Vec<u8>) -> Result<&[u8]> {
-    let about = rustix::fs::fstat(&file).map_err(StoreError::io("ask for a file's size"))?;
-    let size = usize::try_from(about.st_size).unwrap_or(0);
+    let stat = rustix::fs::fstat(&file).map_err(StoreError::io("ask for a file's size"))?;
+    let size = usize::try_from(stat.st_size).unwrap_or(0);
     if buffer.len() < size {
         buffer.resize(size, 0);
     }

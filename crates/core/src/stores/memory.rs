@@ -93,9 +93,9 @@ impl Session for MemorySession<'_> {
     }
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut map = self.store.write();
-        let held = map.get_mut(key).ok_or(StoreError::Missing)?;
-        held.clear();
-        held.extend_from_slice(value);
+        let old_value = map.get_mut(key).ok_or(StoreError::Missing)?;
+        old_value.clear();
+        old_value.extend_from_slice(value);
         Ok(())
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
@@ -114,9 +114,9 @@ impl Session for MemorySession<'_> {
         Ok(())
     }
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        let mut changing = MemoryTransaction { map: self.store.write(), changes: Map::new() };
-        work(&mut changing)?;
-        let MemoryTransaction { mut map, changes } = changing;
+        let mut transaction = MemoryTransaction { map: self.store.write(), changes: Map::new() };
+        work(&mut transaction)?;
+        let MemoryTransaction { mut map, changes } = transaction;
         map.extend(changes);
         Ok(())
     }

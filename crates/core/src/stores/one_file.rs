@@ -68,7 +68,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     refuse_settings(options)?;
@@ -77,8 +77,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         return Err(StoreError::Unsupported("a written file always survives a killed process".into()));
     }
     let directory = File::open(options.directory).map_err(StoreError::io("open the store's directory"))?;
-    let map = read(options.directory)?;
-    let store = OneFile { directory, tier, map: RwLock::new(map), writer: Mutex::default() };
+    let records = read_records(options.directory)?;
+    let store = OneFile { directory, tier, records: RwLock::new(records), file_text: Mutex::default() };
     store.remove_temporary()?;
     if tier == Guarantee::Power {
         // An earlier process may not have lived to sync what it wrote: it counts as such from here on.
@@ -88,11 +88,11 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 }
 
 /// The records; none without a file.
-fn read(directory: &Path) -> Result<Map> {
+fn read_records(directory: &Path) -> Result<Records> {
     let mut text = Vec::new();
     match File::open(directory.join(FILE)) {
         Ok(mut file) => file.read_to_end(&mut text).map_err(StoreError::io("read the file"))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Records::new()),
         Err(error) => return Err(StoreError::io("open the file")(error)),
     };
     json::read(&text).map_err(|error| StoreError::Engine(format!("{FILE} is not a file of records: {error}")))
@@ -101,71 +101,71 @@ fn read(directory: &Path) -> Result<Map> {
 struct OneFile {
     directory: File,
     tier: Guarantee,
-    map: RwLock<Map>,
+    records: RwLock<Records>,
     /// Held by the writer, with the text of the file: writers take turns, and readers don't wait for the disk.
-    writer: Mutex<Vec<u8>>,
+    file_text: Mutex<Vec<u8>>,
 }
 
 impl OneFile {
-    fn records(&self) -> RwLockReadGuard<'_, Map> {
-        self.map.read().unwrap_or_else(PoisonError::into_inner)
+    fn records(&self) -> RwLockReadGuard<'_, Records> {
+        self.records.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, Map> {
-        self.map.write().unwrap_or_else(PoisonError::into_inner)
+    fn records_mut(&self) -> RwLockWriteGuard<'_, Records> {
+        self.records.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces or removes values and writes the file, if `allowed`. If the file can't be written, nothing changes.
-    fn put<'r>(
+    /// Replaces or removes values and writes the file, if `check` allows it. Nothing changes if it can't be written or renamed.
+    fn apply<'r>(
         &self,
         changes: impl IntoIterator<Item = (&'r [u8], Option<&'r [u8]>)>,
-        allowed: impl FnOnce(&Map) -> Result<()>,
+        check: impl FnOnce(&Records) -> Result<()>,
     ) -> Result<()> {
-        let mut text = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        allowed(&self.records())?;
-        let mut before = Vec::new();
+        let mut text = self.file_text.lock().unwrap_or_else(PoisonError::into_inner);
+        check(&self.records())?;
+        let mut old_values = Vec::new();
         {
-            let mut map = self.change();
+            let mut records = self.records_mut();
             for (key, value) in changes {
                 let old = match value {
-                    Some(value) => map.insert(key.to_vec(), value.to_vec()),
-                    None => map.remove(key),
+                    Some(value) => records.insert(key.to_vec(), value.to_vec()),
+                    None => records.remove(key),
                 };
-                before.push((key, old));
+                old_values.push((key, old));
             }
         }
         text.clear();
         json::write(&self.records(), &mut text);
-        let written = self.replace(&text);
+        let written = self.replace_file(&text);
         if written.is_err() {
-            let mut map = self.change();
-            for (key, old) in before.into_iter().rev() {
+            let mut records = self.records_mut();
+            for (key, old) in old_values.into_iter().rev() {
                 match old {
-                    Some(value) => map.insert(key.to_vec(), value),
-                    None => map.remove(key),
+                    Some(value) => records.insert(key.to_vec(), value),
+                    None => records.remove(key),
                 };
             }
         }
         written
     }
 
-    fn replace(&self, text: &[u8]) -> Result<()> {
-        let power = self.tier == Guarantee::Power;
+    fn replace_file(&self, text: &[u8]) -> Result<()> {
+        let is_synced = self.tier == Guarantee::Power;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, TEMPORARY, flags, Mode::from_raw_mode(0o666));
         let mut file = File::from(file.map_err(StoreError::io("make the new file"))?);
-        let written = file.write_all(text).and_then(|()| if power { file.sync_all() } else { Ok(()) });
+        let written = file.write_all(text).and_then(|()| if is_synced { file.sync_all() } else { Ok(()) });
         drop(file);
-        let renamed = written.map_err(StoreError::io("write the new file")).and_then(|()| {
+        let replaced = written.map_err(StoreError::io("write the new file")).and_then(|()| {
             rustix::fs::renameat(&self.directory, TEMPORARY, &self.directory, FILE)
                 .map_err(StoreError::io("rename the new file"))
         });
-        if renamed.is_err() {
+        if replaced.is_err() {
             // The write's error is reported, and the next opening removes what is left.
             let _ = self.remove_temporary();
         }
-        renamed?;
-        if power { self.directory.sync_all().map_err(StoreError::io("sync the directory")) } else { Ok(()) }
+        replaced?;
+        if is_synced { self.directory.sync_all().map_err(StoreError::io("sync the directory")) } else { Ok(()) }
     }
 
     fn remove_temporary(&self) -> Result<()> {
@@ -200,11 +200,11 @@ impl Store for OneFile {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let power = self.tier == Guarantee::Power;
+        let is_synced = self.tier == Guarantee::Power;
         Ok(vec![
             Setting::unverified("write", "rename"),
-            Setting::unverified("sync_file", power),
-            Setting::unverified("sync_folder", power),
+            Setting::unverified("sync_file", is_synced),
+            Setting::unverified("sync_folder", is_synced),
         ])
     }
 
@@ -219,14 +219,14 @@ struct OneFileSession<'a> {
 
 impl Session for OneFileSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.put([(key, Some(value))], |map| match map.contains_key(key) {
+        self.store.apply([(key, Some(value))], |records| match records.contains_key(key) {
             true => Err(StoreError::Exists),
             false => Ok(()),
         })
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.put([(key, Some(value))], |map| is_there(map, key))
+        self.store.apply([(key, Some(value))], |records| require_key(records, key))
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
@@ -234,26 +234,26 @@ impl Session for OneFileSession<'_> {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.store.put([(key, None)], |map| is_there(map, key))
+        self.store.apply([(key, None)], |records| require_key(records, key))
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let map = self.store.records();
+        let records = self.store.records();
         let range = (std::ops::Bound::Included(from), std::ops::Bound::Unbounded);
-        Ok(map.range::<[u8], _>(range).take(limit).inspect(|(key, value)| visit(key, value)).count())
+        Ok(records.range::<[u8], _>(range).take(limit).inspect(|(key, value)| visit(key, value)).count())
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.store.put(records.iter().map(|(key, value)| (*key, Some(*value))), |_| Ok(()))
+        self.store.apply(records.iter().map(|(key, value)| (*key, Some(*value))), |_| Ok(()))
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        self.store.put(keys.iter().map(|key| (*key, None)), |map| {
-            keys.iter().try_for_each(|key| is_there(map, key))
+        self.store.apply(keys.iter().map(|key| (*key, None)), |records| {
+            keys.iter().try_for_each(|key| require_key(records, key))
         })
     }
 }
 
-fn is_there(map: &Map, key: &[u8]) -> Result<()> {
-    if map.contains_key(key) { Ok(()) } else { Err(StoreError::Missing) }
+fn require_key(records: &Records, key: &[u8]) -> Result<()> {
+    if records.contains_key(key) { Ok(()) } else { Err(StoreError::Missing) }
 }

@@ -29,13 +29,13 @@ impl Hasher for IdentityHasher {
 
 /// Where a key's value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum LastValue {
     /// From before the trace: its first operation was one that looks for it.
-    Before,
+    Loaded,
     /// A value from the trace, with its size in bytes.
     Written(u32),
     /// It has none.
-    Gone,
+    Missing,
 }
 
 /// The history of a key so far.
@@ -46,9 +46,9 @@ struct KeyHistory {
     key_bytes: u32,
     /// The latest size that the trace has for it.
     size: Option<u32>,
-    value: Value,
+    value: LastValue,
     /// Whether its first operation was one that looks for it; then the size that this has.
-    before: Option<Option<u32>>,
+    loaded_size: Option<Option<u32>>,
 }
 
 /// The keys of a trace.
@@ -57,8 +57,8 @@ pub struct Census {
     keys: HashMap<u64, KeyHistory, BuildHasherDefault<IdentityHasher>>,
     /// One key in two to this is counted.
     halvings: u32,
-    most: usize,
-    looked: u64,
+    max_keys: usize,
+    unwritten_lookups: u64,
 }
 
 /// Keys and their bytes.
@@ -76,7 +76,7 @@ impl KeyTally {
         self.value_bytes += size;
     }
 
-    fn times(self, factor: u64) -> KeyTally {
+    fn scaled_by(self, factor: u64) -> KeyTally {
         let KeyTally { keys, key_bytes, value_bytes } = self;
         KeyTally { keys: keys * factor, key_bytes: key_bytes * factor, value_bytes: value_bytes * factor }
     }
@@ -84,7 +84,7 @@ impl KeyTally {
 
 /// The records that the store is to hold when the trace has been played.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LeftRecords {
+pub struct RecordTallies {
     /// Keys that are looked for before they are written.
     pub before: KeyTally,
     /// The keys of `before` that keep their value.
@@ -95,7 +95,7 @@ pub struct LeftRecords {
 
 impl Census {
     pub fn new() -> Census {
-        Census { most: EXACT, ..Census::default() }
+        Census { max_keys: EXACT, ..Census::default() }
     }
 
     /// One key in how many is counted.
@@ -104,8 +104,8 @@ impl Census {
     }
 
     /// Operations that looked for keys which the trace had not written before.
-    pub fn looked_for_unwritten(&self) -> u64 {
-        self.looked * self.one_in()
+    pub fn lookups_of_unwritten(&self) -> u64 {
+        self.unwritten_lookups * self.one_in()
     }
 
     fn is_sampled(&self, hash: u64) -> bool {
@@ -118,26 +118,26 @@ impl Census {
         if does == TraceOperation::Scan || !self.is_sampled(hash) {
             return;
         }
-        let told = entry.size.map(|size| size as u32);
+        let entry_size = entry.size.map(|size| size as u32);
         let history = self.keys.entry(hash).or_insert_with(|| KeyHistory {
             first: entry.position,
             count: 0,
             key_bytes: entry.key.len() as u32,
             size: None,
-            value: if does.needs_key() { Value::Before } else { Value::Gone },
-            before: does.needs_key().then_some(told),
+            value: if does.needs_key() { LastValue::Loaded } else { LastValue::Missing },
+            loaded_size: does.needs_key().then_some(entry_size),
         });
         history.count += 1;
-        self.looked += u64::from(does.needs_key() && history.value == Value::Before);
-        history.size = told.or(history.size);
+        self.unwritten_lookups += u64::from(does.needs_key() && history.value == LastValue::Loaded);
+        history.size = entry_size.or(history.size);
         match does {
             TraceOperation::Set | TraceOperation::Modify => {
-                history.value = Value::Written(told.unwrap_or_default())
+                history.value = LastValue::Written(entry_size.unwrap_or_default())
             }
-            TraceOperation::Remove => history.value = Value::Gone,
+            TraceOperation::Remove => history.value = LastValue::Missing,
             TraceOperation::Get | TraceOperation::Scan | TraceOperation::Skip => {}
         }
-        if self.keys.len() > self.most {
+        if self.keys.len() > self.max_keys {
             self.halve();
         }
     }
@@ -146,7 +146,7 @@ impl Census {
         self.halvings += 1;
         let halvings = self.halvings;
         self.keys.retain(|hash, _| hash >> (64 - halvings) == 0);
-        self.looked /= 2;
+        self.unwritten_lookups /= 2;
     }
 
     /// The number of keys.
@@ -155,33 +155,33 @@ impl Census {
     }
 
     /// The records that are touched up to an operation. A value whose size is nowhere in the trace has `unknown` bytes.
-    pub fn touched_up_to(&self, position: u64, unknown: u64) -> KeyTally {
+    pub fn records_touched_up_to(&self, position: u64, unknown: u64) -> KeyTally {
         let mut tally = KeyTally::default();
         for history in self.keys.values().filter(|history| history.first <= position) {
-            tally.add(history, or(history.size, unknown));
+            tally.add(history, size_or(history.size, unknown));
         }
-        tally.times(self.one_in())
+        tally.scaled_by(self.one_in())
     }
 
     /// The records that the store is to hold at the end.
-    pub fn left_records(&self, unknown: u64) -> LeftRecords {
-        let mut left = LeftRecords::default();
+    pub fn record_tallies(&self, unknown: u64) -> RecordTallies {
+        let mut tallies = RecordTallies::default();
         for history in self.keys.values() {
-            let loaded = or(history.before.flatten(), unknown);
-            if history.before.is_some() {
-                left.before.add(history, loaded);
+            let loaded = size_or(history.loaded_size.flatten(), unknown);
+            if history.loaded_size.is_some() {
+                tallies.before.add(history, loaded);
             }
             match history.value {
-                Value::Before => left.kept.add(history, loaded),
-                Value::Written(size) => left.written.add(history, u64::from(size)),
-                Value::Gone => {}
+                LastValue::Loaded => tallies.kept.add(history, loaded),
+                LastValue::Written(size) => tallies.written.add(history, u64::from(size)),
+                LastValue::Missing => {}
             }
         }
         let factor = self.one_in();
-        LeftRecords {
-            before: left.before.times(factor),
-            kept: left.kept.times(factor),
-            written: left.written.times(factor),
+        RecordTallies {
+            before: tallies.before.scaled_by(factor),
+            kept: tallies.kept.scaled_by(factor),
+            written: tallies.written.scaled_by(factor),
         }
     }
 
@@ -189,10 +189,10 @@ impl Census {
     pub fn skew(&self) -> Skew {
         let mut counts: Vec<u64> = self.keys.values().map(|history| history.count).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        let all = counts.iter().sum::<u64>().max(1);
+        let total = counts.iter().sum::<u64>().max(1);
         let top = |share: f64| {
             let keys = ((counts.len() as f64 * share).ceil() as usize).min(counts.len());
-            counts[..keys].iter().sum::<u64>() as f64 / all as f64
+            counts[..keys].iter().sum::<u64>() as f64 / total as f64
         };
         let once = counts.iter().filter(|count| **count == 1).count();
         Skew {
@@ -204,7 +204,7 @@ impl Census {
     }
 }
 
-fn or(size: Option<u32>, unknown: u64) -> u64 {
+fn size_or(size: Option<u32>, unknown: u64) -> u64 {
     size.map_or(unknown, u64::from)
 }
 
@@ -228,8 +228,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    fn census(most: usize, operations: &[(&str, u16, Option<u64>)]) -> Census {
-        let mut census = Census { most, ..Census::default() };
+    fn census(max_keys: usize, operations: &[(&str, u16, Option<u64>)]) -> Census {
+        let mut census = Census { max_keys, ..Census::default() };
         for ((name, key, size), position) in operations.iter().zip(1..) {
             let word = operation::find(&OWN, name.as_bytes()).unwrap();
             census.add(&Entry { position, time_ns: 0, word, key: &key.to_be_bytes(), size: *size });
@@ -252,12 +252,12 @@ mod tests {
                 ("scan", 5, Some(7)),
             ],
         );
-        assert_eq!(census.looked_for_unwritten(), 4);
-        let left = census.left_records(33);
-        assert_eq!(left.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
-        assert_eq!(left.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
-        assert_eq!(left.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
-        assert_eq!(census.touched_up_to(3, 33).keys, 2);
+        assert_eq!(census.lookups_of_unwritten(), 4);
+        let tallies = census.record_tallies(33);
+        assert_eq!(tallies.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
+        assert_eq!(tallies.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
+        assert_eq!(tallies.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
+        assert_eq!(census.records_touched_up_to(3, 33).keys, 2);
         assert_eq!(census.skew().once, 0.25);
     }
 
@@ -278,25 +278,25 @@ mod tests {
             let operations: Vec<_> =
                 operations.into_iter().map(|(name, key, size)| (names[name as usize], key, Some(size))).collect();
             let mut loaded = BTreeMap::new();
-            let (mut held, mut seen) = (BTreeMap::new(), BTreeSet::new());
+            let (mut model, mut seen) = (BTreeMap::new(), BTreeSet::new());
             for (name, key, size) in &operations {
                 let Some(size) = size else { continue };
                 if *name != "scan" && seen.insert(*key) && *name != "set" {
                     loaded.insert(*key, *size);
-                    held.insert(*key, (*size, true));
+                    model.insert(*key, (*size, true));
                 }
                 match *name {
-                    "set" | "modify" => drop(held.insert(*key, (*size, false))),
-                    "remove" => drop(held.remove(key)),
+                    "set" | "modify" => drop(model.insert(*key, (*size, false))),
+                    "remove" => drop(model.remove(key)),
                     _ => {}
                 }
             }
-            let left = census(100, &operations).left_records(7);
-            let tally = |of: Vec<u64>| (of.len() as u64, of.iter().sum::<u64>());
-            let of = |tally: KeyTally| (tally.keys, tally.value_bytes);
-            prop_assert_eq!(of(left.before), tally(loaded.into_values().collect()));
-            prop_assert_eq!(of(left.kept), tally(held.values().filter(|held| held.1).map(|held| held.0).collect()));
-            prop_assert_eq!(of(left.written), tally(held.values().filter(|held| !held.1).map(|held| held.0).collect()));
+            let tallies = census(100, &operations).record_tallies(7);
+            let tally = |sizes: Vec<u64>| (sizes.len() as u64, sizes.iter().sum::<u64>());
+            let figures = |tally: KeyTally| (tally.keys, tally.value_bytes);
+            prop_assert_eq!(figures(tallies.before), tally(loaded.into_values().collect()));
+            prop_assert_eq!(figures(tallies.kept), tally(model.values().filter(|entry| entry.1).map(|entry| entry.0).collect()));
+            prop_assert_eq!(figures(tallies.written), tally(model.values().filter(|entry| !entry.1).map(|entry| entry.0).collect()));
         }
     }
 }

@@ -158,7 +158,7 @@ mod tests {
     fn facts_are_read_back_as_they_were_written() {
         let facts = Facts { sha256: "ab12".into(), get: 7, span_ns: u64::MAX, ..Facts::empty(Form::Twitter) };
         assert_eq!(facts.to_string().parse(), Ok(facts.clone()));
-        let without = facts.to_string().replace(" span_ns", " spun_ns");
-        assert!(without.parse::<Facts>().unwrap_err().contains("span_ns"));
+        let renamed = facts.to_string().replace(" span_ns", " spun_ns");
+        assert!(renamed.parse::<Facts>().unwrap_err().contains("span_ns"));
     }
 }

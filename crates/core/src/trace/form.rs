@@ -49,26 +49,26 @@ impl Form {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
         let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
-        let numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
-        if words.len() == 4 && numbers(&words) {
+        let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
+        if words.len() == 4 && are_numbers(&words) {
             return Err(
                 "it looks like a trace of trace_analyzer without keys: write it without -no_key".into()
             );
         }
-        if words.len() == 5 && words[0].starts_with("0x") && numbers(&words[1..]) {
+        if words.len() == 5 && words[0].starts_with("0x") && are_numbers(&words[1..]) {
             return Ok(Form::RocksDb);
         }
         if let [first, .., _, operation, ttl] = fields[..]
             && fields.len() >= 7
-            && numbers(&[first, ttl])
+            && are_numbers(&[first, ttl])
             && operation::find(&operation::TWITTER, operation.as_bytes()).is_some()
         {
             return Ok(Form::Twitter);
         }
         let fields = line::csv_fields(&text);
-        let own =
+        let is_own_operation =
             fields.get(1).is_some_and(|name| operation::find(&operation::OWN, name.as_bytes()).is_some());
-        if own || Columns::from_header(&fields).is_some() {
+        if is_own_operation || Columns::from_header(&fields).is_some() {
             return Ok(Form::Csv);
         }
         Err(format!(
@@ -86,19 +86,19 @@ mod tests {
 
     #[test]
     fn a_file_tells_its_form() {
-        let of = |line: &str| Form::detect(line.as_bytes());
-        assert_eq!(of("0,nz:u:eeW511W3dcH3de3d15ec,22,304,0,get,0"), Ok(Form::Twitter));
-        assert_eq!(of("0,with,commas,11,304,0,set,3600"), Ok(Form::Twitter));
-        assert_eq!(of("0, key, 11, 304, 0, set, 3600"), Ok(Form::Twitter));
-        assert_eq!(of("\"0\",\"key\",\"11\",\"304\",\"0\",\"set\",\"3600\""), Ok(Form::Twitter));
-        assert_eq!(of("0x00000000000000D3 1 0 37 1594838400000000"), Ok(Form::RocksDb));
-        assert_eq!(of("time,operation,key,size"), Ok(Form::Csv));
-        assert_eq!(of("key,op,size"), Ok(Form::Csv));
-        assert_eq!(of("0.25,get,user1,"), Ok(Form::Csv));
-        assert_eq!(of("\"time\",\"operation\", \"key\""), Ok(Form::Csv));
-        assert_eq!(of("\"0\",\"get\",\"user1\",\"\""), Ok(Form::Csv));
-        assert!(of("1 0 37 1594838400000000").unwrap_err().contains("-no_key"));
-        assert!(of("{\"op\": \"get\"}").unwrap_err().contains("--format"));
+        let detect = |line: &str| Form::detect(line.as_bytes());
+        assert_eq!(detect("0,nz:u:eeW511W3dcH3de3d15ec,22,304,0,get,0"), Ok(Form::Twitter));
+        assert_eq!(detect("0,with,commas,11,304,0,set,3600"), Ok(Form::Twitter));
+        assert_eq!(detect("0, key, 11, 304, 0, set, 3600"), Ok(Form::Twitter));
+        assert_eq!(detect("\"0\",\"key\",\"11\",\"304\",\"0\",\"set\",\"3600\""), Ok(Form::Twitter));
+        assert_eq!(detect("0x00000000000000D3 1 0 37 1594838400000000"), Ok(Form::RocksDb));
+        assert_eq!(detect("time,operation,key,size"), Ok(Form::Csv));
+        assert_eq!(detect("key,op,size"), Ok(Form::Csv));
+        assert_eq!(detect("0.25,get,user1,"), Ok(Form::Csv));
+        assert_eq!(detect("\"time\",\"operation\", \"key\""), Ok(Form::Csv));
+        assert_eq!(detect("\"0\",\"get\",\"user1\",\"\""), Ok(Form::Csv));
+        assert!(detect("1 0 37 1594838400000000").unwrap_err().contains("-no_key"));
+        assert!(detect("{\"op\": \"get\"}").unwrap_err().contains("--format"));
         for form in Form::ALL {
             assert_eq!(form.name().parse(), Ok(form));
         }

@@ -28,25 +28,26 @@ pub struct Columns {
     key: (usize, bool),
     size: Option<usize>,
     /// How many there are, those included that are not played: what lies beyond them has no name.
-    many: usize,
+    column_count: usize,
 }
 
 impl Columns {
     /// The columns of a file without a header: time, operation, key, size.
     pub const WITHOUT_HEADER: Columns =
-        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), many: 4 };
+        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), column_count: 4 };
 
     /// The columns that a header names; `None` if it is no header.
     pub fn from_header(names: &[String]) -> Option<Columns> {
-        let at = |names_of: &[&str]| {
-            names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name)))
+        let find_column = |aliases: &[&str]| {
+            names.iter().position(|name| aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)))
         };
-        let times = names.iter().enumerate().filter_map(|(at, name)| Some((at, unit_of(name)?)));
+        let times = names.iter().enumerate().filter_map(|(index, name)| Some((index, unit_of(name)?)));
         // The first of the times with a unit, if any has one.
         let time = times.min_by_key(|(_, unit_ns)| unit_ns.is_none());
-        let key = at(&["key"]).map(|at| (at, false)).or(at(&["key_hex"]).map(|at| (at, true)))?;
-        let (operation, size) = (at(&["operation", "op"])?, at(&["size", "value_size"]));
-        Some(Columns { time, operation, key, size, many: names.len() })
+        let (plain, hex) = (find_column(&["key"]), find_column(&["key_hex"]));
+        let key = plain.map(|index| (index, false)).or(hex.map(|index| (index, true)))?;
+        let (operation, size) = (find_column(&["operation", "op"])?, find_column(&["size", "value_size"]));
+        Some(Columns { time, operation, key, size, column_count: names.len() })
     }
 
     /// The same of a first line with these names, and with a unit of times, which takes the place of one that the header gives.
@@ -54,15 +55,15 @@ impl Columns {
     /// # Errors
     /// Where neither gives one, or there are no times.
     pub fn with_unit(self, unit_ns: Option<u64>, names: &[String]) -> Result<Columns, String> {
-        let columns = Columns { many: self.many.max(names.len()), ..self };
+        let columns = Columns { column_count: self.column_count.max(names.len()), ..self };
         match self.time {
             None if unit_ns.is_some() => Err("it has no column of times that could have a unit".into()),
             None => Ok(columns),
-            Some((at, known)) => match unit_ns.or(known) {
-                Some(unit_ns) => Ok(Columns { time: Some((at, Some(unit_ns))), ..columns }),
+            Some((index, known)) => match unit_ns.or(known) {
+                Some(unit_ns) => Ok(Columns { time: Some((index, Some(unit_ns))), ..columns }),
                 None => Err(format!(
                     "its column {} does not say the unit of its times: say --time-unit s, ms, us or ns (--trace-time-unit for run)",
-                    quoted(&names[at])
+                    quoted(&names[index])
                 )),
             },
         }
@@ -70,13 +71,13 @@ impl Columns {
 
     /// The header's names of other columns, which are ignored.
     pub fn ignored(&self, names: &[String]) -> Vec<String> {
-        let played = [self.time.map(|(at, _)| at), Some(self.operation), Some(self.key.0), self.size];
-        let others = names.iter().enumerate().filter(|(at, _)| !played.contains(&Some(*at)));
-        others.map(|(_, name)| name.clone()).collect()
+        let used = [self.time.map(|(index, _)| index), Some(self.operation), Some(self.key.0), self.size];
+        let unused = names.iter().enumerate().filter(|(index, _)| !used.contains(&Some(*index)));
+        unused.map(|(_, name)| name.clone()).collect()
     }
 
     /// Whether lines have a time.
-    pub fn have_times(&self) -> bool {
+    pub fn has_times(&self) -> bool {
         self.time.is_some()
     }
 
@@ -85,19 +86,19 @@ impl Columns {
     /// # Errors
     /// A mistake in them.
     pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<ParsedLine, String> {
-        let field = |at: usize, name: &str| {
+        let field = |index: usize, name: &str| {
             let missing =
-                || format!("it has {} columns and no {name}, which would be column {}", fields.len(), at + 1);
-            fields.get(at).map(<[u8]>::trim_ascii).ok_or_else(missing)
+                || format!("it has {} columns and no {name}, which would be column {}", fields.len(), index + 1);
+            fields.get(index).map(<[u8]>::trim_ascii).ok_or_else(missing)
         };
-        if fields.iter().skip(self.many).any(|field| !field.trim_ascii().is_empty()) {
-            return Err(format!("it has {} columns, and the first line has {}", fields.len(), self.many));
+        if fields.iter().skip(self.column_count).any(|field| !field.trim_ascii().is_empty()) {
+            return Err(format!("it has {} columns, and the first line has {}", fields.len(), self.column_count));
         }
-        let word = find(Form::Csv, field(self.operation, "operation")?)?;
+        let word = find_operation(Form::Csv, field(self.operation, "operation")?)?;
         let time_ns = match self.time {
-            Some((at, unit_ns)) => match field(at, "time")? {
+            Some((index, unit_ns)) => match field(index, "time")? {
                 b"" => return Err("it has no time".into()),
-                time => decimal(time, unit_ns.unwrap_or(SECOND_NS))?,
+                time => parse_decimal(time, unit_ns.unwrap_or(SECOND_NS))?,
             },
             None => 0,
         };
@@ -107,29 +108,29 @@ impl Columns {
         if self.key.1 {
             append_hex(raw.trim_ascii(), key)?;
         } else {
-            key.extend_from_slice(behind_blanks(raw));
+            key.extend_from_slice(strip_blanks(raw));
         }
-        let size = self.size.and_then(|at| fields.get(at)).map(<[u8]>::trim_ascii).unwrap_or_default();
+        let size = self.size.and_then(|index| fields.get(index)).map(<[u8]>::trim_ascii).unwrap_or_default();
         let size = match (size, word.does) {
             (b"", operation::TraceOperation::Set | operation::TraceOperation::Modify) => {
                 return Err(format!("a {} needs the size of its value", word.name));
             }
             (b"", operation::TraceOperation::Scan) => Some(1),
             (b"", _) => None,
-            (size, _) => Some(number(size, "size")?),
+            (size, _) => Some(parse_number(size, "size")?),
         };
         Ok(ParsedLine { time_ns, word, size })
     }
 }
 
 /// A field without the blanks behind the comma ahead of it, and without quotes that these keep the reader from seeing.
-fn behind_blanks(raw: &[u8]) -> &[u8] {
+fn strip_blanks(raw: &[u8]) -> &[u8] {
     let field = raw.trim_ascii_start();
-    if field.len() < raw.len() { unquoted(field) } else { raw }
+    if field.len() < raw.len() { unquote(field) } else { raw }
 }
 
 /// A field without the quotes around it.
-fn unquoted(field: &[u8]) -> &[u8] {
+fn unquote(field: &[u8]) -> &[u8] {
     field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }
 
@@ -172,29 +173,29 @@ fn unit_of(name: &str) -> Option<Option<u64>> {
 pub fn csv_fields(line: &str) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut fields = csv::StringRecord::new();
-    let is_read = reader.read_record(&mut fields).unwrap_or(false);
-    let without = |field: &str| {
+    let has_record = reader.read_record(&mut fields).unwrap_or(false);
+    let strip_quotes = |field: &str| {
         let field = field.trim();
         field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).to_owned()
     };
-    if is_read { fields.iter().map(without).collect() } else { Vec::new() }
+    if has_record { fields.iter().map(strip_quotes).collect() } else { Vec::new() }
 }
 
 /// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
 /// may hold commas.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
-    let lacks = || "it has fewer than the seven columns of Twitter's traces";
-    let mut next = || from_end.next().map(|field| unquoted(field.trim_ascii())).ok_or_else(lacks);
+    let missing_column = || "it has fewer than the seven columns of Twitter's traces";
+    let mut next = || from_end.next().map(|field| unquote(field.trim_ascii())).ok_or_else(missing_column);
     let (_ttl, operation, _client, size, _key_size) = (next()?, next()?, next()?, next()?, next()?);
-    let rest = from_end.next().ok_or_else(lacks)?;
+    let rest = from_end.next().ok_or_else(missing_column)?;
     let comma = rest.iter().position(|byte| *byte == b',');
-    let comma = comma.ok_or_else(lacks)?;
-    let time_ns = seconds(number(unquoted(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
+    let comma = comma.ok_or_else(missing_column)?;
+    let time_ns = to_nanoseconds(parse_number(unquote(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
     key.clear();
-    key.extend_from_slice(unquoted(rest[comma + 1..].trim_ascii_start()));
-    let word = find(Form::Twitter, operation)?;
-    Ok(ParsedLine { time_ns, word, size: known_size(word, number(size, "size")?) })
+    key.extend_from_slice(unquote(rest[comma + 1..].trim_ascii_start()));
+    let word = find_operation(Form::Twitter, operation)?;
+    Ok(ParsedLine { time_ns, word, size: known_size(word, parse_number(size, "size")?) })
 }
 
 /// Reads a line of trace_analyzer: the key in hexadecimal, the operation's number, the column family, the value's size, the time
@@ -206,11 +207,11 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     if next().is_ok() {
         return Err("it has more than the five columns of trace_analyzer".into());
     }
-    let number_of = number(operation, "operation")?;
-    let word = usize::try_from(number_of).ok().and_then(|at| operation::ROCKSDB.get(at));
+    let operation_number = parse_number(operation, "operation")?;
+    let word = usize::try_from(operation_number).ok().and_then(|index| operation::ROCKSDB.get(index));
     let word =
-        word.ok_or_else(|| format!("trace_analyzer has no operation {number_of}: they go from 0 to 8"))?;
-    let family = number(family, "column family")?;
+        word.ok_or_else(|| format!("trace_analyzer has no operation {operation_number}: they go from 0 to 8"))?;
+    let family = parse_number(family, "column family")?;
     key.clear();
     if family != 0 {
         let family = u32::try_from(family).map_err(|_| "the column family is too large")?;
@@ -224,9 +225,9 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let size = if word.does == operation::TraceOperation::Scan {
         Some(1)
     } else {
-        known_size(word, number(size, "size")?)
+        known_size(word, parse_number(size, "size")?)
     };
-    Ok(ParsedLine { time_ns: seconds(number(time, "time")?, 1_000)?, word, size })
+    Ok(ParsedLine { time_ns: to_nanoseconds(parse_number(time, "time")?, 1_000)?, word, size })
 }
 
 /// The beginning of keys that are not in RocksDB's first column family; where one in the first begins with 255, a 0 follows.
@@ -242,7 +243,7 @@ fn known_size(word: &OperationName, size: u64) -> Option<u64> {
     (word.does.writes() || size > 0).then_some(size)
 }
 
-fn find(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
+fn find_operation(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
     operation::find(form.table(), name).ok_or_else(|| {
         let known: Vec<&str> = form.table().iter().map(|word| word.name).collect();
         format!(
@@ -253,26 +254,26 @@ fn find(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
     })
 }
 
-fn number(text: &[u8], what: &str) -> Result<u64, String> {
-    let read = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    read.ok_or_else(|| {
-        format!("its {what}, {}, is not a whole number", quoted(&String::from_utf8_lossy(text)))
+fn parse_number(text: &[u8], field: &str) -> Result<u64, String> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| {
+        format!("its {field}, {}, is not a whole number", quoted(&String::from_utf8_lossy(text)))
     })
 }
 
-fn seconds(count: u64, unit_ns: u64) -> Result<u64, String> {
+fn to_nanoseconds(count: u64, unit_ns: u64) -> Result<u64, String> {
     count.checked_mul(unit_ns).ok_or_else(|| format!("its time, {count}, is too large"))
 }
 
 /// A number with decimals, in nanoseconds; digits beyond them are dropped.
-fn decimal(text: &[u8], unit_ns: u64) -> Result<u64, String> {
-    let (whole, part) = match text.iter().position(|byte| *byte == b'.') {
-        Some(at) => (&text[..at], &text[at + 1..]),
+fn parse_decimal(text: &[u8], unit_ns: u64) -> Result<u64, String> {
+    let (whole, fraction) = match text.iter().position(|byte| *byte == b'.') {
+        Some(point) => (&text[..point], &text[point + 1..]),
         None => (text, &b""[..]),
     };
-    let mut time_ns = seconds(number(if whole.is_empty() { b"0" } else { whole }, "time")?, unit_ns)?;
+    let mut time_ns = to_nanoseconds(parse_number(if whole.is_empty() { b"0" } else { whole }, "time")?, unit_ns)?;
     let mut digit_ns = unit_ns;
-    for digit in part {
+    for digit in fraction {
         if !digit.is_ascii_digit() {
             return Err(format!("its time, {}, is not a number", quoted(&String::from_utf8_lossy(text))));
         }
@@ -300,13 +301,13 @@ mod tests {
     #[test]
     fn a_line_of_twitter_is_read_from_both_ends() {
         let mut key = Vec::new();
-        let said = twitter(b"12,nz:u,x,22,304,7,append,3600", &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, said.word.name), (12_000_000_000, Some(304), "append"));
-        assert_eq!((said.word.does, key.as_slice()), (TraceOperation::Modify, &b"nz:u,x"[..]));
+        let parsed = twitter(b"12,nz:u,x,22,304,7,append,3600", &mut key).unwrap();
+        assert_eq!((parsed.time_ns, parsed.size, parsed.word.name), (12_000_000_000, Some(304), "append"));
+        assert_eq!((parsed.word.does, key.as_slice()), (TraceOperation::Modify, &b"nz:u,x"[..]));
         twitter(b"12, nz:u, 4, 22, 304, get, 0", &mut key).unwrap();
         assert_eq!(key, b"nz:u");
-        let said = twitter(br#""12","nz:u,x","4","22","304","get","0""#, &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, &key[..]), (12_000_000_000, Some(22), &b"nz:u,x"[..]));
+        let parsed = twitter(br#""12","nz:u,x","4","22","304","get","0""#, &mut key).unwrap();
+        assert_eq!((parsed.time_ns, parsed.size, &key[..]), (12_000_000_000, Some(22), &b"nz:u,x"[..]));
         for bad in ["12,k,1,2,3,get", "x,k,1,2,3,get,0", "12,k,1,2,3,touch,0", "12,k,1,-2,3,get,0"] {
             assert!(twitter(bad.as_bytes(), &mut key).is_err(), "{bad}");
         }
@@ -315,11 +316,11 @@ mod tests {
     #[test]
     fn a_line_of_trace_analyzer_has_a_key_in_hexadecimal() {
         let mut key = Vec::new();
-        let said = rocksdb(b"0x00FFa1 5 0 37 1594838400000123", &mut key).unwrap();
-        assert_eq!((said.time_ns, said.size, said.word.name), (1_594_838_400_000_123_000, Some(37), "merge"));
+        let parsed = rocksdb(b"0x00FFa1 5 0 37 1594838400000123", &mut key).unwrap();
+        assert_eq!((parsed.time_ns, parsed.size, parsed.word.name), (1_594_838_400_000_123_000, Some(37), "merge"));
         assert_eq!(key, [0, 255, 0xa1]);
-        let said = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
-        assert_eq!((said.word.does, said.size), (TraceOperation::Scan, Some(1)));
+        let parsed = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
+        assert_eq!((parsed.word.does, parsed.size), (TraceOperation::Scan, Some(1)));
         assert_eq!((key.as_slice(), family_of(&key)), (&[255, 1, 0, 0, 0, 2, 0x41][..], &key[..6]));
         assert_eq!(rocksdb(b"0xff010000000241 0 0 0 5", &mut key).unwrap().size, None);
         assert_eq!(
@@ -337,41 +338,41 @@ mod tests {
 
     #[test]
     fn times_have_units_and_decimals() {
-        assert_eq!(decimal(b"1.5", SECOND_NS), Ok(1_500_000_000));
-        assert_eq!(decimal(b".000000001", SECOND_NS), Ok(1));
-        assert_eq!(decimal(b"0.0000000019", SECOND_NS), Ok(1));
-        assert_eq!(decimal(b"17", 1_000), Ok(17_000));
-        assert_eq!(decimal(b"2.25", 1_000), Ok(2_250));
-        assert!(decimal(b"1e3", SECOND_NS).is_err() && decimal(b"1.x", SECOND_NS).is_err());
-        assert!(decimal(b"99999999999999", SECOND_NS).is_err());
+        assert_eq!(parse_decimal(b"1.5", SECOND_NS), Ok(1_500_000_000));
+        assert_eq!(parse_decimal(b".000000001", SECOND_NS), Ok(1));
+        assert_eq!(parse_decimal(b"0.0000000019", SECOND_NS), Ok(1));
+        assert_eq!(parse_decimal(b"17", 1_000), Ok(17_000));
+        assert_eq!(parse_decimal(b"2.25", 1_000), Ok(2_250));
+        assert!(parse_decimal(b"1e3", SECOND_NS).is_err() && parse_decimal(b"1.x", SECOND_NS).is_err());
+        assert!(parse_decimal(b"99999999999999", SECOND_NS).is_err());
     }
 
     #[test]
     fn a_header_names_columns_in_any_order() {
-        let of = |names: &str| Columns::from_header(&csv_fields(names));
+        let parse_header = |names: &str| Columns::from_header(&csv_fields(names));
         let names = "key_hex, \"Op\",\"the, note\",time_us,value_size";
-        let columns = of(names).unwrap();
+        let columns = parse_header(names).unwrap();
         assert_eq!(columns.ignored(&csv_fields(names)), ["the, note"]);
         let mut key = Vec::new();
         let read =
             |fields: &[&str], key: &mut Vec<u8>| columns.read(&csv::ByteRecord::from(fields.to_vec()), key);
-        let said = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
+        let parsed = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
         assert_eq!(
-            (said.time_ns, said.size, said.word.does, key.as_slice()),
+            (parsed.time_ns, parsed.size, parsed.word.does, key.as_slice()),
             (7_000, Some(12), TraceOperation::Set, &b"AB"[..])
         );
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
         assert!(read(&["4142", "get", "", "", ""], &mut key).unwrap_err().contains("it has no time"));
         assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, None);
         assert_eq!(read(&["4142", "get", "", "7", "0"], &mut key).unwrap().size, Some(0));
-        let quoted = Columns::WITHOUT_HEADER;
+        let headerless = Columns::WITHOUT_HEADER;
         let line = csv::ByteRecord::from(vec!["0.5", " set", " \"a b\"", " 3"]);
-        assert_eq!((quoted.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
+        assert_eq!((headerless.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
         let longer = csv::ByteRecord::from(vec!["0.5", "set", "a", "3", "40"]);
         assert!(
-            quoted.read(&longer, &mut key).unwrap_err().contains("has 5 columns, and the first line has 4")
+            headerless.read(&longer, &mut key).unwrap_err().contains("has 5 columns, and the first line has 4")
         );
-        assert!(!of("key,op").unwrap().have_times() && of("a,b").is_none());
+        assert!(!parse_header("key,op").unwrap().has_times() && parse_header("a,b").is_none());
     }
 
     #[test]
@@ -391,8 +392,8 @@ mod tests {
             assert_eq!(unit(header, None), Ok(Some(unit_ns)), "{header}");
         }
         assert_eq!((unit("ts", Some(1_000)), unit("note", None)), (Ok(Some(1_000)), Ok(None)));
-        let wrong = unit("ts", None).unwrap_err();
-        assert!(wrong.contains("its column \"ts\"") && wrong.contains("--time-unit"), "{wrong}");
+        let error = unit("ts", None).unwrap_err();
+        assert!(error.contains("its column \"ts\"") && error.contains("--time-unit"), "{error}");
         assert!(unit("note", Some(1)).is_err() && "min".parse::<TimeUnit>().is_err());
     }
 }

@@ -54,58 +54,58 @@ pub struct OperationName {
     pub lost: &'static str,
 }
 
-const fn word(name: &'static str, does: TraceOperation, lost: &'static str) -> OperationName {
+const fn operation_name(name: &'static str, does: TraceOperation, lost: &'static str) -> OperationName {
     OperationName { name, does, lost }
 }
 
 /// A value that grows by what is appended would have to be known: one of the size in the trace is written.
 const APPENDED: &str = "the value is read, and one of the size in the trace replaces it";
-const WHATEVER: &str = "it is written whether its condition holds or not";
+const UNCONDITIONAL: &str = "it is written whether its condition holds or not";
 
 /// The words of Twitter's traces: the commands of memcached.
 pub static TWITTER: [OperationName; 11] = [
-    word("get", TraceOperation::Get, ""),
-    word("gets", TraceOperation::Get, ""),
-    word("set", TraceOperation::Set, ""),
-    word("add", TraceOperation::Set, WHATEVER),
-    word("replace", TraceOperation::Set, WHATEVER),
-    word("cas", TraceOperation::Set, WHATEVER),
-    word("append", TraceOperation::Modify, APPENDED),
-    word("prepend", TraceOperation::Modify, APPENDED),
-    word("delete", TraceOperation::Remove, ""),
-    word("incr", TraceOperation::Modify, APPENDED),
-    word("decr", TraceOperation::Modify, APPENDED),
+    operation_name("get", TraceOperation::Get, ""),
+    operation_name("gets", TraceOperation::Get, ""),
+    operation_name("set", TraceOperation::Set, ""),
+    operation_name("add", TraceOperation::Set, UNCONDITIONAL),
+    operation_name("replace", TraceOperation::Set, UNCONDITIONAL),
+    operation_name("cas", TraceOperation::Set, UNCONDITIONAL),
+    operation_name("append", TraceOperation::Modify, APPENDED),
+    operation_name("prepend", TraceOperation::Modify, APPENDED),
+    operation_name("delete", TraceOperation::Remove, ""),
+    operation_name("incr", TraceOperation::Modify, APPENDED),
+    operation_name("decr", TraceOperation::Modify, APPENDED),
 ];
 
 /// The operations of RocksDB's trace_analyzer, by its numbers.
 pub static ROCKSDB: [OperationName; 9] = [
-    word("get", TraceOperation::Get, ""),
-    word("put", TraceOperation::Set, ""),
-    word("delete", TraceOperation::Remove, ""),
-    word("single_delete", TraceOperation::Remove, ""),
-    word("range_delete", TraceOperation::Skip, "the trace does not say where the range ends"),
-    word("merge", TraceOperation::Modify, APPENDED),
-    word("iterator_Seek", TraceOperation::Scan, "the trace does not say how many records were read: one is"),
-    word("iterator_SeekForPrev", TraceOperation::Skip, "stores here scan upwards only"),
-    word("multiget", TraceOperation::Get, "each key is read alone"),
+    operation_name("get", TraceOperation::Get, ""),
+    operation_name("put", TraceOperation::Set, ""),
+    operation_name("delete", TraceOperation::Remove, ""),
+    operation_name("single_delete", TraceOperation::Remove, ""),
+    operation_name("range_delete", TraceOperation::Skip, "the trace does not say where the range ends"),
+    operation_name("merge", TraceOperation::Modify, APPENDED),
+    operation_name("iterator_Seek", TraceOperation::Scan, "the trace does not say how many records were read: one is"),
+    operation_name("iterator_SeekForPrev", TraceOperation::Skip, "stores here scan upwards only"),
+    operation_name("multiget", TraceOperation::Get, "each key is read alone"),
 ];
 
 /// The words of storebench's own form.
 pub static OWN: [OperationName; 14] = [
-    word("get", TraceOperation::Get, ""),
-    word("read", TraceOperation::Get, ""),
-    word("select", TraceOperation::Get, ""),
-    word("set", TraceOperation::Set, ""),
-    word("put", TraceOperation::Set, ""),
-    word("write", TraceOperation::Set, ""),
-    word("insert", TraceOperation::Set, ""),
-    word("update", TraceOperation::Set, ""),
-    word("upsert", TraceOperation::Set, ""),
-    word("modify", TraceOperation::Modify, ""),
-    word("remove", TraceOperation::Remove, ""),
-    word("delete", TraceOperation::Remove, ""),
-    word("scan", TraceOperation::Scan, ""),
-    word("skip", TraceOperation::Skip, "the trace says so"),
+    operation_name("get", TraceOperation::Get, ""),
+    operation_name("read", TraceOperation::Get, ""),
+    operation_name("select", TraceOperation::Get, ""),
+    operation_name("set", TraceOperation::Set, ""),
+    operation_name("put", TraceOperation::Set, ""),
+    operation_name("write", TraceOperation::Set, ""),
+    operation_name("insert", TraceOperation::Set, ""),
+    operation_name("update", TraceOperation::Set, ""),
+    operation_name("upsert", TraceOperation::Set, ""),
+    operation_name("modify", TraceOperation::Modify, ""),
+    operation_name("remove", TraceOperation::Remove, ""),
+    operation_name("delete", TraceOperation::Remove, ""),
+    operation_name("scan", TraceOperation::Scan, ""),
+    operation_name("skip", TraceOperation::Skip, "the trace says so"),
 ];
 
 /// The word of a table, in whichever case.

@@ -42,7 +42,7 @@ enum Lines {
 /// A trace that is being read.
 pub struct Reader {
     path: PathBuf,
-    ask: ReaderOptions,
+    options: ReaderOptions,
     form: Form,
     packed_by: Option<&'static str>,
     lines: Lines,
@@ -59,30 +59,30 @@ impl Reader {
     ///
     /// # Errors
     /// A sentence that names the file: it can't be read, or is of no known form.
-    pub fn open(path: &Path, ask: ReaderOptions) -> Result<Reader, String> {
-        let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
-        let mut source = Source::open(path).map_err(failed)?;
+    pub fn open(path: &Path, options: ReaderOptions) -> Result<Reader, String> {
+        let describe_error = |error: io::Error| format!("the trace {}: {error}", path.display());
+        let mut source = Source::open(path).map_err(describe_error)?;
         let packed_by = source.packed_by();
-        let first = first_line(&mut source).map_err(failed)?;
+        let first = first_line(&mut source).map_err(describe_error)?;
         let first = first.ok_or_else(|| format!("the trace {} is empty", path.display()))?;
-        let form = match ask.form {
+        let form = match options.form {
             Some(form) => form,
             None => Form::detect(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        let lines = Lines::begin_reading(source, form, ask.unit_ns, &first);
+        let lines = Lines::begin_reading(source, form, options.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
-        Ok(Reader::open_at_start(path.to_path_buf(), ask, (form, packed_by), lines))
+        Ok(Reader::open_at_start(path.to_path_buf(), options, (form, packed_by), lines))
     }
 
     fn open_at_start(
         path: PathBuf,
-        ask: ReaderOptions,
+        options: ReaderOptions,
         (form, packed_by): (Form, Option<&'static str>),
         lines: Lines,
     ) -> Reader {
         Reader {
             path,
-            ask,
+            options,
             form,
             packed_by,
             lines,
@@ -116,7 +116,7 @@ impl Reader {
     /// Whether its operations have times.
     pub fn has_times(&self) -> bool {
         match &self.lines {
-            Lines::Csv { columns, .. } => columns.have_times(),
+            Lines::Csv { columns, .. } => columns.has_times(),
             Lines::Plain { .. } => true,
         }
     }
@@ -131,13 +131,13 @@ impl Reader {
     /// # Errors
     /// A sentence that names the file and the line.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
-        if self.ask.limit.is_some_and(|limit| self.position >= limit) {
+        if self.options.limit.is_some_and(|limit| self.position >= limit) {
             return Ok(None);
         }
-        let said = self.lines.next(self.form, &mut self.key, &mut self.line_number);
+        let parsed = self.lines.next(self.form, &mut self.key, &mut self.line_number);
         let line = self.line_number;
-        let said = said.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
-        let Some(ParsedLine { time_ns, word, size }) = said else { return Ok(None) };
+        let parsed = parsed.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
+        let Some(ParsedLine { time_ns, word, size }) = parsed else { return Ok(None) };
         if self.position == 0 {
             (self.first_ns, self.latest_ns) = (time_ns, time_ns);
         }
@@ -150,30 +150,30 @@ impl Reader {
 
     /// Begins at the beginning again.
     pub fn rewind(self) -> Result<Reader, String> {
-        self.rewound(0)
+        self.rewind_after(0)
     }
 
     /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
     pub fn warmed_up(self) -> Result<Reader, String> {
-        let ahead = if self.packed_by.is_some() { WARM_UP } else { 0 };
-        self.rewound(ahead)
+        let read_bytes = if self.packed_by.is_some() { WARM_UP } else { 0 };
+        self.rewind_after(read_bytes)
     }
 
-    fn rewound(self, ahead: u64) -> Result<Reader, String> {
-        let Reader { path, ask, form, packed_by, lines, .. } = self;
-        let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
+    fn rewind_after(self, read_bytes: u64) -> Result<Reader, String> {
+        let Reader { path, options, form, packed_by, lines, .. } = self;
+        let describe_error = |error: io::Error| format!("the trace {}: {error}", path.display());
         let mut source = lines.into_source();
-        io::copy(&mut source.by_ref().take(ahead), &mut io::sink()).map_err(failed)?;
-        source.rewind().map_err(failed)?;
-        let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
-        let lines = Lines::begin_reading(source, form, ask.unit_ns, &first)?;
-        Ok(Reader::open_at_start(path, ask, (form, packed_by), lines))
+        io::copy(&mut source.by_ref().take(read_bytes), &mut io::sink()).map_err(describe_error)?;
+        source.rewind().map_err(describe_error)?;
+        let first = first_line(&mut source).map_err(describe_error)?.unwrap_or_default();
+        let lines = Lines::begin_reading(source, form, options.unit_ns, &first)?;
+        Ok(Reader::open_at_start(path, options, (form, packed_by), lines))
     }
 
-    /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
-    pub fn digest(self, over: &dyn Fn() -> bool) -> Result<Option<String>, String> {
+    /// The SHA-256 of the file, in hexadecimal; `None` where `is_over` said to stop.
+    pub fn digest(self, is_over: &dyn Fn() -> bool) -> Result<Option<String>, String> {
         let path = self.path;
-        match self.lines.into_source().digest(over) {
+        match self.lines.into_source().digest(is_over) {
             Ok(digest) => Ok(Some(digest)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
             Err(error) => Err(format!("the trace {}: {error}", path.display())),
@@ -231,9 +231,9 @@ impl Lines {
         match self {
             Lines::Csv { reader, columns, fields, .. } => {
                 reader.get_mut().allow_more();
-                let there = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
+                let has_record = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
                 *number = fields.position().map_or(*number, csv::Position::line);
-                if there { columns.read(fields, key).map(Some) } else { Ok(None) }
+                if has_record { columns.read(fields, key).map(Some) } else { Ok(None) }
             }
             Lines::Plain { source, line } => {
                 // Empty lines count with the one that follows them.
@@ -251,8 +251,8 @@ impl Lines {
                     }
                     let line = line.trim_ascii_end();
                     if !line.is_empty() {
-                        let read = if form == Form::Twitter { line::twitter } else { line::rocksdb };
-                        return read(line, key).map(Some);
+                        let parse = if form == Form::Twitter { line::twitter } else { line::rocksdb };
+                        return parse(line, key).map(Some);
                     }
                 }
             }
@@ -264,14 +264,14 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn all(text: &str, ask: ReaderOptions) -> Result<Vec<(u64, u64, String, u64)>, String> {
+    fn read_entries(text: &str, options: ReaderOptions) -> Result<Vec<(u64, u64, String, u64)>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         std::fs::write(&path, text).unwrap();
-        let mut reader = Reader::open(&path, ask)?.warmed_up()?;
-        let mut found = Vec::new();
+        let mut reader = Reader::open(&path, options)?.warmed_up()?;
+        let mut entries = Vec::new();
         while let Some(entry) = reader.next_entry()? {
-            found.push((
+            entries.push((
                 entry.time_ns,
                 entry.position,
                 String::from_utf8_lossy(entry.key).into(),
@@ -279,9 +279,9 @@ mod tests {
             ));
         }
         let mut reader = reader.rewind()?;
-        let again = std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
-        assert_eq!(again, found.len());
-        Ok(found)
+        let second_count = std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
+        assert_eq!(second_count, entries.len());
+        Ok(entries)
     }
 
     #[test]
@@ -289,25 +289,25 @@ mod tests {
         let lines = "5.5,get,\"a,b\",\n5.25,set,c,10\n\n7,scan,a,3\n";
         let expected =
             [(0, 1, "a,b".to_owned(), 0), (0, 2, "c".to_owned(), 10), (1_500_000_000, 3, "a".to_owned(), 3)];
-        assert_eq!(all(lines, ReaderOptions::default()).unwrap(), expected);
+        assert_eq!(read_entries(lines, ReaderOptions::default()).unwrap(), expected);
         assert_eq!(
-            all(&format!("time,operation,key,size\r\n{lines}"), ReaderOptions::default()).unwrap(),
+            read_entries(&format!("time,operation,key,size\r\n{lines}"), ReaderOptions::default()).unwrap(),
             expected
         );
-        let two = all(lines, ReaderOptions { limit: Some(2), ..ReaderOptions::default() }).unwrap();
+        let two = read_entries(lines, ReaderOptions { limit: Some(2), ..ReaderOptions::default() }).unwrap();
         assert_eq!(two, expected[..2]);
     }
 
     #[test]
     fn a_bad_line_is_named() {
         let error =
-            all("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default()).unwrap_err();
+            read_entries("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("fetch"), "{error}");
-        let error = all("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
+        let error = read_entries("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
-        assert!(all("", ReaderOptions::default()).unwrap_err().contains("is empty"));
+        assert!(read_entries("", ReaderOptions::default()).unwrap_err().contains("is empty"));
         let error =
-            all("0,get,a,1\n", ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() })
+            read_entries("0,get,a,1\n", ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() })
                 .unwrap_err();
         assert!(error.contains("seven columns"), "{error}");
         assert!(Reader::open(Path::new("/nonexistent/trace"), ReaderOptions::default()).is_err());

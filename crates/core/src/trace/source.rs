@@ -18,12 +18,12 @@ const ZSTD: u32 = 0xfd2f_b528;
 const SKIPPABLE: u32 = 0x184d_2a50;
 const GZIP: &[u8] = b"\x1f\x8b";
 /// The first bytes of files that other programs packed, with their names.
-const PACKED: [(&[u8], &str); 4] =
+const OTHER_PACKINGS: [(&[u8], &str); 4] =
     [(b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x04\x22\x4d\x18", "lz4"), (b"PK\x03\x04", "zip")];
 /// Bytes of gzip that are unpacked at once: they may become a thousand times as many.
 const GZIP_PIECE: usize = 4 << 10;
 /// The mark that some programs begin a text with (U+FEFF), and that of texts in UTF-16.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// A file whose bytes go into a digest as they are read.
@@ -41,8 +41,8 @@ impl Read for DigestingReader {
 }
 
 impl Seek for DigestingReader {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+    fn seek(&mut self, position: io::SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
     }
 }
 
@@ -69,7 +69,7 @@ pub struct Source {
     raw: BufReader<DigestingReader>,
     packing: Decompressor,
     out: Vec<u8>,
-    taken: usize,
+    consumed: usize,
 }
 
 impl Source {
@@ -88,8 +88,8 @@ impl Source {
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
         let magic = head.map_or(0, u32::from_le_bytes);
         let head = raw.fill_buf()?;
-        if let Some((_, by)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
-            let message = format!("it is packed by {by}: unpack it, or pack it by gzip or zstd");
+        if let Some((_, packer)) = OTHER_PACKINGS.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let message = format!("it is packed by {packer}: unpack it, or pack it by gzip or zstd");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let packing = if magic == ZSTD || magic & !0xf == SKIPPABLE {
@@ -99,8 +99,8 @@ impl Source {
         } else {
             Decompressor::None
         };
-        let mut source = Source { raw, packing, out: Vec::new(), taken: 0 };
-        source.pass_mark()?;
+        let mut source = Source { raw, packing, out: Vec::new(), consumed: 0 };
+        source.skip_mark()?;
         Ok(source)
     }
 
@@ -114,13 +114,13 @@ impl Source {
     }
 
     /// Goes past the mark that a text may begin with.
-    fn pass_mark(&mut self) -> io::Result<()> {
+    fn skip_mark(&mut self) -> io::Result<()> {
         let head = self.fill_buf()?;
         if UTF_16.iter().any(|mark| head.starts_with(mark)) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"));
         }
-        if head.starts_with(MARK) {
-            self.consume(MARK.len());
+        if head.starts_with(BYTE_ORDER_MARK) {
+            self.consume(BYTE_ORDER_MARK.len());
         }
         Ok(())
     }
@@ -134,20 +134,20 @@ impl Source {
             Decompressor::Zstd { in_frame, .. } => *in_frame = false,
             Decompressor::Gzip(_) => self.packing = Decompressor::gzip(),
         }
-        self.taken = 0;
+        self.consumed = 0;
         self.out.clear();
-        self.pass_mark()
+        self.skip_mark()
     }
 
-    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `over` says to stop.
+    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `is_over` says to stop.
     ///
     /// # Errors
     /// The system's; of the kind [`io::ErrorKind::Interrupted`] that it was to stop.
-    pub fn digest(mut self, over: &dyn Fn() -> bool) -> io::Result<String> {
+    pub fn digest(mut self, is_over: &dyn Fn() -> bool) -> io::Result<String> {
         let raw = self.raw.get_mut();
-        let mut rest = vec![0; CHUNK];
-        while raw.read(&mut rest)? > 0 {
-            if over() {
+        let mut buffer = vec![0; CHUNK];
+        while raw.read(&mut buffer)? > 0 {
+            if is_over() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
         }
@@ -156,19 +156,19 @@ impl Source {
 
     /// Decompresses the next bytes into `out`; none at the end of the file.
     fn decompress(&mut self) -> io::Result<()> {
-        self.taken = 0;
+        self.consumed = 0;
         self.out.clear();
         match &mut self.packing {
             Decompressor::None => Ok(()),
             Decompressor::Zstd { decoder, in_frame } => {
-                from_zstd(&mut self.raw, decoder, in_frame, &mut self.out)
+                decompress_zstd(&mut self.raw, decoder, in_frame, &mut self.out)
             }
-            Decompressor::Gzip(decoder) => from_gzip(&mut self.raw, decoder, &mut self.out),
+            Decompressor::Gzip(decoder) => decompress_gzip(&mut self.raw, decoder, &mut self.out),
         }
     }
 }
 
-fn from_zstd(
+fn decompress_zstd(
     raw: &mut BufReader<DigestingReader>,
     decoder: &mut FrameDecoder,
     in_frame: &mut bool,
@@ -184,14 +184,15 @@ fn from_zstd(
         if decoder.can_collect() == 0 && !decoder.is_finished() {
             decoder
                 .decode_blocks(&mut *raw, BlockDecodingStrategy::UptoBytes(CHUNK))
-                .map_err(|error| damaged("zstd", error))?;
+                .map_err(|error| damage_error("zstd", error))?;
         }
         let read = decoder.read(out)?;
         if decoder.is_finished() && decoder.can_collect() == 0 {
             *in_frame = false;
-            let (told, found) = (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
-            if told.is_some() && told != found {
-                return Err(damaged("zstd", "the checksum is another"));
+            let (stored_checksum, computed_checksum) =
+                (decoder.get_checksum_from_data(), decoder.get_calculated_checksum());
+            if stored_checksum.is_some() && stored_checksum != computed_checksum {
+                return Err(damage_error("zstd", "the checksum is another"));
             }
         }
         if read > 0 {
@@ -201,7 +202,7 @@ fn from_zstd(
     }
 }
 
-fn from_gzip(
+fn decompress_gzip(
     raw: &mut BufReader<DigestingReader>,
     decoder: &mut Option<Box<MultiGzDecoder<Vec<u8>>>>,
     out: &mut Vec<u8>,
@@ -210,10 +211,10 @@ fn from_gzip(
         let piece = raw.fill_buf()?;
         let is_over = piece.is_empty();
         if is_over {
-            gzip.try_finish().map_err(|error| damaged("gzip", error))?;
+            gzip.try_finish().map_err(|error| damage_error("gzip", error))?;
         } else {
             let taken = gzip.write(&piece[..piece.len().min(GZIP_PIECE)]);
-            raw.consume(taken.map_err(|error| damaged("gzip", error))?);
+            raw.consume(taken.map_err(|error| damage_error("gzip", error))?);
         }
         std::mem::swap(out, gzip.get_mut());
         if is_over {
@@ -239,13 +240,13 @@ fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<DigestingReader>)
             })) => {
                 io::copy(&mut raw.by_ref().take(u64::from(length)), &mut io::sink())?;
             }
-            Err(error) => return Err(damaged("zstd", error)),
+            Err(error) => return Err(damage_error("zstd", error)),
         }
     }
 }
 
-fn damaged(by: &str, error: impl std::fmt::Display) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("its {by} is damaged or cut off: {error}"))
+fn damage_error(format: &str, error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("its {format} is damaged or cut off: {error}"))
 }
 
 impl Read for Source {
@@ -263,16 +264,16 @@ impl BufRead for Source {
         if matches!(self.packing, Decompressor::None) {
             return self.raw.fill_buf();
         }
-        if self.taken == self.out.len() {
+        if self.consumed == self.out.len() {
             self.decompress()?;
         }
-        Ok(&self.out[self.taken..])
+        Ok(&self.out[self.consumed..])
     }
 
     fn consume(&mut self, count: usize) {
         match self.packing {
             Decompressor::None => self.raw.consume(count),
-            Decompressor::Zstd { .. } | Decompressor::Gzip(_) => self.taken += count,
+            Decompressor::Zstd { .. } | Decompressor::Gzip(_) => self.consumed += count,
         }
     }
 }
@@ -286,13 +287,13 @@ mod tests {
         let path = folder.path().join("trace");
         std::fs::write(&path, bytes).unwrap();
         let mut source = Source::open(&path)?;
-        let mut all = Vec::new();
-        source.read_to_end(&mut all)?;
+        let mut content = Vec::new();
+        source.read_to_end(&mut content)?;
         source.rewind()?;
-        let mut again = Vec::new();
-        source.read_to_end(&mut again)?;
-        assert_eq!(all, again);
-        Ok((all, source.digest(&|| false)?))
+        let mut second_pass = Vec::new();
+        source.read_to_end(&mut second_pass)?;
+        assert_eq!(content, second_pass);
+        Ok((content, source.digest(&|| false)?))
     }
 
     fn text(lines: usize) -> Vec<u8> {
@@ -328,18 +329,18 @@ mod tests {
 
     #[test]
     fn gzip_of_several_members_is_read_as_one_text() {
-        let packed = |text: &[u8]| {
+        let compress = |text: &[u8]| {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
             encoder.write_all(text).unwrap();
             encoder.finish().unwrap()
         };
         let (one, two) = (text(50_000), text(3));
-        let bytes = [packed(&one), packed(&two)].concat();
+        let bytes = [compress(&one), compress(&two)].concat();
         assert_eq!(read(&bytes).unwrap().0, [one, two].concat());
         for end in [1, bytes.len() / 2, bytes.len() - 1] {
-            let failed = read(&bytes[..end]);
+            let result = read(&bytes[..end]);
             assert!(
-                end == 1 || failed.unwrap_err().to_string().contains("gzip is damaged or cut off"),
+                end == 1 || result.unwrap_err().to_string().contains("gzip is damaged or cut off"),
                 "{end}"
             );
         }
@@ -347,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_passed_and_what_is_no_text_is_named() {
-        let marked = [MARK, b"time,op"].concat();
+        let marked = [BYTE_ORDER_MARK, b"time,op"].concat();
         assert_eq!(read(&marked).unwrap().0, b"time,op");
         assert_eq!(read(&zstd::encode_all(marked.as_slice(), 3).unwrap()).unwrap().0, b"time,op");
         let why = |bytes: &[u8]| read(bytes).unwrap_err().to_string();

@@ -16,7 +16,7 @@ pub struct Spread {
     /// The time of the operations at hand, how many there are, and how many of them are past.
     group_ns: u64,
     count: u64,
-    past: u64,
+    position_in_group: u64,
 }
 
 /// A reader that goes ahead.
@@ -41,29 +41,29 @@ impl LookaheadReader {
 
 impl Spread {
     /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
-    pub fn open(path: &Path, ask: ReaderOptions, whole_seconds: bool) -> Result<Spread, String> {
-        let reader = Reader::open(path, ask)?.warmed_up()?;
+    pub fn open(path: &Path, options: ReaderOptions, whole_seconds: bool) -> Result<Spread, String> {
+        let reader = Reader::open(path, options)?.warmed_up()?;
         let scout = if whole_seconds {
-            let mut reader = Reader::open(path, ask)?.warmed_up()?;
+            let mut reader = Reader::open(path, options)?.warmed_up()?;
             let next_ns = reader.next_entry()?.map(|entry| entry.time_ns);
             Some(LookaheadReader { reader, next_ns })
         } else {
             None
         };
-        Ok(Spread { reader, scout, group_ns: 0, count: 0, past: 0 })
+        Ok(Spread { reader, scout, group_ns: 0, count: 0, position_in_group: 0 })
     }
 
     /// The next operation.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
-        let Spread { reader, scout, group_ns, count, past } = self;
+        let Spread { reader, scout, group_ns, count, position_in_group } = self;
         let Some(entry) = reader.next_entry()? else { return Ok(None) };
         let Some(scout) = scout else { return Ok(Some(entry)) };
-        if past == count || entry.time_ns != *group_ns {
-            (*group_ns, *count, *past) = (entry.time_ns, scout.count()?, 0);
+        if position_in_group == count || entry.time_ns != *group_ns {
+            (*group_ns, *count, *position_in_group) = (entry.time_ns, scout.count()?, 0);
         }
-        let into_ns = (u128::from(SECOND_NS) * u128::from(*past) / u128::from((*count).max(1))) as u64;
-        *past += 1;
-        Ok(Some(Entry { time_ns: entry.time_ns + into_ns, ..entry }))
+        let offset_ns = (u128::from(SECOND_NS) * u128::from(*position_in_group) / u128::from((*count).max(1))) as u64;
+        *position_in_group += 1;
+        Ok(Some(Entry { time_ns: entry.time_ns + offset_ns, ..entry }))
     }
 
     /// The reader, whose digest can be asked for.

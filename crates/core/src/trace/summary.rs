@@ -5,7 +5,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::census::{Census, KeyTally, LeftRecords, Skew};
+use super::census::{Census, KeyTally, RecordTallies, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
@@ -125,26 +125,26 @@ struct SummaryCounts {
 }
 
 impl Summary {
-    /// Reads a whole trace. `over` is asked now and then whether to stop; then there is no summary.
+    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary.
     ///
     /// # Errors
     /// A sentence that names the file, when it can't be read.
-    pub fn read(path: &Path, ask: ReaderOptions, over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
-        const BETWEEN: u64 = 1 << 16;
-        let mut reader = Reader::open(path, ask)?;
-        let mut gathered = SummaryCounts::new()?;
+    pub fn read(path: &Path, options: ReaderOptions, is_over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
+        const CHECK_INTERVAL: u64 = 1 << 16;
+        let mut reader = Reader::open(path, options)?;
+        let mut counts = SummaryCounts::new()?;
         while let Some(entry) = reader.next_entry()? {
-            if entry.position % BETWEEN == 0 && over() {
+            if entry.position % CHECK_INTERVAL == 0 && is_over() {
                 return Ok(None);
             }
-            gathered.add(&entry).map_err(|why| {
+            counts.add(&entry).map_err(|why| {
                 format!("the trace {}, operation {}: {why}", path.display(), entry.position)
             })?;
         }
-        if gathered.operations == 0 {
+        if counts.operations == 0 {
             return Err(format!("the trace {} has no operation", path.display()));
         }
-        gathered.summary(reader, ask, over)
+        counts.summary(reader, options, is_over)
     }
 }
 
@@ -195,8 +195,8 @@ impl SummaryCounts {
         self.whole_seconds &= time_ns.is_multiple_of(1_000_000_000);
         self.last_ns = time_ns;
         while time_ns / self.stretch_ns >= STRETCHES as u64 {
-            for at in 0..STRETCHES / 2 {
-                self.stretches[at] = self.stretches[2 * at] + self.stretches[2 * at + 1];
+            for index in 0..STRETCHES / 2 {
+                self.stretches[index] = self.stretches[2 * index] + self.stretches[2 * index + 1];
             }
             self.stretches[STRETCHES / 2..].fill(0);
             self.stretch_ns *= 2;
@@ -207,26 +207,26 @@ impl SummaryCounts {
     fn summary(
         mut self,
         reader: Reader,
-        ask: ReaderOptions,
-        over: &dyn Fn() -> bool,
+        options: ReaderOptions,
+        is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
         let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
         let ignored = reader.ignored().to_vec();
         let went_back = reader.went_back();
-        let Some(sha256) = reader.digest(over)? else { return Ok(None) };
+        let Some(sha256) = reader.digest(is_over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
-        let left = self.census.left_records(unknown);
-        let mut facts = self.facts(form, left, unknown);
+        let record_tallies = self.census.record_tallies(unknown);
+        let mut facts = self.facts(form, record_tallies, unknown);
         facts.sha256.clone_from(&sha256);
-        facts.limit = ask.limit.unwrap_or_default();
+        facts.limit = options.limit.unwrap_or_default();
         if !has_times {
             facts.times = NO_TIMES;
         }
         self.words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
-        let touched = |share: f64| {
+        let touched_records = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let KeyTally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
+            let KeyTally { keys, key_bytes, value_bytes } = self.census.records_touched_up_to(operations, unknown);
             TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
         };
         let share = |(word, count): &(&'static OperationName, u64)| Share {
@@ -252,25 +252,25 @@ impl SummaryCounts {
             keys: facts.keys,
             counted_one_in: facts.one_in,
             skew: self.census.skew(),
-            working_set: SHARES.map(touched).to_vec(),
-            read_before_written_keys: left.before.keys,
-            read_before_written_operations: self.census.looked_for_unwritten(),
+            working_set: SHARES.map(touched_records).to_vec(),
+            read_before_written_keys: record_tallies.before.keys,
+            read_before_written_operations: self.census.lookups_of_unwritten(),
             facts,
         }))
     }
 
-    fn facts(&self, form: Form, left: LeftRecords, unknown: u64) -> Facts {
-        let of = |does: TraceOperation| {
+    fn facts(&self, form: Form, record_tallies: RecordTallies, unknown: u64) -> Facts {
+        let count_of = |does: TraceOperation| {
             self.words.iter().filter(|(word, _)| word.does == does).map(|(_, count)| count).sum::<u64>()
         };
-        let LeftRecords { before, kept, written } = left;
+        let RecordTallies { before, kept, written } = record_tallies;
         Facts {
-            get: of(TraceOperation::Get),
-            set: of(TraceOperation::Set),
-            modify: of(TraceOperation::Modify),
-            remove: of(TraceOperation::Remove),
-            scan: of(TraceOperation::Scan),
-            skip: of(TraceOperation::Skip),
+            get: count_of(TraceOperation::Get),
+            set: count_of(TraceOperation::Set),
+            modify: count_of(TraceOperation::Modify),
+            remove: count_of(TraceOperation::Remove),
+            scan: count_of(TraceOperation::Scan),
+            skip: count_of(TraceOperation::Skip),
             span_ns: self.last_ns,
             times: if self.whole_seconds { WHOLE_SECONDS } else { FINER_TIMES },
             keys: self.census.keys(),
@@ -317,9 +317,9 @@ impl SizeCounts {
         if histogram.is_empty() {
             return Sizes::default();
         }
-        let at = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
+        let quantile_size = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
         let mean = *sum as f64 / histogram.len() as f64;
-        Sizes { mean, min: *min, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: *max }
+        Sizes { mean, min: *min, p50: quantile_size(0.5), p90: quantile_size(0.9), p99: quantile_size(0.99), max: *max }
     }
 }
 

@@ -58,19 +58,19 @@ impl TraceTraits {
         let mut random = fastrand::Rng::with_seed(7);
         let weights: Vec<f64> = (1..=self.keys).map(|rank| (rank as f64).powf(-self.zipf)).collect();
         let sum: f64 = weights.iter().sum();
-        let shares = weights.iter().scan(0.0, |before, weight| {
-            *before += weight / sum;
-            Some(*before)
+        let shares = weights.iter().scan(0.0, |running_sum, weight| {
+            *running_sum += weight / sum;
+            Some(*running_sum)
         });
         let upto: Vec<f64> = shares.collect();
         let mut text = String::new();
         for number in 0..self.operations {
             let point = random.f64();
             let rank = upto.partition_point(|upto| *upto < point).min(self.keys - 1);
-            let mut left = random.f64();
+            let mut remaining = random.f64();
             let chosen = self.mix.iter().find(|(_, share)| {
-                left -= share;
-                left < 0.0
+                remaining -= share;
+                remaining < 0.0
             });
             let name = chosen.unwrap_or(&self.mix[0]).0;
             line(&mut text, number, name, rank, random.u64(1..2 * self.value_bytes));

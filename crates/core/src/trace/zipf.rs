@@ -15,8 +15,8 @@ pub fn exponent(counts: &[u64]) -> Option<f64> {
         return None;
     }
     let logs: Vec<f64> = (1..=counts.len()).map(|rank| (rank as f64).ln()).collect();
-    let all: f64 = counts.iter().map(|count| *count as f64).sum();
-    let found = counts.iter().zip(&logs).map(|(count, log)| *count as f64 * log).sum::<f64>() / all;
+    let total: f64 = counts.iter().map(|count| *count as f64).sum();
+    let observed_mean_log = counts.iter().zip(&logs).map(|(count, log)| *count as f64 * log).sum::<f64>() / total;
     let mean_log = |s: f64| {
         let (mut weights, mut sum) = (0.0, 0.0);
         for log in &logs {
@@ -27,12 +27,12 @@ pub fn exponent(counts: &[u64]) -> Option<f64> {
         sum / weights
     };
     let (mut low, mut high) = (0.0, MOST);
-    if found >= mean_log(low) {
+    if observed_mean_log >= mean_log(low) {
         return Some(0.0);
     }
     for _ in 0..20 {
         let middle = (low + high) / 2.0;
-        if mean_log(middle) > found { low = middle } else { high = middle }
+        if mean_log(middle) > observed_mean_log { low = middle } else { high = middle }
     }
     Some((low + high) / 2.0)
 }

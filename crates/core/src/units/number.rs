@@ -2,7 +2,7 @@
 
 use crate::sanitize::quoted;
 
-pub(super) fn with_unit(text: &str) -> (&str, &str) {
+pub(super) fn split_unit(text: &str) -> (&str, &str) {
     let (number, rest) = split(text.trim());
     (number, rest.trim())
 }
@@ -16,15 +16,15 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 
 /// The length of an exponent at a text's beginning, in bytes: `e6`, `E-3`.
 fn exponent(text: &str) -> usize {
-    let Some(after) = text.strip_prefix(['e', 'E']) else { return 0 };
-    let digits = after.strip_prefix(['+', '-']).unwrap_or(after);
+    let Some(signed_digits) = text.strip_prefix(['e', 'E']) else { return 0 };
+    let digits = signed_digits.strip_prefix(['+', '-']).unwrap_or(signed_digits);
     let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     if length == 0 { 0 } else { text.len() - digits.len() + length }
 }
 
 /// A number times a factor, which must be whole if `exact`; `None` for no number or too large a one.
-pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
-    let digits = plain(number)?;
+pub(super) fn parse_scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
+    let digits = without_separators(number)?;
     if let Ok(whole) = digits.parse::<u64>() {
         return whole.checked_mul(factor);
     }
@@ -33,12 +33,12 @@ pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
     (value >= 0.0 && value < u64::MAX as f64 && (is_whole || !exact)).then_some(value.round() as u64)
 }
 
-pub(super) fn fraction(number: &str) -> Option<f64> {
-    plain(number)?.parse().ok()
+pub(super) fn parse_fraction(number: &str) -> Option<f64> {
+    without_separators(number)?.parse().ok()
 }
 
 /// A number without digit separators; `None` if they are misplaced.
-fn plain(number: &str) -> Option<String> {
+fn without_separators(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_at(number.find(['e', 'E']).unwrap_or(number.len()));
     let (whole, decimals) = mantissa.split_at(mantissa.find('.').unwrap_or(mantissa.len()));
     let whole = if whole.contains(',') { without_commas(whole)? } else { whole.replace('_', "") };
@@ -53,12 +53,12 @@ fn plain(number: &str) -> Option<String> {
 /// A whole number without thousands' commas: `1,000,000`.
 fn without_commas(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
-    let is = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
+    let is_digit_group = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
         lengths.contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let good = groups.next().is_some_and(|first| is(first, 1..=3) && !first.starts_with('0'))
-        && groups.all(|group| is(group, 3..=3));
-    good.then(|| whole.replace(',', ""))
+    let is_grouped = groups.next().is_some_and(|first| is_digit_group(first, 1..=3) && !first.starts_with('0'))
+        && groups.all(|group| is_digit_group(group, 3..=3));
+    is_grouped.then(|| whole.replace(',', ""))
 }
 
 /// Whether a number has a leading zero that it does not need.
@@ -134,25 +134,25 @@ mod tests {
             ("2.5e1", 25),
             ("18446744073709551615", u64::MAX),
         ] {
-            assert_eq!(scaled(text, 1, true), Some(expected), "{text}");
+            assert_eq!(parse_scaled(text, 1, true), Some(expected), "{text}");
         }
         for text in [
             "", ",", "5,00", "5,0000", "1,00,000", "0,500", ",500", "500,", "1,5", "1.5", "50.0.0", "-1",
             "1e", "_",
         ] {
-            assert_eq!(scaled(text, 1, true), None, "{text}");
+            assert_eq!(parse_scaled(text, 1, true), None, "{text}");
         }
-        assert_eq!(scaled("1.46", 1 << 20, false), Some(1_530_921));
-        assert_eq!(scaled("99999999999", 1 << 40, true), None);
-        assert_eq!(with_unit("1e6 KiB"), ("1e6", "KiB"));
-        assert_eq!(with_unit("12e"), ("12", "e"));
-        assert_eq!(with_unit("µs"), ("", "µs"));
+        assert_eq!(parse_scaled("1.46", 1 << 20, false), Some(1_530_921));
+        assert_eq!(parse_scaled("99999999999", 1 << 40, true), None);
+        assert_eq!(split_unit("1e6 KiB"), ("1e6", "KiB"));
+        assert_eq!(split_unit("12e"), ("12", "e"));
+        assert_eq!(split_unit("µs"), ("", "µs"));
     }
 
     #[test]
     fn a_comma_separates_values_unless_it_can_only_group_thousands() {
-        let good = |text: &str| scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
-        let split = |text: &str| split_list(text, good);
+        let is_good = |text: &str| parse_scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
+        let split = |text: &str| split_list(text, is_good);
         for (text, expected) in [
             ("100", &["100"][..]),
             ("100,1000", &["100", "1000"]),

@@ -41,8 +41,8 @@ impl Sizes {
         }
         let mut sorted: Vec<SizePart> = Vec::with_capacity(parts.len());
         for part in parts {
-            match sorted.iter_mut().find(|other| other.range == part.range) {
-                Some(same) => same.share += part.share,
+            match sorted.iter_mut().find(|candidate| candidate.range == part.range) {
+                Some(existing) => existing.share += part.share,
                 None => sorted.push(*part),
             }
         }
@@ -50,10 +50,10 @@ impl Sizes {
         if sorted.len() > MOST_PARTS {
             return Err(format!("there are {} parts: at most {MOST_PARTS}", sorted.len()));
         }
-        let nothing = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
-        let mut all = [nothing; MOST_PARTS];
-        all[..sorted.len()].copy_from_slice(&sorted);
-        Ok(Sizes { parts: all, count: sorted.len() })
+        let empty_part = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let mut padded = [empty_part; MOST_PARTS];
+        padded[..sorted.len()].copy_from_slice(&sorted);
+        Ok(Sizes { parts: padded, count: sorted.len() })
     }
 
     /// The parts, sorted by their ranges.
@@ -64,7 +64,7 @@ impl Sizes {
     /// The range, if there is only one.
     pub fn single_range(&self) -> Option<SizeRange> {
         match self.parts() {
-            [one] => Some(one.range),
+            [part] => Some(part.range),
             _ => None,
         }
     }
@@ -101,12 +101,12 @@ impl Sizes {
 
     /// The number of values, out of a million, that have at most this number of bytes.
     pub fn share_up_to(&self, bytes: u64) -> f64 {
-        let one = |part: &SizePart| {
+        let weigh_part = |part: &SizePart| {
             let SizeRange { from, to } = part.range;
-            let within = bytes.saturating_add(1).clamp(from, to) - from;
-            f64::from(part.share) * within as f64 / (to - from) as f64
+            let included = bytes.saturating_add(1).clamp(from, to) - from;
+            f64::from(part.share) * included as f64 / (to - from) as f64
         };
-        self.parts().iter().map(one).sum()
+        self.parts().iter().map(weigh_part).sum()
     }
 
     /// The size that an evenly distributed number stands for.
@@ -117,12 +117,12 @@ impl Sizes {
         }
         // The upper part of the product chooses the part, the lower the size in it.
         let product = u128::from(number) * u128::from(WHOLE);
-        let (mut place, rest) = ((product >> 64) as u32, product as u64);
+        let (mut remaining_share, rest) = ((product >> 64) as u32, product as u64);
         for part in self.parts() {
-            if place < part.share {
+            if remaining_share < part.share {
                 return map_into_range(part.range, rest);
             }
-            place -= part.share;
+            remaining_share -= part.share;
         }
         self.largest()
     }
@@ -164,8 +164,8 @@ fn percent(share: u64) -> String {
 
 impl From<SizeRange> for Sizes {
     fn from(range: SizeRange) -> Sizes {
-        let nothing = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
-        let mut parts = [nothing; MOST_PARTS];
+        let empty_part = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let mut parts = [empty_part; MOST_PARTS];
         parts[0] = SizePart { range, share: WHOLE };
         Sizes { parts, count: 1 }
     }
@@ -176,8 +176,8 @@ impl fmt::Display for Sizes {
         if let Some(range) = self.single_range() {
             return range.fmt(f);
         }
-        let one = |part: &SizePart| format!("{}%:{}", percent(u64::from(part.share)), part.range);
-        f.pad(&self.parts().iter().map(one).collect::<Vec<_>>().join("+"))
+        let format_part = |part: &SizePart| format!("{}%:{}", percent(u64::from(part.share)), part.range);
+        f.pad(&self.parts().iter().map(format_part).collect::<Vec<_>>().join("+"))
     }
 }
 
@@ -189,25 +189,25 @@ impl FromStr for Sizes {
             return text.parse::<SizeRange>().map(Sizes::from);
         }
         let parts = text.split('+').map(parse_part).collect::<Result<Vec<SizePart>, String>>()?;
-        Sizes::from_parts(&parts).map_err(|wrong| format!("the record sizes {}: {wrong}", quoted(text)))
+        Sizes::from_parts(&parts).map_err(|error| format!("the record sizes {}: {error}", quoted(text)))
     }
 }
 
 fn parse_part(text: &str) -> Result<SizePart, String> {
-    let wrong = || {
+    let to_error = || {
         format!(
             "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",
             quoted(text)
         )
     };
-    let (share, range) = text.split_once(':').ok_or_else(wrong)?;
-    let share = share.trim().strip_suffix('%').and_then(number::fraction).ok_or_else(wrong)?;
+    let (share, range) = text.split_once(':').ok_or_else(to_error)?;
+    let share = share.trim().strip_suffix('%').and_then(number::parse_fraction).ok_or_else(to_error)?;
     let millionths = share * 10_000.0;
-    let whole =
+    let is_whole =
         (millionths - millionths.round()).abs() < 1e-6 && (0.0..=f64::from(WHOLE)).contains(&millionths);
-    match whole {
+    match is_whole {
         true => Ok(SizePart { range: range.trim().parse()?, share: millionths.round() as u32 }),
-        false => Err(wrong()),
+        false => Err(to_error()),
     }
 }
 

@@ -94,19 +94,19 @@ impl FromStr for Sync {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Sync, String> {
-        let wrong = || {
+        let to_error = || {
             format!("{} is not none, fsync, fdatasync, or one of these with a count: fsync/16", quoted(text))
         };
         let (call, writes) = match text.split_once('/') {
             Some((call, writes)) => (call, writes.parse().ok().filter(|writes| *writes > 0)),
             None => (text, Some(1)),
         };
-        let writes = writes.ok_or_else(wrong)?;
+        let writes = writes.ok_or_else(to_error)?;
         match call {
             "none" if !text.contains('/') => Ok(Sync::None),
             "fsync" => Ok(Sync::Each(SyncCall::Fsync, writes)),
             "fdatasync" => Ok(Sync::Each(SyncCall::Fdatasync, writes)),
-            _ => Err(wrong()),
+            _ => Err(to_error()),
         }
     }
 }

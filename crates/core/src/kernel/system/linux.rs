@@ -30,9 +30,9 @@ pub(crate) fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
 }
 
 /// Starts writeback of a part of a file.
-pub fn begin_writing(file: &File, from: i64, bytes: i64) {
+pub fn begin_writing(file: &File, offset: i64, bytes: i64) {
     // SAFETY: the file is open, and the call takes numbers alone.
-    unsafe { libc::sync_file_range(file.as_raw_fd(), from, bytes, libc::SYNC_FILE_RANGE_WRITE) };
+    unsafe { libc::sync_file_range(file.as_raw_fd(), offset, bytes, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
 /// The processors that this process may use, by number.
@@ -48,8 +48,8 @@ pub(crate) fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> r
 }
 
 /// Makes one file share the blocks of another.
-pub fn share_blocks(from: &File, to: &File) -> io::Result<()> {
-    Ok(ioctl_ficlone(to, from)?)
+pub fn share_blocks(source: &File, target: &File) -> io::Result<()> {
+    Ok(ioctl_ficlone(target, source)?)
 }
 
 /// Syncs the file system that a file is on.
@@ -70,19 +70,19 @@ pub fn sync_data(file: &File) -> rustix::io::Result<()> {
 /// Mounts a file system with the kernel's options and its own; without devices and setuid programs.
 pub fn mount<'a>(
     source: &Path,
-    at: &Path,
+    mount_point: &Path,
     kind: &str,
     options: impl Iterator<Item = &'a str>,
 ) -> io::Result<()> {
-    let (flags, own) = flags_of(options);
-    let own = std::ffi::CString::new(own).map_err(io::Error::other)?;
+    let (flags, own_options) = flags_of(options);
+    let own_options = std::ffi::CString::new(own_options).map_err(io::Error::other)?;
     let flags = flags | MountFlags::NODEV | MountFlags::NOSUID;
-    Ok(rustix::mount::mount(source, at, kind, flags, Some(own.as_c_str()))?)
+    Ok(rustix::mount::mount(source, mount_point, kind, flags, Some(own_options.as_c_str()))?)
 }
 
 /// Unmounts a folder, but no link to one.
-pub fn unmount(at: &Path) -> io::Result<()> {
-    Ok(rustix::mount::unmount(at, UnmountFlags::NOFOLLOW)?)
+pub fn unmount(mount_point: &Path) -> io::Result<()> {
+    Ok(rustix::mount::unmount(mount_point, UnmountFlags::NOFOLLOW)?)
 }
 
 /// Asks the file system to put the folders made in this one far apart, by a hash of their names (ext4).
@@ -104,14 +104,14 @@ fn flags_of<'a>(options: impl Iterator<Item = &'a str>) -> (MountFlags, String) 
         ("dirsync", MountFlags::DIRSYNC),
         ("noexec", MountFlags::NOEXEC),
     ];
-    let (mut flags, mut own) = (MountFlags::empty(), Vec::new());
+    let (mut flags, mut own_options) = (MountFlags::empty(), Vec::new());
     for option in options {
         match FLAGS.iter().find(|(name, _)| *name == option) {
             Some((_, flag)) => flags |= *flag,
-            None => own.push(option),
+            None => own_options.push(option),
         }
     }
-    (flags, own.join(","))
+    (flags, own_options.join(","))
 }
 
 #[cfg(test)]
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn flags_are_told_from_the_file_system_s_own_options() {
-        let (flags, own) = flags_of("noatime,data=journal,commit=60,sync".split(','));
+        let (flags, own_options) = flags_of("noatime,data=journal,commit=60,sync".split(','));
         assert_eq!(
-            (flags, own.as_str()),
+            (flags, own_options.as_str()),
             (MountFlags::NOATIME | MountFlags::SYNCHRONOUS, "data=journal,commit=60")
         );
         assert_eq!(flags_of([].into_iter()), (MountFlags::empty(), String::new()));

@@ -43,31 +43,31 @@ impl LimitValues {
         for group in &self.groups {
             group.join()?;
         }
-        let own = cgroups::own_memberships();
+        let memberships = cgroups::own_memberships();
         for group in &self.groups {
-            if !own.iter().any(|own| own.folder.file_name() == group.folder().file_name()) {
+            if !memberships.iter().any(|membership| membership.folder.file_name() == group.folder().file_name()) {
                 return Err(format!(
                     "the process is not in {} though it joined it",
                     group.folder().display()
                 ));
             }
         }
-        self.limits.iter().map(|limit| self.check(limit, &own)).collect()
+        self.limits.iter().map(|limit| self.check(limit, &memberships)).collect()
     }
 
     /// Leaves this process outside the cgroups, which its private server will join. A limit that no cgroup holds applies to both.
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
-        let own = cgroups::own_memberships();
+        let memberships = cgroups::own_memberships();
         let check = |limit: &(LimitKind, u64, LimitMechanism, Option<String>)| {
-            let (.., by, _) = limit;
-            let is_apart = matches!(by, LimitMechanism::V1 | LimitMechanism::V2);
-            let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
-            let report = match is_apart {
+            let (.., mechanism, _) = limit;
+            let is_server_alone = matches!(mechanism, LimitMechanism::V1 | LimitMechanism::V2);
+            let scope = if is_server_alone { SERVER_ALONE } else { SERVER_AND_CLIENT };
+            let report = match is_server_alone {
                 true => self.report(limit, self.value_in_groups(limit.0)?)?,
-                false => self.check(limit, &own)?,
+                false => self.check(limit, &memberships)?,
             };
-            let remark = report.remark.map_or(whom.to_owned(), |remark| format!("{whom}; {remark}"));
+            let remark = report.remark.map_or(scope.to_owned(), |remark| format!("{scope}; {remark}"));
             Ok(LimitReport { remark: Some(remark), ..report })
         };
         self.limits.iter().map(check).collect()
@@ -75,11 +75,11 @@ impl LimitValues {
 
     fn check(
         &self,
-        told: &(LimitKind, u64, LimitMechanism, Option<String>),
-        own: &[Membership],
+        wanted_limit: &(LimitKind, u64, LimitMechanism, Option<String>),
+        memberships: &[Membership],
     ) -> Result<LimitReport, String> {
-        let (limit, asked, by, _) = told;
-        let in_force = match by {
+        let (limit, asked, mechanism, _) = wanted_limit;
+        let in_force = match mechanism {
             LimitMechanism::Affinity => limit_processors(&self.processors, *asked)?,
             LimitMechanism::ResourceLimit => limit_data(*asked)?,
             LimitMechanism::V1 | LimitMechanism::V2 if *limit == LimitKind::Processors => {
@@ -87,7 +87,7 @@ impl LimitValues {
             }
             LimitMechanism::V1 | LimitMechanism::V2 => self.value_in_groups(*limit)?,
             LimitMechanism::Scope => {
-                let group = own.iter().find(|own| own.version == Version::V2);
+                let group = memberships.iter().find(|membership| membership.version == Version::V2);
                 let group = group.ok_or("the process is in no cgroup of version 2")?;
                 // Where systemd has its hierarchy.
                 let path = group.path.strip_prefix("/").unwrap_or(&group.path);
@@ -95,45 +95,45 @@ impl LimitValues {
                 files::read_limit(&folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
-        self.report(told, in_force)
+        self.report(wanted_limit, in_force)
     }
 
     fn report(
         &self,
-        (limit, asked, by, remark): &(LimitKind, u64, LimitMechanism, Option<String>),
+        (limit, asked, mechanism, remark): &(LimitKind, u64, LimitMechanism, Option<String>),
         in_force: Option<u64>,
     ) -> Result<LimitReport, String> {
-        let there_are = self.processors.len() as u64;
-        if !in_force.is_some_and(|found| holds(*limit, *asked, found, there_are)) {
+        let available = self.processors.len() as u64;
+        if !in_force.is_some_and(|found| is_as_asked(*limit, *asked, found, available)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
-            return Err(format!("{by} holds {} to {found}, but {asked} was asked for", limit.describe()));
+            return Err(format!("{mechanism} holds {} to {found}, but {asked} was asked for", limit.describe()));
         }
-        let fewer = (*limit == LimitKind::Processors && there_are < *asked)
-            .then(|| format!("there are only {there_are} here"));
+        let too_few = (*limit == LimitKind::Processors && available < *asked)
+            .then(|| format!("there are only {available} here"));
         Ok(LimitReport {
             limit: *limit,
             asked: *asked,
             in_force,
-            by: Some(by.to_string()),
-            remark: remark.clone().or(fewer),
+            by: Some(mechanism.to_string()),
+            remark: remark.clone().or(too_few),
         })
     }
 
     fn value_in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
-        let mut unknown = Err("the process joined no cgroup".to_owned());
+        let mut last_result = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
             match files::read_limit(group.folder(), group.version(), limit, self.device.as_deref()) {
                 Ok(Some(found)) => return Ok(Some(found)),
-                other => unknown = other,
+                no_value => last_result = no_value,
             }
         }
-        unknown
+        last_result
     }
 }
 
 /// Whether the limit in force is the one asked for: memory in whole pages, a share as exactly as slices of time allow, no more
 /// processors than there are.
-fn holds(limit: LimitKind, asked: u64, found: u64, processors: u64) -> bool {
+fn is_as_asked(limit: LimitKind, asked: u64, found: u64, processors: u64) -> bool {
     match limit {
         LimitKind::Memory => found <= asked && asked - found < 64 << 10,
         LimitKind::Processors => found == asked.min(processors),
@@ -153,13 +153,13 @@ fn count_processors() -> Result<u64, String> {
 /// Keeps this process and all its threads to this number of processors; gives their number.
 fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, String> {
     let count = usize::try_from(asked).unwrap_or(usize::MAX).min(processors.len());
-    let failed = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");
-    let threads = fs::read_dir("/proc/self/task").map_err(|error| failed(&error))?.flatten();
+    let describe_error = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");
+    let threads = fs::read_dir("/proc/self/task").map_err(|error| describe_error(&error))?.flatten();
     for thread in threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw) {
         match system::keep_to_processors(thread, &processors[..count]) {
             // One that has just ended.
             Err(rustix::io::Errno::SRCH) => {}
-            other => other.map_err(|error| failed(&error))?,
+            other => other.map_err(|error| describe_error(&error))?,
         }
     }
     count_processors().map(Some)
@@ -179,43 +179,43 @@ mod tests {
 
     #[test]
     fn what_is_in_force_is_held_against_what_was_asked_for() {
-        let held = [
+        let met = [
             (LimitKind::Memory, 1_000_000, 999_424, 2),
             (LimitKind::Processors, 4, 2, 2),
             (LimitKind::Processors, 1, 1, 2),
             (LimitKind::Share, 45_000, 44_998, 2),
             (LimitKind::ReadOperations, 57, 57, 2),
         ];
-        for (limit, asked, found, processors) in held {
-            assert!(holds(limit, asked, found, processors), "{limit}");
+        for (limit, asked, found, processors) in met {
+            assert!(is_as_asked(limit, asked, found, processors), "{limit}");
         }
-        let not_held = [
+        let unmet = [
             (LimitKind::Memory, 1_000_000, 1_003_520, 2),
             (LimitKind::Memory, 1 << 20, 1 << 19, 2),
             (LimitKind::Processors, 1, 2, 2),
             (LimitKind::Share, 45_000, 50_000, 2),
             (LimitKind::ReadOperations, 57, 58, 2),
         ];
-        for (limit, asked, found, processors) in not_held {
-            assert!(!holds(limit, asked, found, processors), "{limit}");
+        for (limit, asked, found, processors) in unmet {
+            assert!(!is_as_asked(limit, asked, found, processors), "{limit}");
         }
     }
 
     /// The second order releases all.
     #[test]
     fn a_process_keeps_itself_to_fewer_processors() {
-        let all = allowed_processors().unwrap();
+        let processors = allowed_processors().unwrap();
         let order = |asked| LimitValues {
             groups: Vec::new(),
             limits: vec![(LimitKind::Processors, asked, LimitMechanism::Affinity, None)],
             device: None,
-            processors: all.clone(),
+            processors: processors.clone(),
             told: "x".into(),
         };
-        let told = order(1).enter().unwrap();
-        assert_eq!((told[0].in_force, told[0].by.as_deref()), (Some(1), Some("affinity")));
-        let told = order(all.len() as u64 + 5).enter().unwrap();
-        assert_eq!(told[0].in_force, Some(all.len() as u64));
-        assert!(told[0].remark.as_ref().unwrap().starts_with("there are only"), "{told:?}");
+        let reports = order(1).enter().unwrap();
+        assert_eq!((reports[0].in_force, reports[0].by.as_deref()), (Some(1), Some("affinity")));
+        let reports = order(processors.len() as u64 + 5).enter().unwrap();
+        assert_eq!(reports[0].in_force, Some(processors.len() as u64));
+        assert!(reports[0].remark.as_ref().unwrap().starts_with("there are only"), "{reports:?}");
     }
 }

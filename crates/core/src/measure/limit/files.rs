@@ -36,28 +36,28 @@ pub fn hold(
     match (limit, version) {
         (LimitKind::Memory, Version::V2) => {
             write("memory.max", &value.to_string())?;
-            without_swap(folder, version, value)
+            limit_swap(folder, version, value)
         }
         (LimitKind::Memory, Version::V1) => {
             write("memory.limit_in_bytes", &value.to_string())?;
-            without_swap(folder, version, value)
+            limit_swap(folder, version, value)
         }
         (LimitKind::Processors, _) => {
             if version == Version::V1 {
                 // A cpuset of version 1 begins without memory to take from.
-                let nodes = folder.parent().map(|above| fs::read_to_string(above.join("cpuset.mems")));
+                let nodes = folder.parent().map(|parent| fs::read_to_string(parent.join("cpuset.mems")));
                 write("cpuset.mems", nodes.and_then(Result::ok).as_deref().map_or("0", str::trim))?;
             }
-            write("cpuset.cpus", &list(processors, value))
+            write("cpuset.cpus", &list_processors(processors, value))
         }
         (LimitKind::Share, Version::V2) => {
-            let (period, part) = slices(value);
-            write("cpu.max", &format!("{part} {period}"))
+            let (period, quota) = slices(value);
+            write("cpu.max", &format!("{quota} {period}"))
         }
         (LimitKind::Share, Version::V1) => {
-            let (period, part) = slices(value);
+            let (period, quota) = slices(value);
             write("cpu.cfs_period_us", &period.to_string())?;
-            write("cpu.cfs_quota_us", &part.to_string())
+            write("cpu.cfs_quota_us", &quota.to_string())
         }
         (_, version) => {
             let device = device.ok_or("no block device is known under the place")?;
@@ -72,7 +72,7 @@ pub fn hold(
 const SWAP_V1: u64 = 1 << 20;
 
 /// Keeps memory over the limit from going to swap, if the kernel counts that; otherwise there is no swap, or the remark says so.
-fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), String> {
+fn limit_swap(folder: &Path, version: Version, value: u64) -> Result<(), String> {
     let (name, text) = match version {
         Version::V2 => ("memory.swap.max", "0".to_owned()),
         // A little more than memory alone, so that the limit of memory is met first and its meetings are counted.
@@ -86,7 +86,7 @@ fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), Strin
 }
 
 /// The first `count` processors, in the kernel's format.
-fn list(processors: &[usize], count: u64) -> String {
+fn list_processors(processors: &[usize], count: u64) -> String {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let numbers: Vec<String> = processors.iter().take(count).map(ToString::to_string).collect();
     numbers.join(",")
@@ -110,37 +110,37 @@ pub fn read_limit(
         (LimitKind::Memory, Version::V1) => {
             number(&read("memory.limit_in_bytes")?).filter(|bytes| *bytes < i64::MAX as u64 / 2)
         }
-        (LimitKind::Processors, _) => listed(&read("cpuset.cpus")?),
+        (LimitKind::Processors, _) => count_listed(&read("cpuset.cpus")?),
         (LimitKind::Share, Version::V2) => {
             let text = read("cpu.max")?;
             let mut parts = text.split_whitespace().map(number);
-            share(parts.next().flatten(), parts.next().flatten())
+            share_of_period(parts.next().flatten(), parts.next().flatten())
         }
         (LimitKind::Share, Version::V1) => {
-            share(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
+            share_of_period(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
         }
         (_, version) => {
             let (name, key) = device_file(version, limit);
             let text = read(name)?;
             let line = text.lines().find_map(|line| {
-                let (at, rest) = line.split_once(' ')?;
-                (Some(at) == device).then_some(rest)
+                let (device_number, rest) = line.split_once(' ')?;
+                (Some(device_number) == device).then_some(rest)
             });
             line.and_then(|rest| match key {
                 "" => number(rest),
-                key => rest.split(' ').find_map(|one| number(one.strip_prefix(key)?.strip_prefix('=')?)),
+                key => rest.split(' ').find_map(|word| number(word.strip_prefix(key)?.strip_prefix('=')?)),
             })
         }
     })
 }
 
-fn share(part: Option<u64>, period: Option<u64>) -> Option<u64> {
-    let (part, period) = (part?, period.filter(|period| *period > 0)?);
-    Some((part as f64 / period as f64 * 1e6).round() as u64)
+fn share_of_period(quota: Option<u64>, period: Option<u64>) -> Option<u64> {
+    let (quota, period) = (quota?, period.filter(|period| *period > 0)?);
+    Some((quota as f64 / period as f64 * 1e6).round() as u64)
 }
 
 /// The length of a list such as `0-2,5`; `None` if it is empty.
-fn listed(text: &str) -> Option<u64> {
+fn count_listed(text: &str) -> Option<u64> {
     let ranges = text.trim().split(',').filter(|range| !range.is_empty());
     let count = |range: &str| {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
@@ -192,7 +192,7 @@ pub fn evidence(folder: &Path, version: Version) -> LimitCounts {
 mod tests {
     use super::*;
 
-    const ALL: [(LimitKind, u64); 7] = [
+    const LIMITS: [(LimitKind, u64); 7] = [
         (LimitKind::Memory, 64 << 20),
         (LimitKind::Processors, 2),
         (LimitKind::Share, 250_000),
@@ -203,11 +203,11 @@ mod tests {
     ];
 
     /// Files as the kernel makes them: an `io.max` keeps what was written before.
-    fn written(version: Version) -> tempfile::TempDir {
+    fn group_with_limits(version: Version) -> tempfile::TempDir {
         let group = tempfile::tempdir().unwrap();
         fs::write(group.path().join("memory.swap.max"), "max\n").unwrap();
         fs::write(group.path().join("memory.memsw.limit_in_bytes"), "9223372036854771712\n").unwrap();
-        for (limit, value) in ALL {
+        for (limit, value) in LIMITS {
             hold(group.path(), version, (limit, value), Some("8:0"), &[1, 3, 5]).unwrap();
             let found = read_limit(group.path(), version, limit, Some("8:0")).unwrap();
             assert_eq!(found, Some(value), "{limit} of {version:?}");
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_is_written_into_files_of_version_2_is_read_back() {
-        let group = written(Version::V2);
+        let group = group_with_limits(Version::V2);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!((text("memory.max"), text("memory.swap.max")), ("67108864".into(), "0".into()));
         assert_eq!((text("cpuset.cpus"), text("cpu.max")), ("1,3".into(), "2500 10000".into()));
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_written_into_files_of_version_1_is_read_back() {
-        let group = written(Version::V1);
+        let group = group_with_limits(Version::V1);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!(text("memory.memsw.limit_in_bytes"), (65 << 20).to_string());
         assert_eq!((text("cpu.cfs_quota_us"), text("cpu.cfs_period_us")), ("2500".into(), "10000".into()));
@@ -243,7 +243,7 @@ mod tests {
     fn no_limit_is_told_from_one() {
         let group = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
-        let found = |version, limit| read_limit(group.path(), version, limit, Some("8:0"));
+        let read = |version, limit| read_limit(group.path(), version, limit, Some("8:0"));
         write("memory.max", "max\n");
         write("memory.limit_in_bytes", "9223372036854771712\n");
         write("cpu.max", "max 100000\n");
@@ -259,10 +259,10 @@ mod tests {
             (Version::V2, LimitKind::Processors),
             (Version::V2, LimitKind::WriteBandwidth),
         ] {
-            assert_eq!(found(version, limit), Ok(None), "{limit} of {version:?}");
+            assert_eq!(read(version, limit), Ok(None), "{limit} of {version:?}");
         }
-        assert!(found(Version::V1, LimitKind::WriteBandwidth).unwrap_err().contains("blkio.throttle"));
-        assert_eq!((listed("0-2,5\n"), listed("7"), listed("x")), (Some(4), Some(1), None));
+        assert!(read(Version::V1, LimitKind::WriteBandwidth).unwrap_err().contains("blkio.throttle"));
+        assert_eq!((count_listed("0-2,5\n"), count_listed("7"), count_listed("x")), (Some(4), Some(1), None));
         let no_device = hold(group.path(), Version::V2, (LimitKind::ReadBandwidth, 1), None, &[0]);
         assert!(no_device.unwrap_err().contains("no block device"));
     }

@@ -21,9 +21,9 @@ const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit
 #[derive(Debug, Clone)]
 pub struct LimitSupport {
     /// Where cgroups with each controller can be made, or why not.
-    homes: BTreeMap<Controller, Result<CgroupParent, String>>,
+    cgroup_parents: BTreeMap<Controller, Result<CgroupParent, String>>,
     /// What scopes of the user's systemd can hold, or why there are none.
-    scope: Result<BTreeSet<Controller>, String>,
+    scope_controllers: Result<BTreeSet<Controller>, String>,
     processors: Vec<usize>,
     has_swap: bool,
 }
@@ -57,19 +57,19 @@ impl LimitSupport {
     pub fn detect() -> LimitSupport {
         let swap_total = memory::read_meminfo().map(|memory| memory.swap_total);
         LimitSupport {
-            homes: Controller::ALL
+            cgroup_parents: Controller::ALL
                 .map(|controller| (controller, CgroupParent::with_controller(controller)))
                 .into(),
-            scope: scope(),
+            scope_controllers: detect_scope_controllers(),
             processors: allowed_processors().unwrap_or_default(),
             has_swap: swap_total.is_some_and(|bytes| bytes > 0),
         }
     }
 
     /// Holds memory by cgroups made here, if a run has found that they can be.
-    pub fn with_memory_at(mut self, home: &Result<CgroupParent, String>) -> LimitSupport {
-        if let Ok(home) = home {
-            self.homes.insert(Controller::Memory, Ok(home.clone()));
+    pub fn with_memory_at(mut self, parent: &Result<CgroupParent, String>) -> LimitSupport {
+        if let Ok(parent) = parent {
+            self.cgroup_parents.insert(Controller::Memory, Ok(parent.clone()));
         }
         self
     }
@@ -87,34 +87,41 @@ impl LimitSupport {
         optional: &[LimitKind],
         device: Result<(), &str>,
     ) -> Result<LimitDecisions, String> {
-        let by_groups =
-            limits.iter().map(|(limit, value)| (*limit, *value, self.by_group(*limit, optional, device)));
-        let (decision, missing) = sorted(by_groups, optional);
-        let Some((limit, reason)) = missing else { return Ok(decision) };
-        if let Ok(controllers) = &self.scope {
-            let by_scope =
-                limits.iter().map(|(limit, value)| (*limit, *value, by_scope(controllers, *limit, device)));
-            if let (decision, None) = sorted(by_scope, optional) {
+        let own_methods = limits.iter().map(|(limit, value)| {
+            (*limit, *value, self.method_without_systemd(*limit, optional, device))
+        });
+        let (decision, first_unmet) = partition(own_methods, optional);
+        let Some((limit, reason)) = first_unmet else { return Ok(decision) };
+        if let Ok(controllers) = &self.scope_controllers {
+            let scope_methods = limits.iter().map(|(limit, value)| {
+                (*limit, *value, method_by_scope(controllers, *limit, device))
+            });
+            if let (decision, None) = partition(scope_methods, optional) {
                 return Ok(decision);
             }
         }
         let help =
             if limit.is_of_device() && device.is_err() { "choose a place on a disk (--at)" } else { HELP };
-        let scope = self.scope.as_ref().err().map_or(String::new(), |why| format!("; {why}"));
+        let scope = self.scope_controllers.as_ref().err().map_or(String::new(), |why| format!("; {why}"));
         Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.describe()))
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
-    fn by_group(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> LimitMethod {
+    fn method_without_systemd(
+        &self,
+        limit: LimitKind,
+        optional: &[LimitKind],
+        device: Result<(), &str>,
+    ) -> LimitMethod {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
         }
         let unknown = || Err("nothing is known of it".to_owned());
-        match self.homes.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
-            Ok(home) => {
-                let by = if home.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
-                let remark = self.escapes(limit, &home);
-                Ok((by, Some(home), remark))
+        match self.cgroup_parents.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
+            Ok(parent) => {
+                let mechanism = if parent.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
+                let remark = self.escape_remark(limit, &parent);
+                Ok((mechanism, Some(parent), remark))
             }
             Err(_) if limit == LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
             Err(_) if limit == LimitKind::Memory && optional.contains(&limit) => {
@@ -125,11 +132,11 @@ impl LimitSupport {
     }
 
     /// What a limit does not hold.
-    fn escapes(&self, limit: LimitKind, home: &CgroupParent) -> Option<String> {
-        let v1 = home.version() == Version::V1;
+    fn escape_remark(&self, limit: LimitKind, parent: &CgroupParent) -> Option<String> {
+        let is_v1 = parent.version() == Version::V1;
         match limit {
-            LimitKind::WriteBandwidth | LimitKind::WriteOperations if v1 => Some(WRITES_ESCAPE.to_owned()),
-            LimitKind::Memory if self.has_swap && !home.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
+            LimitKind::WriteBandwidth | LimitKind::WriteOperations if is_v1 => Some(WRITES_ESCAPE.to_owned()),
+            LimitKind::Memory if self.has_swap && !parent.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
             _ => None,
         }
     }
@@ -138,7 +145,11 @@ impl LimitSupport {
 /// What holds a limit, where, and what escapes it; or why nothing does.
 type LimitMethod = Result<(LimitMechanism, Option<CgroupParent>, Option<String>), String>;
 
-fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> LimitMethod {
+fn method_by_scope(
+    controllers: &BTreeSet<Controller>,
+    limit: LimitKind,
+    device: Result<(), &str>,
+) -> LimitMethod {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
         LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
@@ -151,26 +162,26 @@ fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result
 }
 
 /// Limits that are held and not, and the first required one that is not.
-fn sorted(
-    ways: impl Iterator<Item = (LimitKind, u64, LimitMethod)>,
+fn partition(
+    methods: impl Iterator<Item = (LimitKind, u64, LimitMethod)>,
     optional: &[LimitKind],
 ) -> (LimitDecisions, Option<(LimitKind, String)>) {
-    let (mut decision, mut missing) = (LimitDecisions::default(), None);
-    for (limit, asked, way) in ways {
-        match way {
-            Ok((by, home, remark)) => decision.held.push(HeldLimit { limit, asked, by, home, remark }),
+    let (mut decision, mut first_unmet) = (LimitDecisions::default(), None);
+    for (limit, asked, method) in methods {
+        match method {
+            Ok((mechanism, home, remark)) => decision.held.push(HeldLimit { limit, asked, by: mechanism, home, remark }),
             Err(reason) if optional.contains(&limit) => {
                 let remark = Some(reason);
                 decision.not_held.push(LimitReport { limit, asked, in_force: None, by: None, remark });
             }
-            Err(reason) => missing = missing.or(Some((limit, reason))),
+            Err(reason) => first_unmet = first_unmet.or(Some((limit, reason))),
         }
     }
-    (decision, missing)
+    (decision, first_unmet)
 }
 
 /// The limits that scopes of the user's systemd can hold: the controllers delegated to it.
-fn scope() -> Result<BTreeSet<Controller>, String> {
+fn detect_scope_controllers() -> Result<BTreeSet<Controller>, String> {
     let user = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runtime = runtime.unwrap_or_else(|| PathBuf::from(format!("/run/user/{user}")));
@@ -182,44 +193,44 @@ fn scope() -> Result<BTreeSet<Controller>, String> {
         return Err("systemd-run is not installed".into());
     }
     let service = format!("/sys/fs/cgroup/user.slice/user-{user}.slice/user@{user}.service");
-    Ok(handed_over(Path::new(&service)))
+    Ok(delegated_controllers(Path::new(&service)))
 }
 
 /// The controllers that a cgroup of version 2 may delegate.
-fn handed_over(group: &Path) -> BTreeSet<Controller> {
+fn delegated_controllers(group: &Path) -> BTreeSet<Controller> {
     let text = std::fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
-    let named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.name());
-    Controller::ALL.into_iter().filter(named).collect()
+    let is_named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.name());
+    Controller::ALL.into_iter().filter(is_named).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reach(version: Option<Version>, scope: Option<&[Controller]>) -> LimitSupport {
-        let home = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
+    fn support(version: Option<Version>, scope: Option<&[Controller]>) -> LimitSupport {
+        let parent = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
         LimitSupport {
-            homes: Controller::ALL.map(|controller| (controller, home(controller))).into(),
-            scope: scope.map(|own| own.iter().copied().collect()).ok_or_else(|| "no systemd".to_owned()),
+            cgroup_parents: Controller::ALL.map(|controller| (controller, parent(controller))).into(),
+            scope_controllers: scope.map(|controllers| controllers.iter().copied().collect()).ok_or_else(|| "no systemd".to_owned()),
             processors: vec![0, 1],
             has_swap: false,
         }
     }
 
-    fn all() -> Limits {
+    fn all_limits() -> Limits {
         LimitKind::ALL.map(|limit| (limit, 1_000_000)).into()
     }
 
-    fn by(decision: &LimitDecisions) -> BTreeSet<LimitMechanism> {
+    fn mechanisms(decision: &LimitDecisions) -> BTreeSet<LimitMechanism> {
         decision.held.iter().map(|held| held.by).collect()
     }
 
     #[test]
     fn cgroups_come_first_and_those_of_version_1_say_what_escapes_them() {
-        let v2 = reach(Some(Version::V2), None).decide(&all(), &[], Ok(())).unwrap();
-        assert_eq!((by(&v2), v2.held.len()), ([LimitMechanism::V2].into(), 7));
+        let v2 = support(Some(Version::V2), None).decide(&all_limits(), &[], Ok(())).unwrap();
+        assert_eq!((mechanisms(&v2), v2.held.len()), ([LimitMechanism::V2].into(), 7));
         assert!(v2.held.iter().all(|held| held.remark.is_none()));
-        let v1 = reach(Some(Version::V1), None).decide(&all(), &[], Ok(())).unwrap();
+        let v1 = support(Some(Version::V1), None).decide(&all_limits(), &[], Ok(())).unwrap();
         let escaped: Vec<_> =
             v1.held.iter().filter(|held| held.remark.is_some()).map(|held| held.limit).collect();
         assert_eq!(escaped, [LimitKind::WriteBandwidth, LimitKind::WriteOperations]);
@@ -229,25 +240,25 @@ mod tests {
     fn systemd_comes_next_with_what_it_was_handed() {
         let memory_and_share =
             [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
-        let given = reach(None, Some(&[Controller::Memory, Controller::Cpu]));
-        let decision = given.decide(&memory_and_share, &[], Ok(())).unwrap();
-        assert_eq!(by(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
-        let error = given.decide(&all(), &[], Ok(())).unwrap_err();
+        let with_scope = support(None, Some(&[Controller::Memory, Controller::Cpu]));
+        let decision = with_scope.decide(&memory_and_share, &[], Ok(())).unwrap();
+        assert_eq!(mechanisms(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
+        let error = with_scope.decide(&all_limits(), &[], Ok(())).unwrap_err();
         assert!(
             error.starts_with("memory can't be limited here: nothing is writable: run as root"),
             "{error}"
         );
         let io: Vec<LimitKind> = LimitKind::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
-        let decision = given.decide(&all(), &io, Ok(())).unwrap();
+        let decision = with_scope.decide(&all_limits(), &io, Ok(())).unwrap();
         assert_eq!((decision.held.len(), decision.not_held.len()), (3, 4));
         assert_eq!(decision.not_held[0].remark.as_deref(), Some("the user's systemd may not limit io"));
     }
 
     #[test]
     fn a_process_limits_itself_where_that_is_enough() {
-        let nowhere = reach(None, None);
+        let nowhere = support(None, None);
         let processors = [(LimitKind::Processors, 1)].into();
-        assert_eq!(by(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [LimitMechanism::Affinity].into());
+        assert_eq!(mechanisms(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [LimitMechanism::Affinity].into());
         let memory = [(LimitKind::Memory, 1 << 20)].into();
         let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
         assert_eq!(decision.held[0].by, LimitMechanism::ResourceLimit);
@@ -262,7 +273,7 @@ mod tests {
 
     #[test]
     fn without_a_device_its_limits_are_told() {
-        let v1 = reach(Some(Version::V1), None);
+        let v1 = support(Some(Version::V1), None);
         let io = [(LimitKind::ReadBandwidth, 5)].into();
         let error = v1.decide(&io, &[], Err("it is a tmpfs")).unwrap_err();
         assert!(error.contains("read bandwidth can't be limited here: it is a tmpfs"), "{error}");
@@ -274,8 +285,8 @@ mod tests {
     #[test]
     fn what_was_handed_over_is_read() {
         let group = tempfile::tempdir().unwrap();
-        assert_eq!(handed_over(group.path()), BTreeSet::new());
+        assert_eq!(delegated_controllers(group.path()), BTreeSet::new());
         std::fs::write(group.path().join("cgroup.controllers"), "cpu memory pids\n").unwrap();
-        assert_eq!(handed_over(group.path()), [Controller::Memory, Controller::Cpu].into());
+        assert_eq!(delegated_controllers(group.path()), [Controller::Memory, Controller::Cpu].into());
     }
 }

@@ -16,20 +16,20 @@ use super::unsynced::{self, SyncTarget};
 use super::{SyncFunction, count, count_this_thread};
 
 /// The next definition of a function, after this program's.
-struct Next {
+struct NextFunction {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
 }
 
-impl Next {
-    const fn new(name: &'static CStr) -> Next {
-        Next { name, address: AtomicPtr::new(ptr::null_mut()) }
+impl NextFunction {
+    const fn new(name: &'static CStr) -> NextFunction {
+        NextFunction { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
     #[inline(always)]
     fn get(&self) -> *mut c_void {
-        let known = self.address.load(Ordering::Relaxed);
-        if known.is_null() { self.find() } else { known }
+        let address = self.address.load(Ordering::Relaxed);
+        if address.is_null() { self.find() } else { address }
     }
 
     /// Threads may search at once; all find the same.
@@ -44,7 +44,7 @@ impl Next {
 
 /// Times a sync, and keeps its `errno`.
 #[inline(always)]
-fn timed<T>(call: SyncFunction, action: impl FnOnce() -> T) -> T {
+fn run_timed<T>(call: SyncFunction, action: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = action();
     // SAFETY: every thread has its own, at a fixed address.
@@ -73,8 +73,8 @@ impl Failure for () {
 }
 
 #[cold]
-fn missing<T: Failure>() -> T {
-    // SAFETY: as in `timed`.
+fn fail_as_missing<T: Failure>() -> T {
+    // SAFETY: as in `run_timed`.
     unsafe { *libc::__errno_location() = libc::ENOSYS };
     T::FAILED
 }
@@ -90,10 +90,10 @@ macro_rules! hand_on {
         /// As the C library's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            static NEXT: Next = Next::new($text);
+            static NEXT: NextFunction = NextFunction::new($text);
             let next = NEXT.get();
             if next.is_null() {
-                return missing();
+                return fail_as_missing();
             }
             // SAFETY: this is the type of the C library's function of this name.
             let next = unsafe { mem::transmute::<*mut c_void, $pointer>(next) };
@@ -102,58 +102,58 @@ macro_rules! hand_on {
         }
         )*
 
-        fn ours() -> Vec<(&'static CStr, *const c_void)> {
+        fn own_functions() -> Vec<(&'static CStr, *const c_void)> {
             vec![$(($text, $name as *const c_void)),*]
         }
     };
 }
 
 hand_on! {
-    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(SyncFunction::Fsync, SyncTarget::File(fd), next);
+    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| run_sync(SyncFunction::Fsync, SyncTarget::File(fd), next);
     fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(SyncFunction::Fdatasync, SyncTarget::File(fd), next);
+        |next| run_sync(SyncFunction::Fdatasync, SyncTarget::File(fd), next);
     syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(SyncFunction::Syncfs, SyncTarget::FileSystem(fd), next);
-    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(SyncFunction::Sync, SyncTarget::All, next);
+        |next| run_sync(SyncFunction::Syncfs, SyncTarget::FileSystem(fd), next);
+    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| run_sync(SyncFunction::Sync, SyncTarget::All, next);
     msync, c"msync", (address: *mut c_void, length: size_t, flags: c_int) -> c_int,
         as unsafe extern "C" fn(*mut c_void, size_t, c_int) -> c_int,
-        |next| syncs_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, SyncTarget::Mapped(address), next);
+        |next| run_sync_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, SyncTarget::Mapped(address), next);
     sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
-        |next| timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
+        |next| run_timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
 
     write, c"write", (fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t) -> ssize_t,
-        |next| writes(fd, || count, None::<i64>, next);
+        |next| run_write(fd, || count, None::<i64>, next);
     pwrite, c"pwrite", (fd: c_int, bytes: *const c_void, count: size_t, offset: off_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t, off_t) -> ssize_t,
-        |next| writes(fd, || count, Some(offset), next);
+        |next| run_write(fd, || count, Some(offset), next);
     pwrite64, c"pwrite64", (fd: c_int, bytes: *const c_void, count: size_t, offset: off64_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t, off64_t) -> ssize_t,
-        |next| writes(fd, || count, Some(offset), next);
+        |next| run_write(fd, || count, Some(offset), next);
     writev, c"writev", (fd: c_int, parts: *const iovec, count: c_int) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int) -> ssize_t,
-        |next| writes(fd, || length(parts, count), None::<i64>, next);
+        |next| run_write(fd, || length(parts, count), None::<i64>, next);
     pwritev, c"pwritev", (fd: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int, off_t) -> ssize_t,
-        |next| writes(fd, || length(parts, count), Some(offset), next);
+        |next| run_write(fd, || length(parts, count), Some(offset), next);
     pwritev64, c"pwritev64", (fd: c_int, parts: *const iovec, count: c_int, offset: off64_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const iovec, c_int, off64_t) -> ssize_t,
-        |next| writes(fd, || length(parts, count), Some(offset), next);
+        |next| run_write(fd, || length(parts, count), Some(offset), next);
     ftruncate, c"ftruncate", (fd: c_int, length: off_t) -> c_int,
-        as unsafe extern "C" fn(c_int, off_t) -> c_int, |next| changes_length(fd, length, next);
+        as unsafe extern "C" fn(c_int, off_t) -> c_int, |next| run_truncation(fd, length, next);
     ftruncate64, c"ftruncate64", (fd: c_int, length: off64_t) -> c_int,
-        as unsafe extern "C" fn(c_int, off64_t) -> c_int, |next| changes_length(fd, length, next);
+        as unsafe extern "C" fn(c_int, off64_t) -> c_int, |next| run_truncation(fd, length, next);
 
     // The mode is variable in C; Linux hands it over like a fixed one, and a missing one is not read.
     open, c"open", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
-        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| open_and_remember(flags, next);
     open64, c"open64", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
-        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+        as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| open_and_remember(flags, next);
     openat, c"openat", (folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
-        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| open_and_remember(flags, next);
     openat64, c"openat64", (folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
-        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
+        as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| open_and_remember(flags, next);
 }
 
 type OfFile = unsafe extern "C" fn(c_int) -> c_int;
@@ -162,55 +162,55 @@ type OfFile = unsafe extern "C" fn(c_int) -> c_int;
 const WAITS: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
 #[inline(always)]
-fn timed_if<T>(syncs: bool, call: SyncFunction, action: impl FnOnce() -> T) -> T {
-    if syncs { timed(call, action) } else { action() }
+fn run_timed_if<T>(is_sync: bool, call: SyncFunction, action: impl FnOnce() -> T) -> T {
+    if is_sync { run_timed(call, action) } else { action() }
 }
 
 /// Whether calls need a closer look: a file was opened for synchronous writes, or a journal is kept.
-static CLOSER: AtomicBool = AtomicBool::new(false);
+static WATCHING: AtomicBool = AtomicBool::new(false);
 
-pub(super) fn look_closer() {
-    CLOSER.store(true, Ordering::Release);
+pub(super) fn watch_all_calls() {
+    WATCHING.store(true, Ordering::Release);
 }
 
 #[inline(always)]
-fn syncs<T: PartialEq + Default>(call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> T) -> T {
-    if CLOSER.load(Ordering::Acquire) {
-        return unsynced::around_sync(&synced, || timed(call, next));
+fn run_sync<T: PartialEq + Default>(call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> T) -> T {
+    if WATCHING.load(Ordering::Acquire) {
+        return unsynced::around_sync(&synced, || run_timed(call, next));
     }
-    timed(call, next)
+    run_timed(call, next)
 }
 
 #[inline(always)]
-fn syncs_if(is_sync: bool, call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> c_int) -> c_int {
-    if is_sync { syncs(call, synced, next) } else { next() }
+fn run_sync_if(is_sync: bool, call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> c_int) -> c_int {
+    if is_sync { run_sync(call, synced, next) } else { next() }
 }
 
 /// A write at an offset or the descriptor's position.
 #[inline(always)]
-fn writes(
+fn run_write(
     fd: c_int,
     bytes: impl FnOnce() -> usize,
     offset: Option<impl Into<i64>>,
     next: impl FnOnce() -> ssize_t,
 ) -> ssize_t {
-    if CLOSER.load(Ordering::Acquire) {
-        return writes_closer(fd, bytes(), offset.map(Into::into), next);
+    if WATCHING.load(Ordering::Acquire) {
+        return run_watched_write(fd, bytes(), offset.map(Into::into), next);
     }
     next()
 }
 
 #[cold]
-fn writes_closer(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
+fn run_watched_write(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
     let synchronous = is_synchronous(fd);
     unsynced::around_write(fd, bytes as u64, offset, synchronous, || {
-        timed_if(synchronous, SyncFunction::Write, next)
+        run_timed_if(synchronous, SyncFunction::Write, next)
     })
 }
 
 #[inline(always)]
-fn changes_length(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_int) -> c_int {
-    if CLOSER.load(Ordering::Acquire) {
+fn run_truncation(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_int) -> c_int {
+    if WATCHING.load(Ordering::Acquire) {
         return unsynced::around_truncation(fd, length.into(), next);
     }
     next()
@@ -222,29 +222,29 @@ fn length(parts: *const iovec, count: c_int) -> usize {
 }
 
 /// Descriptor numbers, modulo their count here, once opened for synchronous writes: their files need a closer look.
-static ONCE: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+static SYNCHRONOUS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-fn bit(fd: c_int) -> (usize, u64) {
-    let number = fd as usize % (ONCE.len() * 64);
+fn bit_of_descriptor(fd: c_int) -> (usize, u64) {
+    let number = fd as usize % (SYNCHRONOUS.len() * 64);
     (number / 64, 1 << (number % 64))
 }
 
 /// Remembers a descriptor opened for synchronous writes.
 #[inline(always)]
-fn remembered(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
+fn open_and_remember(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     let fd = open();
     if flags & (libc::O_DSYNC | libc::O_SYNC) != 0 && fd >= 0 {
-        let (word, bit) = bit(fd);
-        ONCE[word].fetch_or(bit, Ordering::Relaxed);
-        look_closer();
+        let (word, bit) = bit_of_descriptor(fd);
+        SYNCHRONOUS[word].fetch_or(bit, Ordering::Relaxed);
+        watch_all_calls();
     }
     fd
 }
 
 /// Whether writes to the descriptor sync. Asks the system if its number was once such a file's: it may be another's by now.
 fn is_synchronous(fd: c_int) -> bool {
-    let (word, bit) = bit(fd);
-    if ONCE[word].load(Ordering::Relaxed) & bit == 0 {
+    let (word, bit) = bit_of_descriptor(fd);
+    if SYNCHRONOUS[word].load(Ordering::Relaxed) & bit == 0 {
         return false;
     }
     // SAFETY: the call only reads.
@@ -254,10 +254,10 @@ fn is_synchronous(fd: c_int) -> bool {
 
 /// Whether shared libraries and the standard library's calls use our definitions.
 pub(super) fn check() -> Result<(), String> {
-    for (name, ours) in ours() {
+    for (name, own) in own_functions() {
         // SAFETY: the name ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        if !ptr::eq(found, ours) {
+        if !ptr::eq(found, own) {
             let name = name.to_string_lossy();
             return Err(format!(
                 "another definition of {name} is in this program's way: its calls are not counted"

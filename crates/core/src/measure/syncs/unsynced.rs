@@ -14,9 +14,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::interpose::look_closer;
+use super::interpose::watch_all_calls;
 
-static KEPT: AtomicBool = AtomicBool::new(false);
+static JOURNALING: AtomicBool = AtomicBool::new(false);
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 
 /// Files that hold no store's data.
@@ -27,7 +27,7 @@ type Id = (u64, u64);
 struct Journal {
     files: HashMap<Id, WrittenFile>,
     /// Folders with other files than the store's.
-    apart: Vec<PathBuf>,
+    excluded: Vec<PathBuf>,
 }
 
 /// A written file. It stays open: closing it would release this process's locks on it.
@@ -41,15 +41,15 @@ struct UnsyncedWrites {
     /// At the last sync.
     length: u64,
     /// Overwritten bytes, by offset, in order.
-    before: Vec<(u64, Vec<u8>)>,
+    overwritten: Vec<(u64, Vec<u8>)>,
 }
 
-/// Starts the journal, except for files below `apart`.
-pub(super) fn start_journal(apart: &Path) {
-    let apart = apart.canonicalize().unwrap_or_else(|_| apart.into());
-    *journal() = Some(Journal { files: HashMap::new(), apart: vec![apart] });
-    KEPT.store(true, Ordering::Release);
-    look_closer();
+/// Starts the journal, except for files below `excluded`.
+pub(super) fn start_journal(excluded: &Path) {
+    let excluded = excluded.canonicalize().unwrap_or_else(|_| excluded.into());
+    *journal() = Some(Journal { files: HashMap::new(), excluded: vec![excluded] });
+    JOURNALING.store(true, Ordering::Release);
+    watch_all_calls();
 }
 
 /// Undoes unsynced writes. No other thread may write or sync through the C library afterwards: the process is to end. Fails when
@@ -78,14 +78,14 @@ pub(super) fn around_write<T>(
     synchronous: bool,
     write: impl FnOnce() -> T,
 ) -> T {
-    with_file(fd, write, |known, write| {
-        let at = offset.map_or_else(|| position(fd), |offset| u64::try_from(offset).ok());
-        if let Some(at) = at {
-            known.note(at, bytes);
+    with_file(fd, write, |written_file, write| {
+        let start = offset.map_or_else(|| position(fd), |offset| u64::try_from(offset).ok());
+        if let Some(start) = start {
+            written_file.note(start, bytes);
         }
         let result = write();
-        if let Some(at) = at.filter(|_| synchronous) {
-            known.wrote_through(at, bytes);
+        if let Some(start) = start.filter(|_| synchronous) {
+            written_file.note_synced_write(start, bytes);
         }
         result
     })
@@ -93,21 +93,25 @@ pub(super) fn around_write<T>(
 
 /// Runs `change` of a file's length.
 pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() -> c_int) -> c_int {
-    with_file(fd, change, |known, change| {
+    with_file(fd, change, |written_file, change| {
         let result = change();
         if let (0, Ok(length)) = (result, u64::try_from(length)) {
-            known.cut(length);
+            written_file.note_truncation(length);
         }
         result
     })
 }
 
 /// Runs an action on a file, under the journal's lock if it belongs to the journal.
-fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut WrittenFile, A) -> T) -> T {
-    let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
+fn with_file<T, A: FnOnce() -> T>(
+    fd: c_int,
+    action: A,
+    run_journaled: impl FnOnce(&mut WrittenFile, A) -> T,
+) -> T {
+    let Some(id) = JOURNALING.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
     match guard.as_mut().and_then(|journal| journal.written_file(fd, id)) {
-        Some(known) => noted(known, action),
+        Some(written_file) => run_journaled(written_file, action),
         // A pipe that nobody reads must not hold the lock.
         None => {
             drop(guard);
@@ -126,12 +130,12 @@ pub(super) enum SyncTarget {
 
 /// Runs `sync`. Writes to the same files wait meanwhile.
 pub(super) fn around_sync<T: PartialEq + Default>(synced: &SyncTarget, sync: impl FnOnce() -> T) -> T {
-    if !KEPT.load(Ordering::Acquire) {
+    if !JOURNALING.load(Ordering::Acquire) {
         return sync();
     }
     let id = match synced {
         SyncTarget::File(fd) | SyncTarget::FileSystem(fd) => id_of_any(*fd),
-        SyncTarget::Mapped(address) => mapped(*address as usize),
+        SyncTarget::Mapped(address) => id_of_mapping(*address as usize),
         SyncTarget::All => None,
     };
     let mut guard = journal();
@@ -141,14 +145,14 @@ pub(super) fn around_sync<T: PartialEq + Default>(synced: &SyncTarget, sync: imp
     };
     let result = sync();
     if result == T::default() {
-        for ((device, inode), known) in &mut journal.files {
+        for ((device, inode), written_file) in &mut journal.files {
             let is_synced = match synced {
                 SyncTarget::All => true,
-                SyncTarget::FileSystem(_) => id.is_some_and(|(of, _)| of == *device),
+                SyncTarget::FileSystem(_) => id.is_some_and(|(synced_device, _)| synced_device == *device),
                 SyncTarget::File(_) | SyncTarget::Mapped(_) => id == Some((*device, *inode)),
             };
             if is_synced {
-                known.unsynced = None;
+                written_file.unsynced = None;
             }
         }
     }
@@ -161,8 +165,8 @@ impl Journal {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
-            let is_apart = self.apart.iter().any(|folder| Path::new(&name).starts_with(folder));
-            if is_apart || NO_DATA.iter().any(|start| name.starts_with(start)) {
+            let is_excluded = self.excluded.iter().any(|folder| Path::new(&name).starts_with(folder));
+            if is_excluded || NO_DATA.iter().any(|start| name.starts_with(start)) {
                 return None;
             }
             // The store may have opened it to be written alone.
@@ -179,51 +183,51 @@ impl WrittenFile {
     }
 
     /// Keeps what is about to be overwritten.
-    fn note(&mut self, at: u64, bytes: u64) {
+    fn note(&mut self, offset: u64, bytes: u64) {
         let Some(length) = self.length() else { return };
         // It may have been cut short in other ways than the visible ones.
-        self.cut(length);
-        let unsynced = self.unsynced.get_or_insert_with(|| UnsyncedWrites { length, before: Vec::new() });
-        let end = at.saturating_add(bytes).min(unsynced.length);
-        let mut old = vec![0; usize::try_from(end.saturating_sub(at)).unwrap_or(0)];
-        if read_at(&self.file, at, &mut old).is_ok() && !old.is_empty() {
-            unsynced.before.push((at, old));
+        self.note_truncation(length);
+        let unsynced = self.unsynced.get_or_insert_with(|| UnsyncedWrites { length, overwritten: Vec::new() });
+        let end = offset.saturating_add(bytes).min(unsynced.length);
+        let mut old = vec![0; usize::try_from(end.saturating_sub(offset)).unwrap_or(0)];
+        if read_at(&self.file, offset, &mut old).is_ok() && !old.is_empty() {
+            unsynced.overwritten.push((offset, old));
         }
     }
 
     /// Notes that bytes just written are on the disk, whatever was unsynced there.
-    fn wrote_through(&mut self, at: u64, bytes: u64) {
+    fn note_synced_write(&mut self, offset: u64, bytes: u64) {
         let Some(unsynced) = &mut self.unsynced else { return };
-        let end = at.saturating_add(bytes);
+        let end = offset.saturating_add(bytes);
         unsynced.length = unsynced.length.max(end);
-        for (start, old) in &mut unsynced.before {
-            let (from, to) = (at.max(*start), end.min(*start + old.len() as u64));
+        for (start, old) in &mut unsynced.overwritten {
+            let (from, to) = (offset.max(*start), end.min(*start + old.len() as u64));
             if from < to {
-                let part = &mut old[(from - *start) as usize..(to - *start) as usize];
+                let overlap = &mut old[(from - *start) as usize..(to - *start) as usize];
                 // Bytes that can't be read stay as they were.
-                let _ = read_at(&self.file, from, part);
+                let _ = read_at(&self.file, from, overlap);
             }
         }
     }
 
     /// Notes a file's new, perhaps shorter, length.
-    fn cut(&mut self, length: u64) {
+    fn note_truncation(&mut self, length: u64) {
         let Some(unsynced) = &mut self.unsynced else { return };
         unsynced.length = unsynced.length.min(length);
-        for (start, old) in &mut unsynced.before {
+        for (start, old) in &mut unsynced.overwritten {
             old.truncate(usize::try_from(length.saturating_sub(*start)).unwrap_or(usize::MAX));
         }
     }
 
     /// Restores the state at the last sync.
     fn undo(&mut self) -> io::Result<()> {
-        let Some(now) = self.length() else { return Err(io::Error::other("a file has no length")) };
-        self.cut(now);
-        let Some(UnsyncedWrites { length, before }) = self.unsynced.take() else { return Ok(()) };
-        for (at, old) in before.iter().rev() {
-            write_at(&self.file, *at, old)?;
+        let Some(current_length) = self.length() else { return Err(io::Error::other("a file has no length")) };
+        self.note_truncation(current_length);
+        let Some(UnsyncedWrites { length, overwritten }) = self.unsynced.take() else { return Ok(()) };
+        for (offset, old) in overwritten.iter().rev() {
+            write_at(&self.file, *offset, old)?;
         }
-        if now > length {
+        if current_length > length {
             rustix::fs::ftruncate(&self.file, length)?;
         }
         Ok(())
@@ -232,52 +236,52 @@ impl WrittenFile {
 
 // These make system calls directly: they must neither be noted nor change what a call has left in `errno`.
 
-fn read_at(file: &File, mut at: u64, mut bytes: &mut [u8]) -> io::Result<()> {
+fn read_at(file: &File, mut offset: u64, mut bytes: &mut [u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::pread(file, &mut *bytes, at)? {
+        match rustix::io::pread(file, &mut *bytes, offset)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            read => (at, bytes) = (at + read as u64, &mut bytes[read..]),
+            read => (offset, bytes) = (offset + read as u64, &mut bytes[read..]),
         }
     }
     Ok(())
 }
 
-fn write_at(file: &File, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
+fn write_at(file: &File, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::pwrite(file, bytes, at)? {
+        match rustix::io::pwrite(file, bytes, offset)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => (at, bytes) = (at + written as u64, &bytes[written..]),
+            written => (offset, bytes) = (offset + written as u64, &bytes[written..]),
         }
     }
     Ok(())
 }
 
 /// A descriptor that is the caller's to have open: otherwise calls fail.
-fn borrowed(fd: c_int) -> Option<BorrowedFd<'static>> {
+fn borrow_descriptor(fd: c_int) -> Option<BorrowedFd<'static>> {
     // SAFETY: the number is not -1, and the descriptor is used within the call that it was handed to alone.
     (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
 }
 
 /// The id of a plain file or block device.
 fn id(fd: c_int) -> Option<Id> {
-    let stat = rustix::fs::fstat(borrowed(fd)?).ok()?;
+    let stat = rustix::fs::fstat(borrow_descriptor(fd)?).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some((stat.st_dev, stat.st_ino))
 }
 
 fn id_of_any(fd: c_int) -> Option<Id> {
-    let stat = rustix::fs::fstat(borrowed(fd)?).ok()?;
+    let stat = rustix::fs::fstat(borrow_descriptor(fd)?).ok()?;
     Some((stat.st_dev, stat.st_ino))
 }
 
 fn position(fd: c_int) -> Option<u64> {
-    let fd = borrowed(fd)?;
+    let fd = borrow_descriptor(fd)?;
     if rustix::fs::fcntl_getfl(fd).ok()?.contains(OFlags::APPEND) {
         return rustix::fs::fstat(fd).ok()?.st_size.try_into().ok();
     }
     rustix::fs::tell(fd).ok()
 }
 
-fn mapped(address: usize) -> Option<Id> {
+fn id_of_mapping(address: usize) -> Option<Id> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().find_map(|line| {
         let mut words = line.splitn(6, ' ');
@@ -302,76 +306,76 @@ mod tests {
         WrittenFile { file, unsynced: None }
     }
 
-    fn write(known: &mut WrittenFile, at: u64, bytes: &[u8]) {
-        known.note(at, bytes.len() as u64);
-        known.file.write_all_at(bytes, at).unwrap();
+    fn write(file: &mut WrittenFile, offset: u64, bytes: &[u8]) {
+        file.note(offset, bytes.len() as u64);
+        file.file.write_all_at(bytes, offset).unwrap();
     }
 
-    fn undone(mut known: WrittenFile) -> String {
-        known.undo().unwrap();
+    fn undo_and_read(mut file: WrittenFile) -> String {
+        file.undo().unwrap();
         let mut text = String::new();
-        known.file.rewind().unwrap();
-        known.file.read_to_string(&mut text).unwrap();
+        file.file.rewind().unwrap();
+        file.file.read_to_string(&mut text).unwrap();
         text
     }
 
     #[test]
     fn what_was_overwritten_comes_back_and_what_was_appended_goes() {
-        assert_eq!(undone(digits()), "0123456789");
-        let mut known = digits();
-        write(&mut known, 2, b"abc");
-        write(&mut known, 8, b"VWXYZ");
-        write(&mut known, 3, b"twice");
-        write(&mut known, 40, b"beyond");
-        assert_eq!(undone(known), "0123456789");
+        assert_eq!(undo_and_read(digits()), "0123456789");
+        let mut file = digits();
+        write(&mut file, 2, b"abc");
+        write(&mut file, 8, b"VWXYZ");
+        write(&mut file, 3, b"twice");
+        write(&mut file, 40, b"beyond");
+        assert_eq!(undo_and_read(file), "0123456789");
     }
 
     #[test]
     fn what_was_synced_stays() {
-        let mut known = digits();
-        write(&mut known, 2, b"abc");
-        known.unsynced = None;
-        write(&mut known, 4, b"def");
-        assert_eq!(undone(known), "01abc56789");
+        let mut file = digits();
+        write(&mut file, 2, b"abc");
+        file.unsynced = None;
+        write(&mut file, 4, b"def");
+        assert_eq!(undo_and_read(file), "01abc56789");
     }
 
     #[test]
     fn a_write_that_is_synchronous_stays_where_others_go() {
-        let mut known = digits();
-        write(&mut known, 0, b"aaaa");
-        write(&mut known, 2, b"bb");
-        known.wrote_through(2, 2);
-        assert_eq!(undone(known), "01bb456789");
-        let mut known = digits();
-        write(&mut known, 0, b"a");
-        write(&mut known, 10, b"new");
-        known.wrote_through(10, 3);
-        assert_eq!(undone(known), "0123456789new");
+        let mut file = digits();
+        write(&mut file, 0, b"aaaa");
+        write(&mut file, 2, b"bb");
+        file.note_synced_write(2, 2);
+        assert_eq!(undo_and_read(file), "01bb456789");
+        let mut file = digits();
+        write(&mut file, 0, b"a");
+        write(&mut file, 10, b"new");
+        file.note_synced_write(10, 3);
+        assert_eq!(undo_and_read(file), "0123456789new");
     }
 
     #[test]
     fn a_file_that_was_cut_short_does_not_grow_again() {
-        let mut known = digits();
-        write(&mut known, 6, b"xx");
-        known.file.set_len(4).unwrap();
-        known.cut(4);
-        known.file.set_len(8).unwrap();
-        assert_eq!(undone(known), "0123");
-        let mut known = digits();
-        write(&mut known, 0, b"xx");
-        known.file.set_len(0).unwrap();
-        write(&mut known, 0, b"all is new");
-        assert_eq!(undone(known), "");
+        let mut file = digits();
+        write(&mut file, 6, b"xx");
+        file.file.set_len(4).unwrap();
+        file.note_truncation(4);
+        file.file.set_len(8).unwrap();
+        assert_eq!(undo_and_read(file), "0123");
+        let mut file = digits();
+        write(&mut file, 0, b"xx");
+        file.file.set_len(0).unwrap();
+        write(&mut file, 0, b"all is new");
+        assert_eq!(undo_and_read(file), "");
     }
 
     #[test]
     fn a_mapped_file_is_found_by_its_address() {
         let name = std::env::current_exe().unwrap();
-        let of_this_program = rustix::fs::stat(&name).unwrap();
+        let program_stat = rustix::fs::stat(&name).unwrap();
         assert_eq!(
-            mapped(digits as *const () as usize),
-            Some((of_this_program.st_dev, of_this_program.st_ino))
+            id_of_mapping(digits as *const () as usize),
+            Some((program_stat.st_dev, program_stat.st_ino))
         );
-        assert_eq!(mapped(0), None);
+        assert_eq!(id_of_mapping(0), None);
     }
 }

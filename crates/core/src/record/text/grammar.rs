@@ -26,16 +26,16 @@ impl Word {
         let mark = text.trim_start_matches('_');
         let sticks = mark.len() < text.len() || matches!(text, "," | "." | ";" | ":" | "!" | "?" | ")");
         let mut bytes = [b' '; 16];
-        let shown = mark.len().min(14);
-        bytes[..shown].copy_from_slice(&mark.as_bytes()[..shown]);
+        let length = mark.len().min(14);
+        bytes[..length].copy_from_slice(&mark.as_bytes()[..length]);
         let space = usize::from(!(text == "\"" || text == "("));
-        bytes[15] = (shown + space) as u8;
-        for (holds, flag) in [
+        bytes[15] = (length + space) as u8;
+        for (is_set, flag) in [
             (sticks, Word::STICKS),
             (text == "a", Word::ARTICLE),
             (text.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']), Word::VOWEL),
         ] {
-            bytes[15] |= if holds { flag } else { 0 };
+            bytes[15] |= if is_set { flag } else { 0 };
         }
         Word { bytes }
     }
@@ -173,15 +173,15 @@ impl Reader {
         let (name, forms) = head.split_once(' ').unwrap_or((head, ""));
         let listed: Vec<&str> = body.split_whitespace().collect();
         let mut words: Vec<u16> = listed.iter().map(|word| self.word(word)).collect();
-        let mut weights = by_rank(words.len(), RANK_SHIFT);
+        let mut weights = rank_weights(words.len(), RANK_SHIFT);
         if !forms.is_empty() {
             let forms: Vec<&str> = forms.split('/').collect();
             // Seeded by the place in the vocabulary alone: the language is the same for every text.
             let mut rng = Rng::new(self.words.len() as u64);
             let invented = invent::invent_words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
             words.extend(invented.iter().map(|word| self.word(word)));
-            let rare = by_rank(INVENTED_WORDS, INVENTED_RANK_SHIFT);
-            weights = share(&weights, &rare, INVENTED_PER_MILLE);
+            let rare = rank_weights(INVENTED_WORDS, INVENTED_RANK_SHIFT);
+            weights = mix_weights(&weights, &rare, INVENTED_PER_MILLE);
         }
         self.names.insert(name.to_owned(), Part::Slot(Slot::List(self.lists.len() as u16)));
         self.lists.push(List { words, choice: Alias::new(&weights) });
@@ -209,12 +209,12 @@ impl Reader {
 }
 
 /// Weights of the Zipf-Mandelbrot law with an exponent of 1.
-fn by_rank(count: usize, shift: u64) -> Vec<u64> {
+fn rank_weights(count: usize, shift: u64) -> Vec<u64> {
     (1..=count as u64).map(|rank| (1 << 32) / (rank + shift)).collect()
 }
 
 /// The weights of two groups in one, `per_mille` of the whole in the second.
-fn share(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
+fn mix_weights(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
     let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
     let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));
     common.chain(rare.iter().map(|weight| weight * per_mille / rare_total.max(1))).collect()

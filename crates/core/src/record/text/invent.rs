@@ -34,7 +34,7 @@ pub(super) fn invent_words(
     taken: &HashMap<String, u16>,
     rng: &mut Rng,
 ) -> Vec<String> {
-    let capital = listed.iter().all(|word| word.starts_with(|first: char| first.is_ascii_uppercase()));
+    let is_capitalised = listed.iter().all(|word| word.starts_with(|first: char| first.is_ascii_uppercase()));
     let mut words = Vec::with_capacity(count);
     let mut seen = HashSet::new();
     while words.len() < count {
@@ -43,7 +43,7 @@ pub(super) fn invent_words(
             Some(ending) => stem(rng) + ending,
             None => form.trim_end_matches('-').to_owned() + choose(listed, rng),
         };
-        if capital {
+        if is_capitalised {
             word[..1].make_ascii_uppercase();
         }
         if word.len() <= MAX_LETTERS && !taken.contains_key(&word) && seen.insert(word.clone()) {
@@ -64,6 +64,6 @@ fn stem(rng: &mut Rng) -> String {
     stem
 }
 
-fn choose<'a>(from: &[&'a str], rng: &mut Rng) -> &'a str {
-    from[rng.below(from.len() as u32) as usize]
+fn choose<'a>(choices: &[&'a str], rng: &mut Rng) -> &'a str {
+    choices[rng.below(choices.len() as u32) as usize]
 }

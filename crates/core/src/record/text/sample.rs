@@ -33,10 +33,10 @@ pub(super) struct Alias {
     buckets: Vec<Bucket>,
 }
 
-/// Below `share` (of 2^32) a bucket stands for its own index, above for `other`.
+/// Below `share` (of 2^32) a bucket stands for its own index, above for `alias`.
 struct Bucket {
     share: u32,
-    other: u16,
+    alias: u16,
 }
 
 impl Alias {
@@ -48,14 +48,14 @@ impl Alias {
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..rest.len()).partition(|&index| rest[index] < total);
         let mut buckets: Vec<Bucket> =
-            (0..rest.len()).map(|index| Bucket { share: u32::MAX, other: index as u16 }).collect();
-        while let (Some(&poor), Some(&rich)) = (small.last(), large.last()) {
+            (0..rest.len()).map(|index| Bucket { share: u32::MAX, alias: index as u16 }).collect();
+        while let (Some(&poor), Some(&donor)) = (small.last(), large.last()) {
             small.pop();
-            buckets[poor] = Bucket { share: ((rest[poor] << 32) / total) as u32, other: rich as u16 };
-            rest[rich] -= total - rest[poor];
-            if rest[rich] < total {
+            buckets[poor] = Bucket { share: ((rest[poor] << 32) / total) as u32, alias: donor as u16 };
+            rest[donor] -= total - rest[poor];
+            if rest[donor] < total {
                 large.pop();
-                small.push(rich);
+                small.push(donor);
             }
         }
         Alias { buckets }
@@ -66,7 +66,7 @@ impl Alias {
         let product = u64::from(draw) * self.buckets.len() as u64;
         let index = (product >> 32) as usize;
         let bucket = &self.buckets[index];
-        if (product as u32) < bucket.share { index } else { usize::from(bucket.other) }
+        if (product as u32) < bucket.share { index } else { usize::from(bucket.alias) }
     }
 }
 

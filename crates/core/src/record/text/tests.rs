@@ -54,8 +54,8 @@ fn how_the_text_is_cut_into_calls_changes_nothing() {
 #[test]
 fn it_reads_as_wrapped_prose() {
     let text = String::from_utf8(text(4, 1 << 20)).unwrap();
-    let known = |byte: u8| byte.is_ascii_alphabetic() || b" \n,.;:!?\"'()-".contains(&byte);
-    assert_eq!(text.bytes().find(|&byte| !known(byte)).map(char::from), None);
+    let is_prose = |byte: u8| byte.is_ascii_alphabetic() || b" \n,.;:!?\"'()-".contains(&byte);
+    assert_eq!(text.bytes().find(|&byte| !is_prose(byte)).map(char::from), None);
     assert!(text.lines().all(|line| line.len() <= LINE_BYTES && !line.ends_with(' ')));
     let body = &text[..text.rfind("\n\n").unwrap()];
     for paragraph in body.split("\n\n") {
@@ -75,9 +75,9 @@ fn it_compresses_as_books_do() -> Result<()> {
         let text = text(seed, 8 << 20);
         for (name, size, slices, books) in BOOKS {
             for (codec, book) in CODECS.iter().zip(books) {
-                let ours = ratio(codec, &text, size, slices)?;
-                let off = ours / book - 1.0;
-                assert!(off.abs() <= TOLERANCE, "{name} under {}: {ours:.3}, books {book}", codec.name);
+                let text_ratio = ratio(codec, &text, size, slices)?;
+                let deviation = text_ratio / book - 1.0;
+                assert!(deviation.abs() <= TOLERANCE, "{name} under {}: {text_ratio:.3}, books {book}", codec.name);
             }
         }
     }
@@ -92,10 +92,10 @@ fn the_guide_shows_these_figures() -> Result<()> {
         let cells: Vec<f64> =
             row.split('|').filter_map(|cell| cell.trim().trim_end_matches(" %").parse().ok()).collect();
         for (index, (codec, book)) in CODECS.iter().zip(books).enumerate() {
-            let [theirs, ours, percent] = cells[3 * index..3 * index + 3] else { panic!("{row}") };
-            assert_eq!(theirs, book, "{row}");
-            assert!((ratio(codec, &text, size, slices)? / ours - 1.0).abs() < 0.01, "{}: {row}", codec.name);
-            assert!((100.0 * (ours / theirs - 1.0) - percent).abs() < 0.15, "{}: {row}", codec.name);
+            let [book_ratio, text_ratio, percent] = cells[3 * index..3 * index + 3] else { panic!("{row}") };
+            assert_eq!(book_ratio, book, "{row}");
+            assert!((ratio(codec, &text, size, slices)? / text_ratio - 1.0).abs() < 0.01, "{}: {row}", codec.name);
+            assert!((100.0 * (text_ratio / book_ratio - 1.0) - percent).abs() < 0.15, "{}: {row}", codec.name);
         }
     }
     Ok(())

@@ -23,10 +23,10 @@ impl Urn {
     pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         let draw = rng.next();
         let mask = self.words.len() - 1;
-        let place = draw as usize & mask;
-        let word = self.words[place];
-        let other = (draw >> 32) as usize & mask;
-        self.words[if draw >> 56 < self.spread { other } else { place }] = word;
+        let index = draw as usize & mask;
+        let word = self.words[index];
+        let second_index = (draw >> 32) as usize & mask;
+        self.words[if draw >> 56 < self.spread { second_index } else { index }] = word;
         self.draws += 1;
         word
     }

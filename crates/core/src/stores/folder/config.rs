@@ -7,7 +7,7 @@ use crate::store::{
 };
 
 const LEVELS: SettingDef = SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file")
-    .read_by(OURS)
+    .read_by(READ_BY_STOREBENCH)
     .tune(&["1", "3"]);
 const LEVEL_BYTES: SettingDef = SettingDef::new(
     "level_bytes",
@@ -15,7 +15,7 @@ const LEVEL_BYTES: SettingDef = SettingDef::new(
     "2",
     "bytes of the key that name a directory: its fan-out, 16 for each byte with keys of hexadecimal digits",
 )
-.read_by(OURS)
+.read_by(READ_BY_STOREBENCH)
 .tune(&["1"]);
 const WRITE: SettingDef = SettingDef::new(
     "write",
@@ -25,14 +25,14 @@ const WRITE: SettingDef = SettingDef::new(
 )
 .varying()
 .promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
-.limiting(|value, can| can.replaces_whole |= value == "rename")
-.read_by(OURS)
+.limiting(|value, capabilities| capabilities.replaces_whole |= value == "rename")
+.read_by(READ_BY_STOREBENCH)
 .tune(&["rename"]);
 const SYNC_FILE: SettingDef =
     SettingDef::new("sync_file", "true or false", "false; true at power", "fsync of a file that was written")
         .varying()
         .promising("without it a power cut can leave new values empty: process")
-        .read_by(OURS);
+        .read_by(READ_BY_STOREBENCH);
 const SYNC_FOLDER: SettingDef = SettingDef::new(
     "sync_folder",
     "true or false",
@@ -40,9 +40,9 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
     "fsync of a file's directory after each write and removal, and of new directories above it",
 ).varying()
 .promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
-.read_by(OURS);
+.read_by(READ_BY_STOREBENCH);
 
-const OURS: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
+const READ_BY_STOREBENCH: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
 
 pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
 pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
@@ -91,13 +91,13 @@ impl Config {
             levels: number(LEVELS.name)?.unwrap_or(layout.levels),
             level_bytes: number(LEVEL_BYTES.name)?.unwrap_or(layout.level_bytes),
         };
-        let power = options.guarantee == Some(Guarantee::Power);
+        let is_power = options.guarantee == Some(Guarantee::Power);
         let word = given.word(WRITE.name, &["overwrite", "rename"])?;
         let config = Config {
             layout,
-            rename: word.map_or(power, |word| word == "rename"),
-            sync_file: given.flag(SYNC_FILE.name)?.unwrap_or(power),
-            sync_folder: given.flag(SYNC_FOLDER.name)?.unwrap_or(power),
+            rename: word.map_or(is_power, |word| word == "rename"),
+            sync_file: given.flag(SYNC_FILE.name)?.unwrap_or(is_power),
+            sync_folder: given.flag(SYNC_FOLDER.name)?.unwrap_or(is_power),
         };
         hold_to_tier(options, config.tier())?;
         Ok(config)

@@ -54,7 +54,7 @@ pub(super) fn sync_file_system(root: &File) -> Result<()> {
 /// Whether `syncfs` reaches the device here. FUSE and 9p do not pass it on, so only file systems known to be whole count.
 #[cfg(target_os = "linux")]
 fn syncfs_is_whole(directory: &File) -> bool {
-    const KNOWN: [u32; 11] = [
+    const WHOLE_SYNCFS: [u32; 11] = [
         0x0000_EF53, // ext2, ext3, ext4
         0x5846_5342, // XFS
         0x9123_683E, // Btrfs
@@ -68,7 +68,7 @@ fn syncfs_is_whole(directory: &File) -> bool {
         0x0102_1994, // tmpfs
     ];
     // The magic numbers have 32 bits, whatever the width and the sign of the field.
-    rustix::fs::fstatfs(directory).is_ok_and(|about| KNOWN.contains(&(about.f_type as u32)))
+    rustix::fs::fstatfs(directory).is_ok_and(|stat| WHOLE_SYNCFS.contains(&(stat.f_type as u32)))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -91,15 +91,15 @@ impl LastShutdown {
     /// How the store below `root` was left; from now on it counts as open. Lists no directory, so that what was cold stays so.
     /// Fails with [`StoreError::SettingNotTaken`] when it was closed with another layout, and leaves it closed.
     pub(super) fn take(root: &File, layout: Layout) -> Result<LastShutdown> {
-        let durable = noted_layout(root, CLOSED_DURABLE)?;
-        let closed = noted_layout(root, CLOSED)?;
-        for noted in [&durable, &closed].into_iter().flatten() {
+        let durable = read_noted_layout(root, CLOSED_DURABLE)?;
+        let closed = read_noted_layout(root, CLOSED)?;
+        for layout_at_close in [&durable, &closed].into_iter().flatten() {
             // One without a word is of a store that was closed before layouts could be set.
-            if !noted.is_empty() && *noted != layout.to_string() {
+            if !layout_at_close.is_empty() && *layout_at_close != layout.to_string() {
                 return Err(StoreError::SettingNotTaken {
                     name: "levels, level_bytes".into(),
                     asked: layout.to_string(),
-                    read_back: noted.clone(),
+                    read_back: layout_at_close.clone(),
                 });
             }
         }
@@ -127,7 +127,7 @@ impl LastShutdown {
 }
 
 /// The layout in a note; `None` without one.
-fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
+fn read_noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(root, name, flags, Mode::empty()) {
         Ok(file) => File::from(file),
@@ -170,9 +170,9 @@ pub(super) fn walk(
                 if layout.levels > 0 && !is_dots(name) && name.count_bytes() == layout.level_bytes =>
             {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                let below = rustix::fs::openat(directory, name, flags, Mode::empty());
-                let below = File::from(below.map_err(StoreError::io("open a directory"))?);
-                walk(&below, Layout { levels: layout.levels - 1, ..layout }, visit)?;
+                let subdirectory = rustix::fs::openat(directory, name, flags, Mode::empty());
+                let subdirectory = File::from(subdirectory.map_err(StoreError::io("open a directory"))?);
+                walk(&subdirectory, Layout { levels: layout.levels - 1, ..layout }, visit)?;
             }
             _ => {}
         }

@@ -29,13 +29,13 @@ fn open_with(
 }
 
 fn files(directory: &Path) -> Vec<String> {
-    fn collect(root: &Path, directory: &Path, into: &mut Vec<String>) {
+    fn collect(root: &Path, directory: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                collect(root, &path, into);
+                collect(root, &path, found);
             } else {
-                into.push(path.strip_prefix(root).unwrap().to_str().unwrap().into());
+                found.push(path.strip_prefix(root).unwrap().to_str().unwrap().into());
             }
         }
     }
@@ -67,13 +67,13 @@ fn temporary_files_of_a_crash_are_removed_and_never_counted() {
         let directory = tempfile::tempdir().unwrap();
         let store = open(&def, directory.path(), Guarantee::Power);
         store.session().unwrap().insert(KEY, b"one").unwrap();
-        let left = directory.path().join(format!("{folder}.storebench-tmp-7-0"));
-        std::fs::write(&left, "half").unwrap();
+        let leftover = directory.path().join(format!("{folder}.storebench-tmp-7-0"));
+        std::fs::write(&leftover, "half").unwrap();
         assert_eq!(store.count().unwrap(), 1, "{}", def.name);
         store.close().unwrap();
 
         let store = open(&def, directory.path(), Guarantee::Process);
-        assert!(!left.exists(), "{}", def.name);
+        assert!(!leftover.exists(), "{}", def.name);
         assert_eq!(store.count().unwrap(), 1, "{}", def.name);
     }
 }
@@ -102,21 +102,21 @@ fn keys_that_would_leave_their_place_are_refused() {
     let nested: &[&[u8]] = &[b"", b"abcd", b"..abcd", b"ab..cd", b"abcd.", b"abcd..", b"ab/cdef", b"abcd\0"];
     for (def, keys) in [(FLAT_FOLDER, flat), (NESTED_FOLDER, nested)] {
         for guarantee in [Guarantee::Process, Guarantee::Power] {
-            let above = tempfile::tempdir().unwrap();
-            let directory = above.path().join("store");
+            let parent = tempfile::tempdir().unwrap();
+            let directory = parent.path().join("store");
             std::fs::create_dir(&directory).unwrap();
             let store = open(&def, &directory, guarantee);
             let mut session = store.session().unwrap();
             for key in keys {
-                let shown = format!("{} at {guarantee}: {:?}", def.name, String::from_utf8_lossy(key));
-                let refused = |result| matches!(result, Err(StoreError::Unsupported(_)));
-                assert!(refused(session.insert(key, b"x")), "{shown}");
-                assert!(refused(session.update(key, b"x")), "{shown}");
-                assert!(refused(session.remove(key)), "{shown}");
-                assert!(refused(session.get(key, &mut |_| ()).map(drop)), "{shown}");
-                assert!(refused(session.insert_batch(&[(KEY, b"x"), (key, b"x")])), "{shown}");
+                let context = format!("{} at {guarantee}: {:?}", def.name, String::from_utf8_lossy(key));
+                let is_refused = |result| matches!(result, Err(StoreError::Unsupported(_)));
+                assert!(is_refused(session.insert(key, b"x")), "{context}");
+                assert!(is_refused(session.update(key, b"x")), "{context}");
+                assert!(is_refused(session.remove(key)), "{context}");
+                assert!(is_refused(session.get(key, &mut |_| ()).map(drop)), "{context}");
+                assert!(is_refused(session.insert_batch(&[(KEY, b"x"), (key, b"x")])), "{context}");
             }
-            let strays: Vec<String> = files(above.path());
+            let strays: Vec<String> = files(parent.path());
             assert!(
                 strays.iter().all(|path| !path.contains("tmp") && path.starts_with("store/")),
                 "{strays:?}"
@@ -146,16 +146,16 @@ fn a_synced_folder_puts_each_file_in_place_by_rename() {
         session.insert(KEY, b"the old value").unwrap();
         let path = directory.path().join(&files(directory.path())[0]);
         // A file that is held open keeps the old content only if it is replaced and not written over.
-        let mut held = std::fs::File::open(path).unwrap();
+        let mut old_file = std::fs::File::open(path).unwrap();
         session.update(KEY, b"new").unwrap();
         let mut old = String::new();
-        std::io::Read::read_to_string(&mut held, &mut old).unwrap();
+        std::io::Read::read_to_string(&mut old_file, &mut old).unwrap();
         assert_eq!(old, "the old value", "{}", def.name);
     }
 }
 
 /// A store at `power` that syncs a batch in the given way, whatever the file system allows.
-fn grouped(directory: &Path, layout: Layout, group: GroupSync) -> Folder {
+fn folder_with_group(directory: &Path, layout: Layout, group: GroupSync) -> Folder {
     let root = File::open(directory).unwrap();
     let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
     let config = Config { layout, rename: true, sync_file: true, sync_folder: true };
@@ -167,7 +167,7 @@ fn a_batch_is_whole_in_either_way_to_sync_it() {
     for layout in [Layout::FLAT, Layout::NESTED] {
         for group in [GroupSync::FileSystem, GroupSync::EachFile] {
             let directory = tempfile::tempdir().unwrap();
-            let store = grouped(directory.path(), layout, group);
+            let store = folder_with_group(directory.path(), layout, group);
             let mut session = store.session().unwrap();
             session.insert(b"aabbccdd", b"old").unwrap();
             session
@@ -188,7 +188,7 @@ fn a_batch_is_whole_in_either_way_to_sync_it() {
 #[test]
 fn directories_that_were_never_synced_stay_fresh() {
     let directory = tempfile::tempdir().unwrap();
-    let store = grouped(directory.path(), Layout::NESTED, GroupSync::FileSystem);
+    let store = folder_with_group(directory.path(), Layout::NESTED, GroupSync::FileSystem);
     // A file can't take the place of a directory.
     std::fs::create_dir_all(directory.path().join("aa/bb/ccdd")).unwrap();
     let mut session = store.session().unwrap();
@@ -216,22 +216,22 @@ fn listed_at_opening(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> 
 fn a_store_that_was_closed_is_opened_without_listing_a_directory() {
     use Guarantee::{Power, Process};
     for def in [FLAT_FOLDER, NESTED_FOLDER] {
-        for (first, then) in [(Process, Process), (Power, Power), (Power, Process), (Process, Power)] {
-            let shown = format!("{}, {first} then {then}", def.name);
+        for (first, second) in [(Process, Process), (Power, Power), (Power, Process), (Process, Power)] {
+            let context = format!("{}, {first} then {second}", def.name);
             let directory = tempfile::tempdir().unwrap();
             let store = open(&def, directory.path(), first);
             store.session().unwrap().insert(KEY, b"one").unwrap();
             store.close().unwrap();
-            let (store, listed) = listed_at_opening(&def, directory.path(), then);
-            assert_eq!(listed, 0, "{shown}");
-            assert_eq!(files(directory.path()).len(), 1, "{shown}: nothing but the record while it is open");
+            let (store, listed) = listed_at_opening(&def, directory.path(), second);
+            assert_eq!(listed, 0, "{context}");
+            assert_eq!(files(directory.path()).len(), 1, "{context}: nothing but the record while it is open");
             // As after a crash: it was never closed.
             drop(store);
-            let (store, listed) = listed_at_opening(&def, directory.path(), then);
-            assert!(listed > 0, "{shown}");
-            assert_eq!(store.count().unwrap(), 1, "{shown}");
+            let (store, listed) = listed_at_opening(&def, directory.path(), second);
+            assert!(listed > 0, "{context}");
+            assert_eq!(store.count().unwrap(), 1, "{context}");
             store.close().unwrap();
-            assert_eq!(open(&def, directory.path(), first).count().unwrap(), 1, "{shown}");
+            assert_eq!(open(&def, directory.path(), first).count().unwrap(), 1, "{context}");
         }
     }
 }
@@ -244,9 +244,9 @@ fn where_files_are_synced_one_by_one_only_what_may_not_be_durable_is_listed() {
         store.session().unwrap().insert(KEY, b"one").unwrap();
         store.close().unwrap();
         let root = File::open(directory.path()).unwrap();
-        let left = LastShutdown::take(&root, Layout::NESTED).unwrap();
+        let last_shutdown = LastShutdown::take(&root, Layout::NESTED).unwrap();
         let before = LISTED.get();
-        super::make_durable(&root, Layout::NESTED, GroupSync::EachFile, left).unwrap();
+        super::make_durable(&root, Layout::NESTED, GroupSync::EachFile, last_shutdown).unwrap();
         assert_eq!(LISTED.get() > before, listed, "closed at {closed_at}");
     }
 }
@@ -307,7 +307,7 @@ fn a_folder_that_was_closed_with_another_layout_is_not_opened() {
 #[test]
 fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
     use Guarantee::{Power, Process};
-    let ways = [
+    let cases = [
         ("overwrite", false, false, Process, Loss::Unfinished, Loss::Torn),
         ("overwrite", true, false, Process, Loss::Unfinished, Loss::Torn),
         ("overwrite", false, true, Process, Loss::Unfinished, Loss::Torn),
@@ -317,7 +317,7 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
         ("rename", false, true, Process, Loss::Nothing, Loss::Torn),
         ("rename", true, true, Power, Loss::Nothing, Loss::Nothing),
     ];
-    for (write, sync_file, sync_folder, tier, kill, power_cut) in ways {
+    for (write, sync_file, sync_folder, tier, kill, power_cut) in cases {
         let (file, folder) = (sync_file.to_string(), sync_folder.to_string());
         let settings = [("write", write), ("sync_file", &file), ("sync_folder", &folder)];
         let directory = tempfile::tempdir().unwrap();
@@ -328,16 +328,16 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
 
         let mut session = store.session().unwrap();
         session.insert(KEY, b"the old value").unwrap();
-        let mut held = File::open(directory.path().join(&files(directory.path())[0])).unwrap();
+        let mut old_file = File::open(directory.path().join(&files(directory.path())[0])).unwrap();
         session.update(KEY, b"new").unwrap();
         let mut seen = String::new();
-        std::io::Read::read_to_string(&mut held, &mut seen).unwrap();
+        std::io::Read::read_to_string(&mut old_file, &mut seen).unwrap();
         assert_eq!(seen == "the old value", write == "rename", "{settings:?}: {seen}");
         drop(session);
         store.close().unwrap();
 
-        let other = if tier == Power { Process } else { Power };
-        let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other), &settings).err();
-        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{settings:?} at {other}: {refused:?}");
+        let other_tier = if tier == Power { Process } else { Power };
+        let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other_tier), &settings).err();
+        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{settings:?} at {other_tier}: {refused:?}");
     }
 }

@@ -7,29 +7,29 @@ use std::fmt;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::Map;
+use super::Records;
 
-pub(super) fn write(map: &Map, into: &mut Vec<u8>) {
-    struct Records<'m>(&'m Map);
-    impl Serialize for Records<'_> {
+pub(super) fn write(records: &Records, out: &mut Vec<u8>) {
+    struct RecordsAsObject<'m>(&'m Records);
+    impl Serialize for RecordsAsObject<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let mut records = serializer.serialize_map(Some(self.0.len()))?;
+            let mut object = serializer.serialize_map(Some(self.0.len()))?;
             for (key, value) in self.0 {
-                records.serialize_entry(&text(key), &text(value))?;
+                object.serialize_entry(&text(key), &text(value))?;
             }
-            records.end()
+            object.end()
         }
     }
     // Memory takes all, and texts and maps of texts can be written.
-    let _ = serde_json::to_writer(into, &Records(map));
+    let _ = serde_json::to_writer(out, &RecordsAsObject(records));
 }
 
 /// Fails when the text is no object of texts, or has a character that stands for no byte.
-pub(super) fn read(text: &[u8]) -> serde_json::Result<Map> {
+pub(super) fn read(text: &[u8]) -> serde_json::Result<Records> {
     let mut json = serde_json::Deserializer::from_slice(text);
-    let map = json.deserialize_map(Records)?;
+    let records = json.deserialize_map(RecordsVisitor)?;
     json.end()?;
-    Ok(map)
+    Ok(records)
 }
 
 fn text(bytes: &[u8]) -> Cow<'_, str> {
@@ -49,20 +49,20 @@ fn bytes<E: Error>(text: &str) -> Result<Vec<u8>, E> {
     text.chars().map(byte).collect()
 }
 
-struct Records;
+struct RecordsVisitor;
 
-impl<'de> Visitor<'de> for Records {
-    type Value = Map;
+impl<'de> Visitor<'de> for RecordsVisitor {
+    type Value = Records;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object of texts")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map, A::Error> {
-        let mut map = Map::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Records, A::Error> {
+        let mut records = Records::new();
         while let Some((key, value)) = access.next_entry::<Cow<'de, str>, Cow<'de, str>>()? {
-            map.insert(bytes(&key)?, bytes(&value)?);
+            records.insert(bytes(&key)?, bytes(&value)?);
         }
-        Ok(map)
+        Ok(records)
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{FILE, Map, ONE_FILE, TEMPORARY, json};
+use super::{FILE, ONE_FILE, Records, TEMPORARY, json};
 use crate::store::{Guarantee, OpenOptions, Result, Store, StoreError};
 
 fn open(directory: &Path, guarantee: Guarantee) -> Result<Box<dyn Store>> {
@@ -37,12 +37,12 @@ fn what_a_kill_left_of_a_new_file_goes() {
 #[test]
 fn a_file_of_something_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for (text, says) in
+    for (text, expected) in
         [("{\"a\":1}", "string"), ("", "EOF"), ("{} {}", "trailing"), ("{\"a\":\"Ω\"}", "no byte")]
     {
         fs::write(folder.path().join(FILE), text).unwrap();
         let error = open(folder.path(), Guarantee::Process).err().unwrap().to_string();
-        assert!(error.contains("not a file of records") && error.contains(says), "{text}: {error}");
+        assert!(error.contains("not a file of records") && error.contains(expected), "{text}: {error}");
     }
 }
 
@@ -54,26 +54,26 @@ fn a_change_that_cant_be_written_leaves_all_as_it_was() {
     session.insert(b"a", b"1").unwrap();
     // A directory of the name: nobody, not even root, can write it as a file.
     fs::create_dir(folder.path().join(TEMPORARY)).unwrap();
-    let failed = [
+    let results = [
         session.insert(b"b", b"2"),
         session.update(b"a", b"2"),
         session.remove(b"a"),
         session.insert_batch(&[(b"b", b"2"), (b"b", b"3")]),
     ];
-    for error in failed {
-        assert!(matches!(error, Err(StoreError::Io { .. })), "{error:?}");
+    for result in results {
+        assert!(matches!(result, Err(StoreError::Io { .. })), "{result:?}");
     }
-    let mut seen = Vec::new();
-    session.scan(b"", 10, &mut |key, value| seen.push((key.to_vec(), value.to_vec()))).unwrap();
-    assert_eq!(seen, [(b"a".to_vec(), b"1".to_vec())]);
+    let mut records = Vec::new();
+    session.scan(b"", 10, &mut |key, value| records.push((key.to_vec(), value.to_vec()))).unwrap();
+    assert_eq!(records, [(b"a".to_vec(), b"1".to_vec())]);
     assert_eq!(fs::read_to_string(folder.path().join(FILE)).unwrap(), r#"{"a":"1"}"#);
 }
 
 proptest! {
     #[test]
-    fn any_records_are_read_as_they_were_written(map: Map) {
+    fn any_records_are_read_as_they_were_written(records: Records) {
         let mut text = Vec::new();
-        json::write(&map, &mut text);
-        prop_assert_eq!(json::read(&text).unwrap(), map);
+        json::write(&records, &mut text);
+        prop_assert_eq!(json::read(&text).unwrap(), records);
     }
 }

@@ -8,22 +8,22 @@ fn summary(text: &str) -> Summary {
     Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap()
 }
 
-fn is_like(summary: &Summary, like: &TraceTraits, words: &[&str]) {
-    assert_eq!(summary.operations, like.operations);
-    for ((_, share), word) in like.mix.iter().zip(words) {
+fn assert_like(summary: &Summary, traits: &TraceTraits, words: &[&str]) {
+    assert_eq!(summary.operations, traits.operations);
+    for ((_, share), word) in traits.mix.iter().zip(words) {
         let found = summary.mix.iter().find(|known| known.operation == *word).unwrap();
         let found = found.count as f64 / summary.operations as f64;
         assert!((found - share).abs() < 0.01, "{word}: {found}");
     }
     assert_eq!(
         (summary.key_bytes.min, summary.key_bytes.max),
-        (like.key_bytes as u64, like.key_bytes as u64)
+        (traits.key_bytes as u64, traits.key_bytes as u64)
     );
-    let mean = summary.value_bytes.mean / like.value_bytes as f64;
+    let mean = summary.value_bytes.mean / traits.value_bytes as f64;
     assert!((mean - 1.0).abs() < 0.03, "{mean}");
     let zipf = summary.skew.zipf.unwrap();
-    assert!((zipf - like.zipf).abs() < 0.05, "{zipf}");
-    let rate = summary.operations as f64 / summary.span_s.unwrap() / like.rate as f64;
+    assert!((zipf - traits.zipf).abs() < 0.05, "{zipf}");
+    let rate = summary.operations as f64 / summary.span_s.unwrap() / traits.rate as f64;
     assert!((rate - 1.0).abs() < 0.05, "{rate}");
     assert_eq!(summary.stretches.iter().sum::<u64>(), summary.operations);
     assert!(summary.stretches.len() <= 60, "{:?}", summary.stretches);
@@ -32,15 +32,15 @@ fn is_like(summary: &Summary, like: &TraceTraits, words: &[&str]) {
 #[test]
 fn published_statistics_are_found_again_in_made_traces() {
     let cluster = summary(&CLUSTER_14.twitter());
-    is_like(&cluster, &CLUSTER_14, &["get", "delete", "set"]);
+    assert_like(&cluster, &CLUSTER_14, &["get", "delete", "set"]);
     assert_eq!((cluster.form, cluster.whole_seconds), (Form::Twitter, true));
     let cluster = summary(&CLUSTER_23.twitter());
-    is_like(&cluster, &CLUSTER_23, &["get", "set", "incr", "delete"]);
+    assert_like(&cluster, &CLUSTER_23, &["get", "set", "incr", "delete"]);
     let incr = cluster.mix.iter().find(|share| share.operation == "incr").unwrap();
     assert_eq!(incr.played_as, "modify");
     assert!(!incr.lost.is_empty());
     let zippy = summary(&ZIPPYDB.rocksdb());
-    is_like(&zippy, &ZIPPYDB, &["get", "put", "delete", "iterator_Seek"]);
+    assert_like(&zippy, &ZIPPYDB, &["get", "put", "delete", "iterator_Seek"]);
     assert_eq!((zippy.form, zippy.whole_seconds), (Form::RocksDb, false));
 }
 
@@ -66,8 +66,8 @@ fn sizes_are_exact_and_one_of_0_is_0() {
     assert_eq!(sizes, Sizes { mean: 65536.0, min: 65536, p50: 65536, p90: 65536, p99: 65536, max: 65536 });
     let zero = summary("operation,key,size\nset,a,0\nset,b,1000\n");
     assert_eq!((zero.working_set[2].bytes, zero.value_bytes.min, zero.value_bytes.mean), (1002, 0, 500.0));
-    let read = summary("operation,key,size\nget,a,0\nset,b,1000\nget,c,\n").facts;
-    assert_eq!((read.load_keys, read.load_value_bytes), (2, 1000));
+    let facts = summary("operation,key,size\nget,a,0\nset,b,1000\nget,c,\n").facts;
+    assert_eq!((facts.load_keys, facts.load_value_bytes), (2, 1000));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn sizes_are_read_as_they_are_written() {
     // Sorted, and the same range once, so that the same sizes have the same id.
     assert_eq!(read("10% : 1MiB + 50%:1KiB+40%:1KiB").to_string(), "90%:1KiB+10%:1MiB");
     assert_eq!(read("100%:1KiB..2KiB"), read("1KiB..2KiB"));
-    for (text, wrong) in [
+    for (text, expected) in [
         ("90%:1KiB", "come to 90%: they must come to 100%"),
         ("100%:1KiB+0%:2KiB", "each above 0%"),
         ("90%+10%:1KiB", "is not a part of the record sizes"),
@@ -24,7 +24,7 @@ fn sizes_are_read_as_they_are_written() {
         ("50%:0..10+50%:1KiB", "starts at 0"),
     ] {
         let error = text.parse::<Sizes>().unwrap_err();
-        assert!(error.contains(wrong), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
     }
     let many: Vec<String> = (1..=50).map(|size| format!("2%:{size}B")).collect();
     assert!(many.join("+").parse::<Sizes>().unwrap_err().contains("50 parts: at most 32"));
@@ -63,15 +63,15 @@ proptest! {
     ) {
         const DRAWN: usize = 20_000;
         let total: u32 = parts.iter().map(|part| part.0).sum();
-        let mut made: Vec<SizePart> = parts
+        let mut size_parts: Vec<SizePart> = parts
             .iter()
             .map(|(share, from, width)| SizePart {
                 range: SizeRange { from: *from, to: from + width },
                 share: (u64::from(*share) * u64::from(WHOLE) / u64::from(total)) as u32,
             })
             .collect();
-        made[0].share += WHOLE - made.iter().map(|part| part.share).sum::<u32>();
-        let sizes = Sizes::from_parts(&made).unwrap();
+        size_parts[0].share += WHOLE - size_parts.iter().map(|part| part.share).sum::<u32>();
+        let sizes = Sizes::from_parts(&size_parts).unwrap();
         prop_assert_eq!(read(&sizes.to_string()), sizes);
         let mut random = fastrand::Rng::with_seed(seed);
         let mut drawn: Vec<u64> = (0..DRAWN).map(|_| sizes.draw(random.u64(..))).collect();
@@ -80,10 +80,10 @@ proptest! {
         for (index, size) in drawn.iter().enumerate() {
             let next = drawn.get(index + 1);
             if next != Some(size) {
-                let seen = (index + 1) as f64 / DRAWN as f64;
-                let law = sizes.share_up_to(*size) / f64::from(WHOLE);
+                let observed_share = (index + 1) as f64 / DRAWN as f64;
+                let expected_share = sizes.share_up_to(*size) / f64::from(WHOLE);
                 // Beyond 3.3 / sqrt(n) in about one of a thousand million draws.
-                prop_assert!((seen - law).abs() < 3.3 / (DRAWN as f64).sqrt(), "{size}: {seen} against {law}");
+                prop_assert!((observed_share - expected_share).abs() < 3.3 / (DRAWN as f64).sqrt(), "{size}: {observed_share} against {expected_share}");
             }
         }
     }

@@ -17,19 +17,19 @@ pub struct MemoryShare {
     /// Where it says that.
     pub source: &'static str,
     /// Converts bytes into the setting's unit.
-    write: fn(u64) -> String,
+    format: fn(u64) -> String,
 }
 
 impl MemoryShare {
-    /// One part in `of`.
-    pub const fn one_in(of: u64, says: &'static str, source: &'static str) -> MemoryShare {
-        let write: fn(u64) -> String = |bytes| bytes.to_string();
-        MemoryShare { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
+    /// One part in `denominator`.
+    pub const fn one_in(denominator: u64, says: &'static str, source: &'static str) -> MemoryShare {
+        let format: fn(u64) -> String = |bytes| bytes.to_string();
+        MemoryShare { part: (1, denominator), step: 1, by_session: false, only_with: None, says, source, format }
     }
 
     /// Takes this number of parts.
-    pub const fn times(self, parts: u64) -> MemoryShare {
-        MemoryShare { part: (parts, self.part.1), ..self }
+    pub const fn times(self, numerator: u64) -> MemoryShare {
+        MemoryShare { part: (numerator, self.part.1), ..self }
     }
 
     /// Takes the part only if another setting has this value.
@@ -48,25 +48,25 @@ impl MemoryShare {
     }
 
     /// Writes the setting in another form than as a number of bytes.
-    pub const fn written(self, write: fn(u64) -> String) -> MemoryShare {
-        MemoryShare { write, ..self }
+    pub const fn written(self, format: fn(u64) -> String) -> MemoryShare {
+        MemoryShare { format, ..self }
     }
 
     /// The part in words: `1/4 of the memory, if engine=tree`.
     pub fn describe(&self) -> String {
-        let (parts, of) = self.part;
+        let (numerator, denominator) = self.part;
         let sessions = if self.by_session { ", divided by the sessions" } else { "" };
         let only = self.only_with.map_or(String::new(), |(name, value)| format!(", if {name}={value}"));
-        format!("{parts}/{of} of the memory{sessions}{only}")
+        format!("{numerator}/{denominator} of the memory{sessions}{only}")
     }
 
     /// The setting's value on a machine with this memory in bytes.
     pub fn value(&self, memory: u64, sessions: u64) -> String {
-        let (parts, of) = self.part;
-        let all = u128::from(memory) * u128::from(parts) / u128::from(of.max(1));
-        let own = if self.by_session { all / u128::from(sessions.max(1)) } else { all };
-        let own = u64::try_from(own).unwrap_or(u64::MAX);
-        (self.write)(own - own % self.step.max(1))
+        let (numerator, denominator) = self.part;
+        let whole_share = u128::from(memory) * u128::from(numerator) / u128::from(denominator.max(1));
+        let bytes = if self.by_session { whole_share / u128::from(sessions.max(1)) } else { whole_share };
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        (self.format)(bytes - bytes % self.step.max(1))
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::result::{Counters, Measurements, OVERALL, OperationResult, Warning};
 
 /// How far a phase may exceed its share before its figures are another machine's.
-const TOLERATED: f64 = 1.25;
+const TOLERATED_FACTOR: f64 = 1.25;
 
 /// The operations of a trial that had more of a processor's time than their share of it, in millionths.
 pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Warning> {
@@ -12,13 +12,13 @@ pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Warning> {
     let overall = measured.operation(OVERALL).and_then(|overall| overall.counters.as_ref());
     let warning = |operation: &OperationResult| {
         let counters = operation.counters.as_ref().or(overall)?;
-        let had = used_share(counters)?;
-        (had > share * TOLERATED).then(|| Warning {
+        let used = used_share(counters)?;
+        (used > share * TOLERATED_FACTOR).then(|| Warning {
             figure: operation.operation.clone(),
             reason: format!(
                 "it had {:.0} % of a processor's time, where the machine's share is {} %: the work was over too soon for that to \
                  take effect, so measure more operations",
-                had * 100.0,
+                used * 100.0,
                 // Divided once, to give exactly the number that was asked for.
                 millionths as f64 / 1e4
             ),
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    fn doubted(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
+    fn figures_with_warnings(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
         let empty = Measurements::default();
         let measured = Measurements { operations, ..empty };
         beyond_share(&measured, millionths).into_iter().map(|warning| warning.figure).collect()
@@ -92,9 +92,9 @@ mod tests {
                 operation("remove", None),
             ]
         };
-        assert_eq!(doubted(operations(), 55_000), ["get"]);
-        assert_eq!(doubted(operations(), 40_000), ["get", "insert"]);
-        assert!(doubted(operations(), 1_000_000).is_empty());
+        assert_eq!(figures_with_warnings(operations(), 55_000), ["get"]);
+        assert_eq!(figures_with_warnings(operations(), 40_000), ["get", "insert"]);
+        assert!(figures_with_warnings(operations(), 1_000_000).is_empty());
     }
 
     #[test]
@@ -114,6 +114,6 @@ mod tests {
     #[test]
     fn parts_of_a_mix_are_doubted_with_it() {
         let operations = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
-        assert_eq!(doubted(operations, 55_000), [OVERALL, "read"]);
+        assert_eq!(figures_with_warnings(operations, 55_000), [OVERALL, "read"]);
     }
 }
