@@ -17,7 +17,7 @@ const NAMED_ALONE: &str = "one-file";
 fn every_store_runs_at_every_guarantee_that_it_offers() {
     let scratch = Scratch::in_memory();
     let arguments = TINY.replace("--guarantee process", "--guarantee process,power,default");
-    let said = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
+    let output = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
     let run = scratch.results();
     let built = || STORES.iter().filter(|store| store.runs_by_default() && store.name != NAMED_ALONE);
     let wanted = [Some(Guarantee::Process), Some(Guarantee::Power), None];
@@ -41,9 +41,9 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
     let run = scratch.only_run();
     let name = run.strip_prefix(scratch.path()).unwrap().display().to_string();
     for file in ["run.json", "results.jsonl", "report.html"] {
-        assert!(said.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{said}");
+        assert!(output.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{output}");
     }
-    assert!(said.err.contains(&format!("storebench report {name} --table")), "{said}");
+    assert!(output.err.contains(&format!("storebench report {name} --table")), "{output}");
     let table = scratch.storebench("report latest --table").ends(Exit::Success).out;
     for store in built() {
         assert!(table.contains(store.name), "{} is in no table\n{table}", store.name);
@@ -52,16 +52,16 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
 
 #[test]
 fn stores_are_listed_with_what_they_can() {
-    let said = Scratch::in_memory().storebench("stores").ends(Exit::Success);
-    let head = said.out.lines().next().unwrap();
+    let output = Scratch::in_memory().storebench("stores").ends(Exit::Success);
+    let head = output.out.lines().next().unwrap();
     for title in ["store", "kind", "version", "guarantees", "order", "sessions", "codec"] {
         assert!(head.contains(title), "{head}");
     }
     for store in STORES {
-        let mut lines = said.out.lines();
+        let mut lines = output.out.lines();
         let line = lines.find(|line| line.split_whitespace().next() == Some(store.name)).unwrap();
         if store.open.is_err() {
-            assert!(line.starts_with(&format!("{} is not built: ", store.name)), "{said}");
+            assert!(line.starts_with(&format!("{} is not built: ", store.name)), "{output}");
             continue;
         }
         assert!(line.contains(store.kind.name()), "{line}");

@@ -97,9 +97,9 @@ fn sessions_on_clients_do_what_sessions_here_do() {
     there.run(WORK).ends(Exit::Success);
     let alone = there.scratch.results();
     fs::remove_dir_all(there.scratch.only_run()).unwrap();
-    let said = there.run(&format!("{WORK} --clients alpha,beta")).ends(Exit::Success);
-    assert!(said.err.contains("copying this program"), "{said}");
-    assert!(said.out.contains("The load came from the clients alpha and beta."), "{said}");
+    let output = there.run(&format!("{WORK} --clients alpha,beta")).ends(Exit::Success);
+    assert!(output.err.contains("copying this program"), "{output}");
+    assert!(output.out.contains("The load came from the clients alpha and beta."), "{output}");
     let run = there.scratch.results();
     assert_complete(&run, 1, 1);
     assert_eq!(counts(&run), counts(&alone));
@@ -127,9 +127,9 @@ fn sessions_on_clients_do_what_sessions_here_do() {
 fn clients_that_can_t_be_had_are_told_before_anything_is_made() {
     let Some(there) = There::start() else { return };
     let refused = |more: &str, exit: Exit, words: &[&str]| {
-        let said = there.run(&format!("{WORK} {more}")).ends(exit);
-        let last = said.err.lines().last().unwrap();
-        assert!(last.starts_with("storebench: ") && words.iter().all(|word| last.contains(word)), "{said}");
+        let output = there.run(&format!("{WORK} {more}")).ends(exit);
+        let last = output.err.lines().last().unwrap();
+        assert!(last.starts_with("storebench: ") && words.iter().all(|word| last.contains(word)), "{output}");
         assert!(there.scratch.runs().is_empty());
     };
     refused(
@@ -142,8 +142,8 @@ fn clients_that_can_t_be_had_are_told_before_anything_is_made() {
     refused("--clients alpha,beta,alpha", Exit::BadValue, &["clients names alpha twice"]);
     refused("--clients alpha,", Exit::BadValue, &["clients names a host that has no name"]);
     let few = &WORK.replace("--threads 5", "--threads 1");
-    let said = there.run(&format!("{few} --clients alpha,beta"));
-    said.complains(Exit::Nothing, &["2 clients can't share 1 thread"]);
+    let output = there.run(&format!("{few} --clients alpha,beta"));
+    output.complains(Exit::Nothing, &["2 clients can't share 1 thread"]);
     let arguments = "run crud --store flat-folder --threads 2 --clients alpha --quick";
     let arguments: Vec<&str> = arguments.split(' ').collect();
     said_of(&there, &arguments)
@@ -175,9 +175,9 @@ fn a_client_with_another_program_says_so() {
     for (host, why) in [("old", "it is version 0.0.0, and this is"), ("bare", "not found")] {
         let mut command = there.command(&format!("{WORK} --clients {host}"));
         let path = format!("{}:{}", ssh.parent().unwrap().display(), std::env::var("PATH").unwrap());
-        let said = said(command.env("PATH", path)).ends(Exit::Unreachable);
-        assert!(said.err.contains(&format!("{host}: no program runs there: ")), "{said}");
-        assert!(said.err.contains(why), "{said}");
+        let output = said(command.env("PATH", path)).ends(Exit::Unreachable);
+        assert!(output.err.contains(&format!("{host}: no program runs there: ")), "{output}");
+        assert!(output.err.contains(why), "{output}");
     }
     assert!(there.scratch.runs().is_empty());
 }

@@ -383,19 +383,19 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = Said::new(&output);
+    let output = Said::new(&output);
     // Not every system lets its users limit a trial.
-    let unlimited = script.contains("--machine") && said.err.contains("can't be limited here");
+    let unlimited = script.contains("--machine") && output.err.contains("can't be limited here");
     // Nor lets them mount, or has all that every study needs.
     let is_in_image = ["--place", "run crash"].iter().any(|word| script.contains(word));
-    let unmounted = is_in_image && said.err.contains("no cell can run");
+    let unmounted = is_in_image && output.err.contains("no cell can run");
     let incomplete =
-        script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
+        script.contains("storebench doctor") && output.code == Some(Exit::Incomplete.code().into());
     // Nor room for ten million records.
-    let too_large = said.err.contains("no cell can run") && said.err.contains(" of disk, and ");
+    let too_large = output.err.contains("no cell can run") && output.err.contains(" of disk, and ");
     // Other tests run at the same time.
     let disturbed =
-        script.contains("storebench check") && said.out.contains("Not judged, unless twice as fast");
+        script.contains("storebench check") && output.out.contains("Not judged, unless twice as fast");
     let code = match () {
         () if too_large => Exit::DiskFull,
         () if unlimited || unmounted => Exit::Nothing,
@@ -403,5 +403,5 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
         () if disturbed => Exit::Unsound,
         () => Exit::Success,
     };
-    assert_eq!(said.code, Some(code.code().into()), "{place}\ntried as: {script}\n{said}");
+    assert_eq!(output.code, Some(code.code().into()), "{place}\ntried as: {script}\n{output}");
 }

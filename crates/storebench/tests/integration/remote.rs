@@ -61,13 +61,13 @@ fn assert_of_board(run: &Run, board: &Path) {
 fn a_run_on_another_machine_looks_like_any_other() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(&scratch) else { return };
-    let said = run(&server, &scratch, &format!("run crud --store flat-folder,errs {TINY} --remote board"));
-    let said = said.ends(Exit::TrialsFailed);
+    let output = run(&server, &scratch, &format!("run crud --store flat-folder,errs {TINY} --remote board"));
+    let output = output.ends(Exit::TrialsFailed);
     assert!(
-        said.err.contains("copying this program (") && said.err.contains("done: 2 of 2 trials"),
-        "{said}"
+        output.err.contains("copying this program (") && output.err.contains("done: 2 of 2 trials"),
+        "{output}"
     );
-    assert!(said.out.contains("flat-folder"), "{said}");
+    assert!(output.out.contains("flat-folder"), "{output}");
     let result = scratch.results();
     assert_complete(&result, 2, 1);
     assert_of_board(&result, &server.board());
@@ -76,10 +76,10 @@ fn a_run_on_another_machine_looks_like_any_other() {
     assert!(scratch.only_run().join("report.html").exists());
     assert_clean(&server, &scratch);
     // The list of what would run is asked for, and nothing copied; the program is there already.
-    let said =
+    let output =
         run(&server, &scratch, &format!("run crud --store flat-folder {TINY} --remote board --dry-run"));
-    let said = said.ends(Exit::Success);
-    assert!(said.out.contains("1 cell, each run once") && !said.err.contains("copying"), "{said}");
+    let output = output.ends(Exit::Success);
+    assert!(output.out.contains("1 cell, each run once") && !output.err.contains("copying"), "{output}");
     assert_eq!(scratch.runs().len(), 1);
     assert_clean(&server, &scratch);
 }
@@ -90,14 +90,14 @@ fn a_lost_connection_loses_and_doubles_nothing() {
     let Some(server) = Server::start(&scratch) else { return };
     let run_there = started(&server, &scratch);
     cut(&run_there);
-    let said = run_there.end().ends(Exit::Unreachable);
+    let output = run_there.end().ends(Exit::Unreachable);
     let folder = scratch.only_run();
     let name = folder.file_name().unwrap().to_str().unwrap();
-    assert!(said.err.contains("the connection is lost"), "{said}");
+    assert!(output.err.contains("the connection is lost"), "{output}");
     assert!(
-        said.err
+        output.err
             .contains(&format!("resume with: storebench run --resume storebench-runs/{name} --remote board")),
-        "{said}"
+        "{output}"
     );
     // The run there ends too, and keeps its results.
     wait_for("the run there to end", || scratch.processes().is_empty());
@@ -119,9 +119,9 @@ fn ctrl_c_stops_the_run_there_and_leaves_nothing() {
     let Some(server) = Server::start(&scratch) else { return };
     let run_there = started(&server, &scratch);
     run_there.signal("INT");
-    let said = run_there.end().ends(Exit::Interrupted);
-    assert!(said.err.contains("interrupted; finished results are kept. Resume with:"), "{said}");
-    assert!(said.err.contains("--remote board"), "{said}");
+    let output = run_there.end().ends(Exit::Interrupted);
+    assert!(output.err.contains("interrupted; finished results are kept. Resume with:"), "{output}");
+    assert!(output.err.contains("--remote board"), "{output}");
     assert_clean(&server, &scratch);
     let kept = lines(&scratch).concat();
     assert!(lines(&scratch).len() < CELLS * BLOCKS as usize);
@@ -175,12 +175,12 @@ fn property_files_are_read_here_and_traces_there() {
         "run replay --store flat-folder --guarantee process --trials 1 --timeout 10m --remote board --trace";
     let mut arguments: Vec<&str> = replay.split_whitespace().collect();
     arguments.push(trace.to_str().unwrap());
-    let said = said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
-    assert!(said.err.contains("reading the trace"), "{said}");
+    let output = said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
+    assert!(output.err.contains("reading the trace"), "{output}");
     assert_complete(&scratch.results(), 1, 1);
     assert_clean(&server, &scratch);
-    let said = run(&server, &scratch, "run ycsb -P nowhere --remote board");
-    said.complains(Exit::BadPlan, &["the property file nowhere can't be read"]);
+    let output = run(&server, &scratch, "run ycsb -P nowhere --remote board");
+    output.complains(Exit::BadPlan, &["the property file nowhere can't be read"]);
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn a_program_that_was_changed_there_never_runs() {
     let program = server.board().join("programs").join(&server.names("programs")[0]);
     let trap = scratch.join("trap");
     fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", trap.display())).unwrap();
-    let said = run(&server, &scratch, &study).ends(Exit::Success);
-    assert!(said.err.contains("copying this program"), "{said}");
+    let output = run(&server, &scratch, &study).ends(Exit::Success);
+    assert!(output.err.contains("copying this program"), "{output}");
     assert!(!trap.exists());
     assert_eq!(fs::read(&program).unwrap(), fs::read(faulty()).unwrap());
     assert_clean(&server, &scratch);
@@ -207,11 +207,11 @@ fn what_can_not_be_reached_or_run_says_so() {
     run(&server, &scratch, &format!("{study}=-oProxyCommand=true"))
         .complains(Exit::BadValue, &["it is not a host"]);
     run(&server, &scratch, &format!("{study} nobody@board")).ends(Exit::Unreachable);
-    let said = run(&server, &scratch, &format!("{study} board --remote-program /bin/true"));
-    let said = said.ends(Exit::Unreachable);
-    assert!(said.err.contains("no program runs there: /bin/true:"), "{said}");
-    let said = run(&server, &scratch, &format!("{study} board --store sqllite"));
-    said.ends(Exit::UnknownStore);
+    let output = run(&server, &scratch, &format!("{study} board --remote-program /bin/true"));
+    let output = output.ends(Exit::Unreachable);
+    assert!(output.err.contains("no program runs there: /bin/true:"), "{output}");
+    let output = run(&server, &scratch, &format!("{study} board --store sqllite"));
+    output.ends(Exit::UnknownStore);
     assert!(scratch.runs().is_empty());
     scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     run(&server, &scratch, "run --resume latest --remote board")

@@ -45,8 +45,8 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
     let sources: BTreeSet<&str> =
         of.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
     assert_eq!(sources.len(), 2, "{sources:?}");
-    let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains(&format!("library={file}")), "{said}");
+    let output = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(output.out.contains(&format!("library={file}")), "{output}");
     scratch.assert_nothing_left();
 }
 
@@ -54,10 +54,10 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
 #[test]
 fn a_library_that_is_not_there_ends_a_run_before_its_first_trial() {
     let scratch = Scratch::new();
-    let said =
+    let output =
         scratch.storebench("run crud --quick --store rocksdb,null --set rocksdb.library=/nowhere/rocksdb.so");
-    let text = format!("{}{}", said.out, said.err).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{said}");
-    assert_ne!(said.code, Some(0), "{said}");
-    assert!(scratch.runs().is_empty(), "{said}");
+    let text = format!("{}{}", output.out, output.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{output}");
+    assert_ne!(output.code, Some(0), "{output}");
+    assert!(scratch.runs().is_empty(), "{output}");
 }

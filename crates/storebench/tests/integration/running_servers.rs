@@ -76,9 +76,9 @@ impl Running {
             // Both find the socket by its name alone.
             let mut scan = Command::new(program);
             scan.args(words.split(' ')).current_dir(&self.socket).env("ETCDCTL_API", "3");
-            let said = scan.output().unwrap();
-            assert!(said.status.success(), "{said:?}");
-            let keys = String::from_utf8_lossy(&said.stdout).into_owned();
+            let output = scan.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            let keys = String::from_utf8_lossy(&output.stdout).into_owned();
             let keys = keys.lines().filter(|key| !key.is_empty());
             let names = keys.map(|key| key.split([':', '/']).next().unwrap().to_owned());
             return names.collect::<BTreeSet<_>>().into_iter().collect();

@@ -89,7 +89,7 @@ fn of_gates() -> Vec<Said> {
         "before one --fail-above 10%",
         "before other --fail-above 10%",
     ];
-    let scratch = crate::cases::begun("comparing");
+    let scratch = crate::cases::prepared_folder("comparing");
     gates.map(|gate| scratch.storebench(&format!("compare {gate}"))).into()
 }
 
@@ -143,7 +143,7 @@ fn settled(sentence: &str) -> String {
 fn the_sentences_of_the_command_line_read_well_with_any_number() {
     let scratch = Scratch::in_memory();
     let mut all = String::new();
-    for (title, said) in [
+    for (title, output) in [
         ("traces", of_traces(&scratch)),
         ("values", of_values(&scratch)),
         ("plans", of_plans(&scratch)),
@@ -152,9 +152,9 @@ fn the_sentences_of_the_command_line_read_well_with_any_number() {
         ("bounds", of_bounds(&scratch)),
     ] {
         // Reports and comparisons have a separate snapshot.
-        let texts = said.iter().flat_map(|said| match title {
-            "runs" | "gates" => vec![said.err.as_str()],
-            _ => vec![said.err.as_str(), said.out.as_str()],
+        let texts = output.iter().flat_map(|output| match title {
+            "runs" | "gates" => vec![output.err.as_str()],
+            _ => vec![output.err.as_str(), output.out.as_str()],
         });
         // Reports of progress depend on the machine's speed; what a run or a gate says is not wrapped.
         let texts: Vec<String> = match title {

@@ -196,9 +196,9 @@ pub fn said(command: &mut Command) -> Said {
 impl Said {
     pub fn new(output: &Output) -> Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let said = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
-        assert!(!said.out.contains("panicked at") && !said.err.contains("panicked at"), "{said}");
-        said
+        let output = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+        assert!(!output.out.contains("panicked at") && !output.err.contains("panicked at"), "{output}");
+        output
     }
 
     /// Fails unless it ended like this.
@@ -211,16 +211,16 @@ impl Said {
     /// Fails unless it ended like this after one line on standard error, and lines of tips, and nothing else, that hold these words.
     #[track_caller]
     pub fn complains(self, exit: Exit, words: &[&str]) -> Said {
-        let said = self.ends(exit);
-        assert!(said.out.is_empty(), "{said}");
-        let mut lines = said.err.lines();
+        let output = self.ends(exit);
+        assert!(output.out.is_empty(), "{output}");
+        let mut lines = output.err.lines();
         let is_one = lines.next().is_some_and(|line| line.starts_with("storebench: "))
             && lines.all(|line| line.starts_with("  tip: "));
-        assert!(is_one, "not one line\n{said}");
+        assert!(is_one, "not one line\n{output}");
         for word in words {
-            assert!(said.err.contains(word), "{word:?} is missing\n{said}");
+            assert!(output.err.contains(word), "{word:?} is missing\n{output}");
         }
-        said
+        output
     }
 }
 

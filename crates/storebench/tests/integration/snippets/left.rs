@@ -36,8 +36,8 @@ pub fn says(program: &mut Command, text: &str) {
 /// The output of a program, which must do well.
 pub fn run(program: &mut Command, context: &dyn std::fmt::Display) -> String {
     let output = program.output().unwrap_or_else(|error| panic!("{program:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program:?}, {}:\n{said}\n{context}", output.status);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program:?}, {}:\n{errors}\n{context}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -119,8 +119,8 @@ fn sqlite_takes_the_code_and_reads_back_the_same() {
              row = db.execute('PRAGMA ' + name).fetchone()\n    print(name, row[0] if row else '', sep='=')\n"
         );
         let driver = scratch.write("driver.py", driver);
-        let said = left::run(left::in_folder(&python, scratch.path()).arg(driver), all[0]);
-        told::assert_same(all[0], &told::pairs(&said));
+        let output = left::run(left::in_folder(&python, scratch.path()).arg(driver), all[0]);
+        told::assert_same(all[0], &told::pairs(&output));
     }
 }
 

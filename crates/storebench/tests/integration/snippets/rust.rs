@@ -36,7 +36,7 @@ fn builds(krate: &str) -> Vec<PathBuf> {
 fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathBuf {
     let (source, program) = (scratch.write("main.rs", text), scratch.join("main"));
     let builds = builds(krate);
-    let mut said = format!("there is no build of {krate} beside this test");
+    let mut complaint = format!("there is no build of {krate} beside this test");
     for build in &builds {
         let mut command = Command::new(compiler);
         command.args(["--edition=2024", "-D", "warnings", "-L"]).arg(build.parent().unwrap());
@@ -45,9 +45,9 @@ fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathB
         if output.status.success() {
             return program;
         }
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
+        complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     }
-    panic!("{said}\n{text}");
+    panic!("{complaint}\n{text}");
 }
 
 /// Compiles and runs all code for a store that needs a crate; then with another `main`, which must find the settings in place.

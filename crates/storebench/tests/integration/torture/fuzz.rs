@@ -150,8 +150,8 @@ fn answers_of_servers_are_read_or_refused() {
         *ANSWER.lock().unwrap() = bytes.to_vec();
         for server in STORES.iter().filter_map(|store| store.server) {
             let url = format!("{}://{}@127.0.0.1:{port}", server.schemes[0], server.user.unwrap_or("me"));
-            let said = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
-            assert!(said.chars().count() < 1000, "{said}");
+            let complaint = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
+            assert!(complaint.chars().count() < 1000, "{complaint}");
         }
     });
 }
