@@ -14,15 +14,15 @@ use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root,
 /// Whether system calls can be made to fail here.
 pub fn has_strace() -> bool {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    let works = traced.is_ok_and(|traced| traced.status.success());
-    if !works {
+    let can_trace = traced.is_ok_and(|traced| traced.status.success());
+    if !can_trace {
         skipped("injected errors", "needs strace and the right to trace");
     }
-    works
+    can_trace
 }
 
 /// Runs storebench with one of its system calls failing: the `when`th of this kind.
-fn with_an_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
+fn run_with_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
     let mut command = Command::new("strace");
     command.args(injection(call, error, &when.to_string())).arg(faulty());
     said(command.args(arguments.split_whitespace()).current_dir(scratch.path()))
@@ -35,9 +35,9 @@ pub fn injection(call: &str, error: &str, when: &str) -> [String; 6] {
 }
 
 #[track_caller]
-pub fn ends_as_documented(output: &Said, what: &str) {
+pub fn ends_as_documented(output: &Said, context: &str) {
     let codes = Exit::ALL.map(|exit| i32::from(exit.code()));
-    assert!(output.code.is_some_and(|code| codes.contains(&code)), "{what}\n{output}");
+    assert!(output.code.is_some_and(|code| codes.contains(&code)), "{context}\n{output}");
 }
 
 /// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours
@@ -70,7 +70,7 @@ fn a_report_survives_calls_that_fail() {
         let error = ["EIO", "ENOSPC"][random.usize(..2)];
         let (when, form) =
             (random.u32(1..20), ["", "--csv", "--html page.html", "--table"][random.usize(..4)]);
-        let output = with_an_error(&scratch, call, error, when, &format!("report latest {form}"));
+        let output = run_with_error(&scratch, call, error, when, &format!("report latest {form}"));
         // Before the first call of ours the loader may end it with 127.
         if output.code != Some(127) {
             ends_as_documented(&output, &format!("{call} {error} {when} {form}"));
@@ -90,8 +90,8 @@ fn a_run_survives_calls_that_fail_and_is_resumed() {
         let call = CALLS[random.usize(..CALLS.len())];
         let error = ["EIO", "ENOSPC"][random.usize(..2)];
         let when = random.u32(1..60);
-        let what = format!("{call} {error} {when}");
-        let output = with_an_error(
+        let context = format!("{call} {error} {when}");
+        let output = run_with_error(
             &scratch,
             call,
             error,
@@ -101,10 +101,10 @@ fn a_run_survives_calls_that_fail_and_is_resumed() {
         if output.code == Some(127) {
             return;
         }
-        ends_as_documented(&output, &what);
+        ends_as_documented(&output, &context);
         let Some(run) = scratch.runs().pop() else { return };
         let resumed = scratch.faulty(&format!("run --resume {}", run.display()));
-        ends_as_documented(&resumed, &what);
+        ends_as_documented(&resumed, &context);
         assert_complete(&folder::read(&run).unwrap(), 1, 2);
         scratch.faulty("clean").ends(Exit::Success);
         scratch.assert_nothing_left();
