@@ -33,9 +33,9 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         let build = measured.store_build.as_ref();
         let assertions = build.and_then(|build| build.assertions);
         assert_eq!(assertions.is_some(), store.kind == StoreKind::Engine, "{}: {build:?}", store.name);
-        assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
+        assert_eq!(measured.operations.iter().map(|operation| operation.count).collect::<Vec<_>>(), [5; 4]);
         assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
-        assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));
+        assert!(measured.operations.iter().all(|operation| operation.latency.min_ns > 0 && operation.sum_ns > 0));
     }
     scratch.assert_nothing_left();
     let run = scratch.only_run();
@@ -88,7 +88,7 @@ fn every_table_view_and_column_is_in_the_reference() {
         columns.entry(table).or_default().insert(column);
     }
     assert_eq!(columns.len(), 41 + 5 + 4, "{:?}", columns.keys());
-    let (of_cells, of_figures) = (columns["cells"].clone(), columns["operation_figures"].clone());
+    let (cell_columns, figure_columns) = (columns["cells"].clone(), columns["operation_figures"].clone());
     let listed: BTreeMap<String, BTreeSet<String>> = storebench_report::files::sql::tables()
         .into_iter()
         .map(|(table, columns)| (table, columns.into_iter().collect()))
@@ -97,10 +97,10 @@ fn every_table_view_and_column_is_in_the_reference() {
     for (table, mut listed) in listed {
         // The axes are those of the runs.
         if table == "cells" || listed.remove("all of cells") {
-            listed.extend(of_cells.iter().cloned());
+            listed.extend(cell_columns.iter().cloned());
         }
         if listed.remove("all of operation_figures") {
-            listed.extend(of_figures.iter().cloned());
+            listed.extend(figure_columns.iter().cloned());
         }
         assert_eq!(listed, columns[&table], "{table}");
     }

@@ -30,8 +30,8 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
     let run = format!("run crud --store rocksdb {work} --set rocksdb.library=linked,{file}");
     scratch.storebench(&run).ends(Exit::Success);
     let run = scratch.results();
-    let of: Vec<&Measurements> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
-    let [one, other] = of.as_slice() else { panic!("{} trials", of.len()) };
+    let measurements: Vec<&Measurements> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
+    let [one, other] = measurements.as_slice() else { panic!("{} trials", measurements.len()) };
     for (one, other) in one.operations.iter().zip(&other.operations) {
         let syncs = |operation: &OperationResult| operation.counters.as_ref().unwrap().syncs_by_call.clone();
         assert_eq!(syncs(one), syncs(other), "{}", one.operation);
@@ -43,7 +43,7 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
         assert!(matches!(check, Some(KillCheck::Held { undone: true, .. })), "{check:?}");
     }
     let sources: BTreeSet<&str> =
-        of.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
+        measurements.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
     assert_eq!(sources.len(), 2, "{sources:?}");
     let output = scratch.storebench("report latest").ends(Exit::Success);
     assert!(output.out.contains(&format!("library={file}")), "{output}");
