@@ -71,16 +71,16 @@ fn boundary(clock: &Clock) {
         let [store] =
             library::load(&library).expect("the library can be loaded").try_into().expect("it has one store");
         for operation in [Operation::Get, Operation::Update] {
-            let pair = || round(clock, &store, operation).1 - round(clock, &NULL, operation).1;
-            let mut pairs: Vec<f64> = (0..ROUNDS).map(|_| pair()).collect();
-            pairs.sort_by(f64::total_cmp);
+            let difference = || round(clock, &store, operation).1 - round(clock, &NULL, operation).1;
+            let mut differences: Vec<f64> = (0..ROUNDS).map(|_| difference()).collect();
+            differences.sort_by(f64::total_cmp);
             println!(
                 "{} {:8} {:+.1} ns a call more than null ({:+.1} to {:+.1})",
                 store.name,
                 operation.name(),
-                pairs[ROUNDS / 2],
-                pairs[0],
-                pairs[ROUNDS - 1]
+                differences[ROUNDS / 2],
+                differences[0],
+                differences[ROUNDS - 1]
             );
         }
     }
@@ -99,16 +99,16 @@ fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
     let mut versions = vec![0_u8; RECORDS as usize];
     let mut quantum = Quantum::new(records.largest_value());
     let start = Instant::now();
-    let mut left = OPERATIONS;
-    while left > 0 {
+    let mut remaining = OPERATIONS;
+    while remaining > 0 {
         quantum.clear();
         let mut chosen = [0; QUANTUM_OPERATIONS];
         chooser.fill(&mut chosen, &versions);
-        for index in chosen.into_iter().take(left as usize) {
+        for index in chosen.into_iter().take(remaining as usize) {
             let version = &mut versions[index as usize];
             *version = version.wrapping_add(u8::from(operation == Operation::Update));
             quantum.plan(&records, operation, index, *version, true);
-            left -= 1;
+            remaining -= 1;
         }
         driver.run(session.as_mut(), &mut quantum).expect("null never fails");
     }
@@ -123,14 +123,14 @@ fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
 fn ycsb(workload: &str) -> (f64, f64) {
     let axes =
         [("store", "null"), ("workload", workload), ("records", "1000000"), ("data", "incompressible")];
-    let named = |name: &str| Axis::find(name).expect("the axis is in the table");
+    let find_axis = |name: &str| Axis::find(name).expect("the axis is in the table");
     let cell = axes.into_iter().fold(Cell::default(), |cell, (axis, text)| {
-        cell.with(named(axis), named(axis).read(text).expect("the value is good"))
+        cell.with(find_axis(axis), find_axis(axis).read(text).expect("the value is good"))
     });
     let parameters = [("operations", OPERATIONS.to_string()), ("properties", "fieldcount=1".into())];
     let parameters = parameters
         .into_iter()
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, &text).expect("the value is good"));
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, &text).expect("the value is good"));
     let folder = tempfile::tempdir().expect("a folder can be made");
     let spec = Spec::unwatched(
         cell,
@@ -138,10 +138,10 @@ fn ycsb(workload: &str) -> (f64, f64) {
         "ycsb".parse().expect("the workload is in the table"),
         parameters,
     );
-    let asked = TrialContext { stores: &[NULL], spec: &spec, reach: None };
-    let measured = (spec.workload.def().run)(&asked).expect("null never fails");
+    let context = TrialContext { stores: &[NULL], spec: &spec, reach: None };
+    let measured = (spec.workload.def().run)(&context).expect("null never fails");
     let overall = measured.operation(OVERALL).expect("requests were sent");
     assert_eq!(overall.count, OPERATIONS, "every request is recorded");
-    let of = |ns: u64| ns as f64 / OPERATIONS as f64;
-    (of(overall.wall_ns), of(overall.sum_ns))
+    let per_operation = |ns: u64| ns as f64 / OPERATIONS as f64;
+    (per_operation(overall.wall_ns), per_operation(overall.sum_ns))
 }

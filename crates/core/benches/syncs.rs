@@ -33,17 +33,17 @@ fn main() {
     // SAFETY: these are the types of the C library's functions.
     let (theirs, their_write) = unsafe {
         (
-            mem::transmute::<*mut c_void, Sync>(next(c"fdatasync")),
-            mem::transmute::<*mut c_void, WriteTo>(next(c"write")),
+            mem::transmute::<*mut c_void, Sync>(c_library_function(c"fdatasync")),
+            mem::transmute::<*mut c_void, WriteTo>(c_library_function(c"write")),
         )
     };
     // SAFETY: -1 is no descriptor, which the call only reports.
-    let sync = paired(|| unsafe { libc::fdatasync(-1) }, || unsafe { theirs(-1) });
+    let sync = time_in_turns(|| unsafe { libc::fdatasync(-1) }, || unsafe { theirs(-1) });
     let nowhere = File::create("/dev/null").expect("/dev/null can be written");
     let (fd, byte) = (nowhere.as_raw_fd(), [0_u8]);
     let bytes: *const c_void = byte.as_ptr().cast();
     // SAFETY: the descriptor is open, and the byte lives.
-    let write = paired(
+    let write = time_in_turns(
         || unsafe { libc::write(fd, bytes, 1) as c_int },
         || unsafe { their_write(fd, bytes, 1) as c_int },
     );
@@ -55,20 +55,20 @@ fn main() {
     println!("counting costs {:.3} % of a sync here", 100.0 * (sync.0 - sync.1) / real_ns);
 }
 
-fn show(what: &str, (ours, theirs): (f64, f64)) {
-    println!("{what:34} {ours:>9.1} ns {theirs:>9.1} ns {:>9.1} ns", ours - theirs);
+fn show(call: &str, (ours, theirs): (f64, f64)) {
+    println!("{call:34} {ours:>9.1} ns {theirs:>9.1} ns {:>9.1} ns", ours - theirs);
 }
 
 /// The C library's own function.
-fn next(name: &CStr) -> *mut c_void {
+fn c_library_function(name: &CStr) -> *mut c_void {
     // SAFETY: the name ends with a zero.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    assert!(!found.is_null(), "the C library has {name:?}");
-    found
+    let function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    assert!(!function.is_null(), "the C library has {name:?}");
+    function
 }
 
 /// Medians of both in nanoseconds a call; they take turns, so that disturbances meet both alike.
-fn paired(mut ours: impl FnMut() -> c_int, mut theirs: impl FnMut() -> c_int) -> (f64, f64) {
+fn time_in_turns(mut ours: impl FnMut() -> c_int, mut theirs: impl FnMut() -> c_int) -> (f64, f64) {
     let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (time(&mut ours), time(&mut theirs))).collect();
     (median(rounds.iter().map(|round| round.0)), median(rounds.iter().map(|round| round.1)))
 }

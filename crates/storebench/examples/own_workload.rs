@@ -85,8 +85,8 @@ fn bytes(case: &Case<'_>) -> u64 {
 }
 
 /// The trial: everything is prepared before it begins; only the calls are timed.
-fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
-    let spec = asked.spec;
+fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let spec = context.spec;
     let lines: u64 = spec.cell.typed(Axis::from_def(&LINES)).unwrap_or(1);
     let by_rename = spec.cell.text(Axis::from_def(&WAY)) == "rename";
     let count: u64 = spec.parameters.operations();

@@ -11,11 +11,11 @@ use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 /// # Errors
 /// SQLite's error.
 pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, SqlError> {
-    let connection = Connection::open(path).map_err(failed)?;
+    let connection = Connection::open(path).map_err(to_sql_error)?;
     Ok(Box::new(Writer(connection)))
 }
 
-fn failed(error: Error) -> SqlError {
+fn to_sql_error(error: Error) -> SqlError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => SqlError::Full(error.to_string()),
         _ => SqlError::Other(error.to_string()),
@@ -26,13 +26,13 @@ struct Writer(Connection);
 
 impl SqlWriter for Writer {
     fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
-        self.0.execute_batch(statements).map_err(failed)
+        self.0.execute_batch(statements).map_err(to_sql_error)
     }
 
     fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
-        let mut statement = self.0.prepare_cached(statement).map_err(failed)?;
+        let mut statement = self.0.prepare_cached(statement).map_err(to_sql_error)?;
         let inserted = statement.execute(params_from_iter(values.iter().map(BoundValue)));
-        inserted.map(drop).map_err(failed)
+        inserted.map(drop).map_err(to_sql_error)
     }
 }
 

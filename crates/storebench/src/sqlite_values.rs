@@ -14,38 +14,38 @@ use storebench_host::sample_data::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
 /// Names of tables or columns that a message lists.
-const LISTED: usize = 20;
+const MOST_LISTED: usize = 20;
 
 /// Steps of SQLite's machine between two checks of their number.
 const STEPS_AT_ONCE: u64 = 1_000_000;
 /// The most steps of a view: about a minute's.
 const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 1_000_000_000 };
 
-/// Hands the size of every value of a column to `value`, with its first bytes, or of every row's values together.
+/// Hands the size of every value of a column to `visit`, with its first bytes, or of every row's values together.
 ///
 /// # Errors
-/// The error of SQLite, or of `value`; or that there is no end. If there is no such table or column, the existing ones; an empty
+/// The error of SQLite, or of `visit`; or that there is no end. If there is no such table or column, the existing ones; an empty
 /// name asks for that list.
 pub fn read(
     file: &Path,
     table: &str,
     column: Option<&str>,
-    value: &mut ValueVisitor<'_>,
+    visit: &mut ValueVisitor<'_>,
 ) -> Result<(), String> {
     let mut reader = open(file)?;
     let connection = &mut reader.connection;
     // A view may count for ever; a table has an end.
-    let is_view = "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE";
+    let view_query = "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE";
     let is_view =
-        connection.query_row(is_view, [table], |row| row.get(0)).map_err(|error| error.to_string())?;
-    let mut left = MOST_STEPS / STEPS_AT_ONCE;
+        connection.query_row(view_query, [table], |row| row.get(0)).map_err(|error| error.to_string())?;
+    let mut checks_left = MOST_STEPS / STEPS_AT_ONCE;
     let is_too_long = move || {
-        left = left.saturating_sub(1);
-        is_view && left == 0
+        checks_left = checks_left.saturating_sub(1);
+        is_view && checks_left == 0
     };
-    let handled = connection.progress_handler(STEPS_AT_ONCE as i32, Some(is_too_long));
-    handled.map_err(|error| error.to_string())?;
-    let fault = |error: rusqlite::Error| match error.sqlite_error_code() {
+    let handler_set = connection.progress_handler(STEPS_AT_ONCE as i32, Some(is_too_long));
+    handler_set.map_err(|error| error.to_string())?;
+    let describe_error = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => format!(
             "{} takes more than {} steps of SQLite: a view may have no end; make a table of what you mean",
             piece(table),
@@ -53,24 +53,24 @@ pub fn read(
         ),
         _ => error.to_string(),
     };
-    let columns = column.map_or_else(|| "*".to_owned(), quoted);
+    let columns = column.map_or_else(|| "*".to_owned(), quote_name);
     let mut statement = connection
-        .prepare(&format!("SELECT {columns} FROM {}", quoted(table)))
-        .map_err(|error| describe_known(connection, table).unwrap_or_else(|_| error.to_string()))?;
+        .prepare(&format!("SELECT {columns} FROM {}", quote_name(table)))
+        .map_err(|error| describe_existing(connection, table).unwrap_or_else(|_| error.to_string()))?;
     let count = statement.column_count();
-    let mut rows = statement.query([]).map_err(fault)?;
+    let mut rows = statement.query([]).map_err(describe_error)?;
     let mut bytes = Vec::new();
-    while let Some(row) = rows.next().map_err(fault)? {
+    while let Some(row) = rows.next().map_err(describe_error)? {
         bytes.clear();
         let mut size = 0;
-        (0..count).try_for_each(|position| append(row, position, &mut size, &mut bytes)).map_err(fault)?;
-        value(size, &bytes)?;
+        (0..count).try_for_each(|position| append(row, position, &mut size, &mut bytes)).map_err(describe_error)?;
+        visit(size, &bytes)?;
     }
     Ok(())
 }
 
 /// A quoted name that can't be read as text. (SQLite reads an unknown name in double quotes as text; in brackets never.)
-fn quoted(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     format!("[{}]", name.replace(']', ""))
 }
 
@@ -102,38 +102,38 @@ struct Reader {
 /// - in WAL mode with a log and its index, a program has it open, and SQLite reads it as well;
 /// - with changes that a crash left unfinished, SQLite would first finish or undo them. A copy is read instead.
 fn open(file: &Path) -> Result<Reader, String> {
-    let fault = |error: io::Error| error.to_string();
-    let full = fs::canonicalize(file).map_err(fault)?;
-    let beside = |suffix: &str| {
-        let mut name = full.as_os_str().to_owned();
+    let describe_error = |error: io::Error| error.to_string();
+    let full_path = fs::canonicalize(file).map_err(describe_error)?;
+    let with_suffix = |suffix: &str| {
+        let mut name = full_path.as_os_str().to_owned();
         name.push(suffix);
         PathBuf::from(name)
     };
-    let [log, index, journal] = ["-wal", "-shm", "-journal"].map(beside);
-    if is_in_wal_mode(&full).map_err(fault)? {
+    let [log, index, journal] = ["-wal", "-shm", "-journal"].map(with_suffix);
+    if is_in_wal_mode(&full_path).map_err(describe_error)? {
         return match (log.exists(), index.exists()) {
-            (false, _) => Ok(Reader { connection: connect(&full, "?mode=ro&immutable=1")?, _copy: None }),
-            (true, true) => Ok(Reader { connection: connect(&full, "?mode=ro")?, _copy: None }),
-            (true, false) => copied(&full, &log),
+            (false, _) => Ok(Reader { connection: connect(&full_path, "?mode=ro&immutable=1")?, _copy: None }),
+            (true, true) => Ok(Reader { connection: connect(&full_path, "?mode=ro")?, _copy: None }),
+            (true, false) => open_copy(&full_path, &log),
         };
     }
-    let connection = connect(&full, "?mode=ro")?;
+    let connection = connect(&full_path, "?mode=ro")?;
     let readable = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
     match readable {
-        Err(_) if journal.exists() => copied(&full, &journal),
+        Err(_) if journal.exists() => open_copy(&full_path, &journal),
         Err(error) => Err(error.to_string()),
         Ok(()) => Ok(Reader { connection, _copy: None }),
     }
 }
 
 /// Reads a copy of a file and its log or journal.
-fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
-    let fault = |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
-    let folder = tempfile::tempdir().map_err(fault)?;
+fn open_copy(file: &Path, log: &Path) -> Result<Reader, String> {
+    let describe_error = |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
+    let folder = tempfile::tempdir().map_err(describe_error)?;
     let mut copies = Vec::new();
-    for path in [file, beside] {
+    for path in [file, log] {
         let copy = folder.path().join(path.file_name().unwrap_or_default());
-        fs::copy(path, &copy).map_err(fault)?;
+        fs::copy(path, &copy).map_err(describe_error)?;
         copies.push(copy);
     }
     let connection = Connection::open(&copies[0]).map_err(|error| error.to_string())?;
@@ -145,7 +145,7 @@ fn is_in_wal_mode(file: &Path) -> io::Result<bool> {
     Ok(read_limited::start(file, 20)?.get(18) == Some(&2))
 }
 
-fn connect(file: &Path, how: &str) -> Result<Connection, String> {
+fn connect(file: &Path, query: &str) -> Result<Connection, String> {
     let name = file.to_str().ok_or("its name is not UTF-8")?;
     let mut uri = String::from("file:");
     for byte in name.bytes() {
@@ -154,36 +154,36 @@ fn connect(file: &Path, how: &str) -> Result<Connection, String> {
             _ => uri.push_str(&format!("%{byte:02X}")),
         }
     }
-    uri.push_str(how);
+    uri.push_str(query);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(&uri, flags).map_err(|error| error.to_string())
 }
 
 /// A sentence with the existing tables, or the columns of this one.
-fn describe_known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
-    let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
+fn describe_existing(connection: &Connection, table: &str) -> rusqlite::Result<String> {
+    let read_names = |sql: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };
-    let columns = names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
+    let columns = read_names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
     if !columns.is_empty() {
-        return Ok(format!("its table {} has the columns {}", piece(table), listed(&columns)));
+        return Ok(format!("its table {} has the columns {}", piece(table), join_names(&columns)));
     }
-    let tables = names("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")?;
-    let has = match tables.as_slice() {
+    let tables = read_names("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")?;
+    let contents = match tables.as_slice() {
         [] => "it has no tables".into(),
-        tables => format!("it has {}", listed(tables)),
+        tables => format!("it has {}", join_names(tables)),
     };
     Ok(match table {
-        "" => has,
-        table => format!("it has no table {}; {has}", piece(table)),
+        "" => contents,
+        table => format!("it has no table {}; {contents}", piece(table)),
     })
 }
 
-fn listed(names: &[String]) -> String {
-    let more = names.len().saturating_sub(LISTED);
+fn join_names(names: &[String]) -> String {
+    let more = names.len().saturating_sub(MOST_LISTED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let names: Vec<_> = names.iter().take(LISTED).map(|name| piece(name)).collect();
+    let names: Vec<_> = names.iter().take(MOST_LISTED).map(|name| piece(name)).collect();
     format!("{}{more}", names.join(", "))
 }
 
@@ -201,23 +201,23 @@ mod tests {
                 INSERT INTO notes VALUES (12, 'abc', x'00ff'), (3, NULL, NULL)";
             connection.execute_batch(table).unwrap();
         }
-        let values = |table: &str, column: Option<&str>| {
-            let mut all = Vec::new();
+        let read_values = |table: &str, column: Option<&str>| {
+            let mut found = Vec::new();
             read(&file, table, column, &mut |_, value| {
-                all.push(value.to_vec());
+                found.push(value.to_vec());
                 Ok(())
             })
-            .map(|()| all)
+            .map(|()| found)
         };
-        assert_eq!(values("notes", Some("body")).unwrap(), [b"abc".to_vec(), Vec::new()]);
-        assert_eq!(values("notes", None).unwrap(), [b"12abc\x00\xff".to_vec(), b"3".to_vec()]);
-        let wrong = values("notes", Some("nothing")).unwrap_err();
-        assert_eq!(wrong, "its table notes has the columns id, body, more");
-        let wrong = values("nothing; DROP TABLE notes", None).unwrap_err();
-        assert_eq!(wrong, "it has no table nothing; DROP TABLE notes; it has notes");
-        assert_eq!(values("", None).unwrap_err(), "it has notes");
-        let wrong = values(&"x".repeat(10_000), None).unwrap_err();
-        assert!(wrong.ends_with("xxx...; it has notes") && wrong.len() < 100, "{wrong}");
+        assert_eq!(read_values("notes", Some("body")).unwrap(), [b"abc".to_vec(), Vec::new()]);
+        assert_eq!(read_values("notes", None).unwrap(), [b"12abc\x00\xff".to_vec(), b"3".to_vec()]);
+        let error = read_values("notes", Some("nothing")).unwrap_err();
+        assert_eq!(error, "its table notes has the columns id, body, more");
+        let error = read_values("nothing; DROP TABLE notes", None).unwrap_err();
+        assert_eq!(error, "it has no table nothing; DROP TABLE notes; it has notes");
+        assert_eq!(read_values("", None).unwrap_err(), "it has notes");
+        let error = read_values(&"x".repeat(10_000), None).unwrap_err();
+        assert!(error.ends_with("xxx...; it has notes") && error.len() < 100, "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -229,21 +229,21 @@ mod tests {
             n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
         Connection::open(&file).unwrap().execute_batch(tables).unwrap();
         let mut seen = (0_u64, 0);
-        let value = &mut |size: u64, start: &[u8]| {
+        let note_size = &mut |size: u64, start: &[u8]| {
             seen = (size, start.len());
             Ok(())
         };
-        read(&file, "t", None, value).unwrap();
+        read(&file, "t", None, note_size).unwrap();
         assert_eq!(seen, (9_000_000, SAMPLED_BYTES));
-        let told = read(&file, "endless", None, &mut |_, _| Ok(())).unwrap_err();
-        assert!(told.contains("2,000,000 steps of SQLite"), "{told}");
+        let error = read(&file, "endless", None, &mut |_, _| Ok(())).unwrap_err();
+        assert!(error.contains("2,000,000 steps of SQLite"), "{error}");
     }
 
     fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
         let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-        let mut all: Vec<_> = entries.map(|e| (e.file_name(), fs::read(e.path()).unwrap())).collect();
-        all.sort();
-        all
+        let mut files: Vec<_> = entries.map(|e| (e.file_name(), fs::read(e.path()).unwrap())).collect();
+        files.sort();
+        files
     }
 
     fn count(file: &Path) -> usize {
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn changes_that_a_crash_left_unfinished_are_read_from_a_copy() {
-        for (mode, beside, rows) in [("wal", "-wal", 2000), ("delete", "-journal", 1000)] {
+        for (mode, suffix, rows) in [("wal", "-wal", 2000), ("delete", "-journal", 1000)] {
             let (folder, crashed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let file = folder.path().join("a.db");
             let connection = Connection::open(&file).unwrap();
@@ -273,7 +273,7 @@ mod tests {
             if mode == "wal" {
                 connection.execute_batch("COMMIT").unwrap();
             }
-            for name in ["a.db".to_owned(), format!("a.db{beside}")] {
+            for name in ["a.db".to_owned(), format!("a.db{suffix}")] {
                 fs::copy(folder.path().join(&name), crashed.path().join(&name)).unwrap();
             }
             let before = contents(crashed.path());

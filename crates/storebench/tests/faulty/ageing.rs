@@ -29,17 +29,17 @@ const MARK: Duration = Duration::from_micros(4);
 const BLOCK: usize = 4096;
 
 /// Opens one.
-pub fn open(options: &OpenOptions<'_>, way: Ageing) -> Result<Box<dyn Store>> {
-    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+pub fn open(options: &OpenOptions<'_>, ageing: Ageing) -> Result<Box<dyn Store>> {
+    let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     let path = options.directory.join("records");
     let file = File::options().append(true).create(true).open(path).map_err(StoreError::io("creating"))?;
     let old = Old { updates: 0, file, pending: 0, marks: BTreeSet::new() };
-    Ok(Box::new(Aging { inner: open(options)?, way, old: Mutex::new(old) }))
+    Ok(Box::new(Aging { inner: open(options)?, ageing, old: Mutex::new(old) }))
 }
 
 struct Aging {
     inner: Box<dyn Store>,
-    way: Ageing,
+    ageing: Ageing,
     old: Mutex<Old>,
 }
 
@@ -81,7 +81,7 @@ impl Store for Aging {
     storebench_core::pass_on!(inner: count, settle, settings, close);
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let stalls = self.old().updates / UPDATES_A_STALL;
-        Ok(if self.way == Ageing::Stalls { vec![Upkeep::done("stall", stalls)] } else { Vec::new() })
+        Ok(if self.ageing == Ageing::Stalls { vec![Upkeep::done("stall", stalls)] } else { Vec::new() })
     }
 }
 
@@ -95,7 +95,7 @@ impl Session for AgingSession<'_> {
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut old = self.store.old();
         old.updates += 1;
-        match self.store.way {
+        match self.store.ageing {
             Ageing::Stalls if old.updates.is_multiple_of(UPDATES_A_STALL) => std::thread::sleep(STALL),
             Ageing::Leaks => old.keep(value.len() / LEAKED_PART)?,
             _ => {}
@@ -104,7 +104,7 @@ impl Session for AgingSession<'_> {
         self.inner.update(key, value)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        if self.store.way == Ageing::Marks {
+        if self.store.ageing == Ageing::Marks {
             self.store.old().marks.insert(key.to_vec());
         }
         self.inner.remove(key)
@@ -115,7 +115,7 @@ impl Session for AgingSession<'_> {
         self.inner.scan(from, limit, visit)
     }
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        if self.store.way == Ageing::Leaks {
+        if self.store.ageing == Ageing::Leaks {
             self.store.old().keep(records.iter().map(|(_, value)| value.len()).sum())?;
         }
         self.inner.insert_batch(records)

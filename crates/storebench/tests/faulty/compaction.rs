@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time for which it lasts after the last record was loaded.
-const LASTS: Duration = Duration::from_secs(1);
+const DURATION: Duration = Duration::from_secs(1);
 /// The time that an operation takes longer meanwhile.
-const SLOWED_BY: Duration = Duration::from_millis(20);
+const DELAY: Duration = Duration::from_millis(20);
 
 /// The end of the work; none where none was begun.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
@@ -22,8 +22,8 @@ fn end() -> Option<Instant> {
 
 /// A record was loaded: work begins, or goes on for longer.
 pub fn begin() {
-    let end_now = Instant::now() + LASTS;
-    let before = END.lock().unwrap_or_else(PoisonError::into_inner).replace(end_now);
+    let new_end = Instant::now() + DURATION;
+    let before = END.lock().unwrap_or_else(PoisonError::into_inner).replace(new_end);
     if before.is_none() {
         thread::spawn(|| {
             while end().is_some_and(|end| Instant::now() < end) {
@@ -37,7 +37,7 @@ pub fn begin() {
 pub fn slow_down() {
     if end().is_some_and(|end| Instant::now() < end) {
         SLOWED.fetch_add(1, Ordering::Relaxed);
-        thread::sleep(SLOWED_BY);
+        thread::sleep(DELAY);
     }
 }
 

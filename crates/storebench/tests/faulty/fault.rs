@@ -37,14 +37,14 @@ pub enum Fault {
 
 impl Fault {
     /// Strikes in the middle of a trial: loading, the inserts and the gets that come before the updates have worked.
-    pub fn strike(self, what: &str, key: &[u8], value: &[u8], directory: &Path) -> Result<()> {
+    pub fn strike(self, operation: &str, key: &[u8], value: &[u8], directory: &Path) -> Result<()> {
         match self {
             Fault::Chatters => chatter(),
-            Fault::Dawdles if what != "load" => std::thread::sleep(Duration::from_millis(8)),
-            Fault::Compacts if what == "load" => compaction::begin(),
+            Fault::Dawdles if operation != "load" => std::thread::sleep(Duration::from_millis(8)),
+            Fault::Compacts if operation == "load" => compaction::begin(),
             Fault::Compacts => compaction::slow_down(),
-            Fault::Notes => note(what, key, value).map_err(StoreError::io("noting"))?,
-            _ if what == "update" => self.strike_hard(directory)?,
+            Fault::Notes => note(operation, key, value).map_err(StoreError::io("noting"))?,
+            _ if operation == "update" => self.strike_hard(directory)?,
             _ => {}
         }
         Ok(())
@@ -99,10 +99,10 @@ fn fill(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn note(what: &str, key: &[u8], value: &[u8]) -> io::Result<()> {
+fn note(operation: &str, key: &[u8], value: &[u8]) -> io::Result<()> {
     let Some(name) = std::env::var_os(NOTES) else { return Ok(()) };
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
-    let line = format!("{what} {} {} {:016x}\n", key.escape_ascii(), value.len(), hasher.finish());
+    let line = format!("{operation} {} {} {:016x}\n", key.escape_ascii(), value.len(), hasher.finish());
     File::options().append(true).create(true).open(name)?.write_all(line.as_bytes())
 }

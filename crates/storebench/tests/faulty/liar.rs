@@ -81,13 +81,13 @@ pub fn open(options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
 /// A folder of files; it has no tier below `process`.
 pub fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn Store>> {
     let guarantee = guarantee.max(Guarantee::Process);
-    let open = FLAT_FOLDER.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    let open = FLAT_FOLDER.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     open(&OpenOptions { guarantee: Some(guarantee), ..options.clone() })
 }
 
 /// A map in memory.
 pub fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     open(&OpenOptions { guarantee: None, ..options.clone() })
 }
 
@@ -125,9 +125,9 @@ impl Store for Liar {
     }
     storebench_core::pass_on!(inner: settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
-        let revived = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let removed = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut session = self.inner.session()?;
-        for (key, value) in revived.iter().filter(|_| self.lie == Lie::RevivesRemoved) {
+        for (key, value) in removed.iter().filter(|_| self.lie == Lie::RevivesRemoved) {
             session.insert(key, value)?;
         }
         drop(session);
@@ -162,7 +162,7 @@ impl Session for LiarSession<'_> {
         }
         if self.store.lie == Lie::RevivesRemoved {
             let mut removed = self.store.removed.lock().unwrap_or_else(PoisonError::into_inner);
-            removed.retain(|(gone, _)| gone != key);
+            removed.retain(|(removed_key, _)| removed_key != key);
         }
         self.inner.insert(key, value)
     }

@@ -77,14 +77,14 @@ const STORES: &[StoreDef] = &[
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.split_first() {
-        Some((first, rest)) if first == "write" => written(writer::run(storebench::STORES, rest)),
+        Some((first, rest)) if first == "write" => exit_code(writer::run(storebench::STORES, rest)),
         _ => storebench::cli::main(STORES),
     }
 }
 
 /// The exit code of a writer; the reason of its end goes to standard error.
-fn written(ended: Result<(), String>) -> ExitCode {
-    match ended {
+fn exit_code(result: Result<(), String>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             let _ = writeln!(std::io::stderr(), "{message}");

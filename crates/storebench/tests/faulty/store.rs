@@ -29,7 +29,7 @@ pub fn open(options: &OpenOptions<'_>, fault: Fault) -> Result<Box<dyn Store>> {
     if fault == Fault::Refuses {
         return Err(StoreError::Unsupported("this system has no tape: attach one".into()));
     }
-    let open = MEMORY.open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     Ok(Box::new(Faulty { inner: open(options)?, fault, directory: options.directory.into() }))
 }
 
@@ -61,8 +61,8 @@ struct FaultySession<'a> {
 }
 
 impl FaultySession<'_> {
-    fn write(&self, what: &str, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.fault.strike(what, key, value, &self.store.directory)
+    fn write(&self, operation: &str, key: &[u8], value: &[u8]) -> Result<()> {
+        self.store.fault.strike(operation, key, value, &self.store.directory)
     }
 }
 

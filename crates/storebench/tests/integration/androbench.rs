@@ -22,19 +22,19 @@ fn trial(
     values: &[(&str, &str)],
     settings: &[(&str, &str)],
 ) -> std::result::Result<Measurements, TrialError> {
-    let plain = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
-    let named = |name: &str| Axis::find(name).unwrap();
-    let cell = plain
+    let common = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
+    let find_axis = |name: &str| Axis::find(name).unwrap();
+    let cell = common
         .iter()
         .chain(values)
-        .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
+        .fold(Cell::default(), |cell, (axis, text)| cell.with(find_axis(axis), find_axis(axis).read(text).unwrap()));
     let workload: Workload = "androbench".parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let parameters = [("operations", "20"), crate::AT_ONCE]
         .into_iter()
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec =
         Spec { settings: settings.collect(), ..Spec::unwatched(cell, directory, workload, parameters) };
@@ -54,8 +54,8 @@ fn servers_keep_every_row() {
         let settings: Vec<(&str, &str)> = engine.map(|engine| ("engine", engine)).into_iter().collect();
         for statements in ["1", "4"] {
             let measured = trial(store.clone(), &[("statements", statements)], &settings)
-                .unwrap_or_else(|ended| panic!("{name} {engine:?}: {ended:?}"));
-            let counts: Vec<u64> = measured.operations.iter().map(|one| one.count).collect();
+                .unwrap_or_else(|error| panic!("{name} {engine:?}: {error:?}"));
+            let counts: Vec<u64> = measured.operations.iter().map(|operation| operation.count).collect();
             assert_eq!(counts, [20; 3], "{name}");
             let audit = measured.audit.unwrap();
             assert!(audit.reopened > 0 && audit.read_back > 0, "{name} {engine:?}");
@@ -73,7 +73,7 @@ fn every_row_is_there_and_every_transaction_is_counted() {
         let wal = [("journal_mode", "WAL"), ("synchronous", "FULL"), ("page_size", "1024")];
         let measured = trial(sqlite(), &[("statements", statements)], &wal).unwrap();
         let counts: Vec<_> =
-            measured.operations.iter().map(|one| (one.operation.as_str(), one.count, one.errors)).collect();
+            measured.operations.iter().map(|operation| (operation.operation.as_str(), operation.count, operation.errors)).collect();
         assert_eq!(counts, [("insert", 20, 0), ("update", 20, 0), ("delete", 20, 0)]);
         let audit = measured.audit.unwrap();
         assert_eq!((measured.stored.records, audit.records, audit.reopened), (50, 50, 2));
@@ -123,7 +123,7 @@ fn a_planted_loss_is_found() {
         println!("skipped: this build has no sqlite");
         return;
     }
-    for (name, open, says) in [
+    for (name, open, complaint) in [
         ("loses-insert", &open_as::<0> as OpenFn, "the row 9 is missing, after the trial"),
         ("loses-update", &open_as::<1>, "is not what was just written"),
         ("loses-delete", &open_as::<2>, "is still there, though it was just deleted"),
@@ -135,7 +135,7 @@ fn a_planted_loss_is_found() {
         let store = StoreDef { name, open: Ok(open), ..sqlite() };
         let Err(TrialError::Failed(stop)) = trial(store, &[], &[]) else { panic!("{name} passed") };
         assert_eq!(stop.failure, Failure::WrongData, "{name}: {}", stop.message);
-        assert!(stop.message.contains(says), "{name}: {}", stop.message);
+        assert!(stop.message.contains(complaint), "{name}: {}", stop.message);
     }
     let honest = StoreDef { name: "honest", open: Ok(&open_as::<9>), ..sqlite() };
     assert!(trial(honest, &[], &[]).is_ok(), "the liar is found for its lie alone");
@@ -166,15 +166,15 @@ struct Lie(usize);
 impl Lie {
     /// Statements that it does not run, by what they begin with.
     fn drops(&self, sql: &str) -> bool {
-        let of = ["INSERT", "UPDATE", "DELETE", "UPDATE"].get(self.0);
-        of.is_some_and(|verb| sql.starts_with(verb))
+        let verb = ["INSERT", "UPDATE", "DELETE", "UPDATE"].get(self.0);
+        verb.is_some_and(|verb| sql.starts_with(verb))
     }
 }
 
 fn open_as<const LIE: usize>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let open = sqlite().open.map_err(|why| StoreError::Unsupported(why.into()))?;
-    let off = BTreeMap::from([("synchronous".to_owned(), "OFF".to_owned())]);
-    let settings = if LIE == 4 { &off } else { options.settings };
+    let open = sqlite().open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
+    let without_syncs = BTreeMap::from([("synchronous".to_owned(), "OFF".to_owned())]);
+    let settings = if LIE == 4 { &without_syncs } else { options.settings };
     Ok(Box::new(Liar { inner: open(&OpenOptions { settings, ..options.clone() })?, lie: Lie(LIE) }))
 }
 
@@ -198,7 +198,7 @@ impl Store for Liar {
     }
     /// Some lose what they showed only when they are closed.
     fn close(self: Box<Self>) -> Result<()> {
-        let late = match self.lie.0 {
+        let statement = match self.lie.0 {
             5 => "UPDATE messages SET score = score + 1 WHERE id = 3",
             6 => {
                 "INSERT INTO messages SELECT 1000, conversation, sender, sent_at, unread, score, body, picture FROM messages LIMIT 1"
@@ -206,7 +206,7 @@ impl Store for Liar {
             7 => "DELETE FROM messages WHERE id = (SELECT max(id) FROM messages)",
             _ => "",
         };
-        self.inner.sql()?.execute(late)?;
+        self.inner.sql()?.execute(statement)?;
         self.inner.close()
     }
 }
@@ -219,8 +219,8 @@ struct LiarSession<'a> {
 }
 
 impl SqlSession for LiarSession<'_> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        self.inner.type_name(of)
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        self.inner.type_name(sql_type)
     }
     fn execute(&mut self, sql: &str) -> Result<()> {
         self.inner.execute(sql)
@@ -231,9 +231,9 @@ impl SqlSession for LiarSession<'_> {
         Ok(prepared)
     }
     fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
-        let dropped = self.texts.iter().any(|(own, sql)| *own == statement && self.lie.drops(sql));
+        let is_dropped = self.texts.iter().any(|(prepared, sql)| *prepared == statement && self.lie.drops(sql));
         // The tenth of them. (Inserts are of the last statement that was prepared of their kind: rows that are loaded count.)
-        if dropped && self.runs.fetch_add(1, Ordering::Relaxed) == 9 {
+        if is_dropped && self.runs.fetch_add(1, Ordering::Relaxed) == 9 {
             return Ok(if self.lie.0 == 3 { 0 } else { 1 });
         }
         self.inner.run(statement, values)

@@ -51,7 +51,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cas
 const MARKS: [&str; 5] = ["", "disk", "elsewhere", "whole", "each server"];
 
 /// How many cases of a file run at a time.
-const AT_ONCE: usize = 4;
+const CASES_AT_ONCE: usize = 4;
 
 /// Every store that takes part in all: those of this build that this machine can run, but for the one that holds 1 MiB at most.
 static STORES: LazyLock<String> = LazyLock::new(tier::stores);
@@ -96,52 +96,52 @@ struct Case {
     /// Whether it takes so long that `make test-all` alone runs it.
     is_long: bool,
     /// Whether it is played for every server.
-    of_servers: bool,
+    for_each_server: bool,
     lines: Vec<Line>,
 }
 
 impl Case {
     /// It, or one for each server; with SQL and without, but for the whole matrix.
-    fn each(self) -> Vec<Case> {
-        if !self.of_servers {
+    fn per_server(self) -> Vec<Case> {
+        if !self.for_each_server {
             return vec![self];
         }
         let kinds = KINDS.into_iter().filter(|kind| tier::is_whole() || ["postgres", "redis"].contains(kind));
-        let of = |kind| {
+        let for_kind = |kind| {
             let start = (0, format!("server {kind}"));
             let lines = std::iter::once(start).chain(self.lines.iter().cloned()).collect();
             Case { name: format!("{}: {kind}", self.name), lines, ..self }
         };
-        kinds.map(of).collect()
+        kinds.map(for_kind).collect()
     }
 }
 
 /// The lines before the first case, as a case without a name, and the cases.
-fn parsed(text: &str) -> Vec<Case> {
+fn parse_cases(text: &str) -> Vec<Case> {
     let mut cases = vec![Case::default()];
-    let mut continued = false;
+    let mut is_continued = false;
     for (number, line) in (1..).zip(text.lines()) {
         let case = cases.last_mut().unwrap();
-        let more = line.strip_suffix('\\');
-        let part = more.unwrap_or(line);
+        let unfinished = line.strip_suffix('\\');
+        let body = unfinished.unwrap_or(line);
         if let Some(name) = line.strip_prefix("== ") {
             let (name, marks) = name.split_once(" (").unwrap_or((name, ""));
             let marks: Vec<&str> = marks.trim_end_matches(')').split(", ").collect();
             assert!(marks.iter().all(|mark| MARKS.contains(mark)), "{line}");
-            let (name, has) = (name.to_owned(), |mark| marks.contains(&mark));
-            let (on_disk, is_elsewhere) = (has("disk"), has("elsewhere"));
-            let (is_long, of_servers) = (has("whole"), has("each server"));
-            cases.push(Case { name, on_disk, is_elsewhere, is_long, of_servers, lines: Vec::new() });
-        } else if continued {
-            case.lines.last_mut().unwrap().1.push_str(part.trim_start());
+            let (name, has_mark) = (name.to_owned(), |mark| marks.contains(&mark));
+            let (on_disk, is_elsewhere) = (has_mark("disk"), has_mark("elsewhere"));
+            let (is_long, for_each_server) = (has_mark("whole"), has_mark("each server"));
+            cases.push(Case { name, on_disk, is_elsewhere, is_long, for_each_server, lines: Vec::new() });
+        } else if is_continued {
+            case.lines.last_mut().unwrap().1.push_str(body.trim_start());
         } else if let Some(content) = line.strip_prefix("    ") {
             let last = &mut case.lines.last_mut().expect("indented lines follow write").1;
             last.push('\n');
             last.push_str(content);
         } else if !line.is_empty() && !line.starts_with('#') {
-            case.lines.push((number, part.to_owned()));
+            case.lines.push((number, body.to_owned()));
         }
-        continued = more.is_some() && (continued || !line.starts_with("    "));
+        is_continued = unfinished.is_some() && (is_continued || !line.starts_with("    "));
     }
     cases
 }
@@ -149,17 +149,17 @@ fn parsed(text: &str) -> Vec<Case> {
 /// What a file's cases begin with, and these.
 fn begin(file: &str) -> (Play, Vec<Case>) {
     let text = fs::read_to_string(Path::new(FOLDER).join(file).with_extension("txt")).unwrap();
-    let mut cases: Vec<Case> = parsed(&text).into_iter().flat_map(Case::each).collect();
-    let failed = Mutex::new(Vec::new());
+    let mut cases: Vec<Case> = parse_cases(&text).into_iter().flat_map(Case::per_server).collect();
+    let failures = Mutex::new(Vec::new());
     let mut first = Play::new(Scratch::in_memory(), Vec::new());
-    first.play(file, &cases.remove(0), &failed);
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{}", failed.concat());
+    first.play(file, &cases.remove(0), &failures);
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.concat());
     (first, cases)
 }
 
 /// A folder with what a file's cases begin with.
-pub fn begun(file: &str) -> Scratch {
+pub fn prepared_folder(file: &str) -> Scratch {
     begin(file).0.scratch
 }
 
@@ -175,31 +175,31 @@ fn run_file(file: &str) {
             Case { is_elsewhere: true, .. } => Scratch::elsewhere(),
             _ => Scratch::in_memory(),
         };
-        let copied = Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
-        assert!(copied.unwrap().success());
+        let status = Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
+        assert!(status.unwrap().success());
         (Play::new(scratch, first.variables.clone()), case)
     });
-    let (left, failed) = (Mutex::new(plays.collect::<Vec<_>>().into_iter()), Mutex::new(Vec::new()));
+    let (remaining, failures) = (Mutex::new(plays.collect::<Vec<_>>().into_iter()), Mutex::new(Vec::new()));
     let work = || {
-        while let Some((mut play, case)) = { left.lock().unwrap().next() } {
-            play.play(file, case, &failed);
+        while let Some((mut play, case)) = { remaining.lock().unwrap().next() } {
+            play.play(file, case, &failures);
         }
     };
-    std::thread::scope(|scope| (0..AT_ONCE).for_each(|_| drop(scope.spawn(work))));
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} of {} cases failed\n{}", failed.len(), cases.len(), failed.join("\n"));
+    std::thread::scope(|scope| (0..CASES_AT_ONCE).for_each(|_| drop(scope.spawn(work))));
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} of {} cases failed\n{}", failures.len(), cases.len(), failures.join("\n"));
 }
 
 /// A case under way.
 struct Play {
     scratch: Scratch,
     variables: Vec<(String, String)>,
-    said: Option<Said>,
+    output: Option<Said>,
     /// The command that said it.
-    last: String,
+    last_command: String,
     /// Whether a line has said how the last command ended.
-    is_judged: bool,
-    kept: BTreeMap<PathBuf, Vec<u8>>,
+    is_exit_checked: bool,
+    noted_files: BTreeMap<PathBuf, Vec<u8>>,
     /// Whether something that the case needs is not here.
     is_skipped: bool,
     server: Option<Running>,
@@ -208,29 +208,29 @@ struct Play {
 
 impl Play {
     fn new(scratch: Scratch, variables: Vec<(String, String)>) -> Play {
-        let (last, kept) = (String::new(), BTreeMap::new());
+        let (last_command, noted_files) = (String::new(), BTreeMap::new());
         let (server, browser) = (None, None);
         Play {
             scratch,
             variables,
-            said: None,
-            last,
-            is_judged: true,
-            kept,
+            output: None,
+            last_command,
+            is_exit_checked: true,
+            noted_files,
             is_skipped: false,
             server,
             browser,
         }
     }
 
-    fn play(&mut self, file: &str, case: &Case, failed: &Mutex<Vec<String>>) {
+    fn play(&mut self, file: &str, case: &Case, failures: &Mutex<Vec<String>>) {
         let end = (case.lines.last().map_or(0, |line| line.0), "end".to_owned());
         for (number, line) in case.lines.iter().chain([&end]) {
-            let stepped = catch_unwind(AssertUnwindSafe(|| self.step(&case.name, line)));
-            if let Err(why) = stepped {
+            let outcome = catch_unwind(AssertUnwindSafe(|| self.step(&case.name, line)));
+            if let Err(why) = outcome {
                 let why = why.downcast::<String>().map_or_else(|_| "it panicked".into(), |why| *why);
                 let place = format!("cases/{file}.txt:{number}: {}: {line}", case.name);
-                failed.lock().unwrap().push(format!("{place}\n{why}"));
+                failures.lock().unwrap().push(format!("{place}\n{why}"));
                 return;
             }
             if self.is_skipped {
@@ -242,38 +242,38 @@ impl Play {
     fn step(&mut self, case: &str, line: &str) {
         let text = |prefix: &str| line.strip_prefix(prefix).map(str::trim_start);
         if line == "end" {
-            self.judge();
-            self.quiet();
+            self.check_exit();
+            self.check_complaints();
         } else if let Some(command) = text("$ ") {
             self.run(command);
-        } else if let Some(refused) = text("! ") {
-            let (command, complaint) = refused.split_once(" => ").unwrap();
+        } else if let Some(refusal) = text("! ") {
+            let (command, complaint) = refusal.split_once(" => ").unwrap();
             let (name, words) = complaint.split_once(": ").unwrap_or((complaint, ""));
             self.run(command);
-            self.is_judged = true;
+            self.is_exit_checked = true;
             let words: Vec<&str> = words.split(" | ").filter(|word| !word.is_empty()).collect();
-            self.said = self.said.take().map(|said| said.complains(exit(name), &words));
+            self.output = self.output.take().map(|output| output.complains(exit(name), &words));
         } else if let Some(needed) = text("needs ") {
-            self.judge();
+            self.check_exit();
             let (command, why) = needed.rsplit_once(": ").unwrap();
             self.is_skipped = !self.command(command).output().is_ok_and(|output| output.status.success());
             if self.is_skipped {
                 skipped(case, why);
             }
         } else if let Some(address) = text("open ") {
-            self.judge();
-            let (file, after) = address.split_once('#').unwrap_or((address, ""));
-            self.quiet();
-            self.browser = Browser::open(&self.scratch.join(file), &format!("#{after}"));
+            self.check_exit();
+            let (file, fragment) = address.split_once('#').unwrap_or((address, ""));
+            self.check_complaints();
+            self.browser = Browser::open(&self.scratch.join(file), &format!("#{fragment}"));
             self.is_skipped = self.browser.is_none();
             if self.is_skipped {
                 skipped(case, "needs Chromium");
             }
-        } else if let Some(what) = text("can ") {
-            self.judge();
-            self.is_skipped = !self.can(what);
+        } else if let Some(ability) = text("can ") {
+            self.check_exit();
+            self.is_skipped = !self.can(ability);
         } else if let Some(kind) = text("server ") {
-            self.judge();
+            self.check_exit();
             let kind = KINDS.into_iter().find(|known| *known == kind).unwrap();
             self.server = Running::start(kind);
             self.is_skipped = self.server.is_none();
@@ -282,7 +282,7 @@ impl Play {
                 self.variables.extend(known.map(|(name, value)| (name.to_owned(), value.to_owned())));
             }
         } else if let Some(expression) = text("is ") {
-            self.judge();
+            self.check_exit();
             let mut look = self.command("look \"$IS\"");
             said(look.env("IS", expression)).ends(Exit::Success);
         } else if let Some(file) = text("write ") {
@@ -306,28 +306,28 @@ impl Play {
     }
 
     /// Fails if a page that is open has complained.
-    fn quiet(&mut self) {
+    fn check_complaints(&mut self) {
         let complaints = self.browser.as_mut().map_or_else(Vec::new, Browser::complaints);
         assert!(complaints.is_empty(), "{complaints:#?}");
     }
 
     /// Fails if the last command did, and no line has said that it does.
-    fn judge(&mut self) {
-        if let Some(said) = self.said.as_ref().filter(|_| !self.is_judged) {
-            assert_eq!(said.code, Some(0), "{}\n{said}", self.last);
+    fn check_exit(&mut self) {
+        if let Some(output) = self.output.as_ref().filter(|_| !self.is_exit_checked) {
+            assert_eq!(output.code, Some(0), "{}\n{output}", self.last_command);
         }
-        self.is_judged = true;
+        self.is_exit_checked = true;
     }
 
     fn run(&mut self, command: &str) {
-        self.judge();
-        (self.said, self.is_judged) = (Some(said(&mut self.command(command))), false);
-        self.last = format!("after: {command}");
+        self.check_exit();
+        (self.output, self.is_exit_checked) = (Some(said(&mut self.command(command))), false);
+        self.last_command = format!("after: {command}");
     }
 
-    /// Whether this machine can do something; if not, the reason is told.
-    fn can(&mut self, what: &str) -> bool {
-        match what.split_once(' ').unwrap_or((what, "")) {
+    /// Whether this machine can do something; if not, the reason is printed.
+    fn can(&mut self, ability: &str) -> bool {
+        match ability.split_once(' ').unwrap_or((ability, "")) {
             // `$mounts` are those of the named file systems that it can.
             ("mount", names) => {
                 let all = KINDS_OF_FILES.iter().map(|kind| kind.name);
@@ -344,7 +344,7 @@ impl Play {
                 let store = storebench::STORES.iter().find(|store| store.name == name).unwrap();
                 store.open.is_ok() && is_installed(store)
             }
-            _ => panic!("nobody knows whether this machine can {what}"),
+            _ => panic!("nobody knows whether this machine can {ability}"),
         }
     }
 
@@ -365,23 +365,23 @@ impl Play {
     fn check(&mut self, line: &str) {
         let (claim, text) = line.split_once(": ").unwrap_or((line, ""));
         let words: Vec<&str> = claim.split(' ').collect();
-        let last = || self.said.as_ref().expect("a command comes first");
+        let last_output = || self.output.as_ref().expect("a command comes first");
         match words[..] {
             ["=", name] => {
-                self.is_judged = true;
-                self.said = self.said.take().map(|said| said.ends(exit(name)));
+                self.is_exit_checked = true;
+                self.output = self.output.take().map(|output| output.ends(exit(name)));
             }
-            ["out"] => assert!(holds(&last().out, text), "it is missing\n{}", last()),
-            ["err"] => assert!(holds(&last().err, text), "it is missing\n{}", last()),
-            ["says"] => assert_eq!(joined(&last().out), text, "{}", last()),
-            ["no", "out"] => assert!(!holds(&last().out, text), "it is there\n{}", last()),
-            ["no", "err"] => assert!(!holds(&last().err, text), "it is there\n{}", last()),
-            ["keep"] => self.kept = self.scratch.contents(),
+            ["out"] => assert!(contains_text(&last_output().out, text), "it is missing\n{}", last_output()),
+            ["err"] => assert!(contains_text(&last_output().err, text), "it is missing\n{}", last_output()),
+            ["says"] => assert_eq!(join_words(&last_output().out), text, "{}", last_output()),
+            ["no", "out"] => assert!(!contains_text(&last_output().out, text), "it is there\n{}", last_output()),
+            ["no", "err"] => assert!(!contains_text(&last_output().err, text), "it is there\n{}", last_output()),
+            ["keep"] => self.noted_files = self.scratch.contents(),
             ["kept"] => {
                 let now = self.scratch.contents();
-                let names = |all: &BTreeMap<PathBuf, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
-                assert_eq!(names(&now), names(&self.kept));
-                now.iter().for_each(|(path, bytes)| assert!(self.kept[path] == *bytes, "{path:?} changed"));
+                let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+                assert_eq!(names(&now), names(&self.noted_files));
+                now.iter().for_each(|(path, bytes)| assert!(self.noted_files[path] == *bytes, "{path:?} changed"));
             }
             ["empty"] => assert_eq!(self.scratch.contents().into_keys().next(), None),
             ["no", "runs"] => assert!(self.scratch.runs().is_empty(), "{:?}", self.scratch.runs()),
@@ -401,7 +401,7 @@ impl Play {
                 let folder = named.first().map_or_else(only, |name| self.scratch.join(name));
                 let run = storebench_host::folder::read(&folder).unwrap();
                 let mut found: Vec<_> =
-                    outcomes(&run).iter().map(|(store, how)| format!("{store} {how}")).collect();
+                    outcomes(&run).iter().map(|(store, outcome)| format!("{store} {outcome}")).collect();
                 found.sort_unstable();
                 assert_eq!(found.join(", "), text);
             }
@@ -419,19 +419,19 @@ fn exit(name: &str) -> Exit {
 }
 
 /// Whether a text holds another, as it is or when all white space is a blank; for an empty one, whether it holds anything.
-fn holds(text: &str, part: &str) -> bool {
-    if part.is_empty() { !text.is_empty() } else { text.contains(part) || joined(text).contains(part) }
+fn contains_text(text: &str, wanted: &str) -> bool {
+    if wanted.is_empty() { !text.is_empty() } else { text.contains(wanted) || join_words(text).contains(wanted) }
 }
 
 /// A text with one blank for all white space between two words.
-fn joined(text: &str) -> String {
+fn join_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
 fn a_case_that_fails_is_named_with_its_line() {
     let begin = "let greeting hello\n$ echo $greeting >there\n";
-    for (lines, why) in [
+    for (lines, complaint) in [
         ("$ cat there\nout: hello", ""),
         ("$ cat there\nout: good bye", ":5: named: out: good bye\nit is missing"),
         ("$ cat there\nno out: hello", ":5: named: no out: hello\nit is there"),
@@ -452,12 +452,12 @@ fn a_case_that_fails_is_named_with_its_line() {
         ("needs test 'a: b': nothing\n$ exit 1", "after: exit 1"),
         ("$ exit 1\nneeds false: luck", "after: exit 1"),
     ] {
-        let cases = parsed(&format!("{begin}== named\n{lines}\n"));
-        let failed = Mutex::new(Vec::new());
+        let cases = parse_cases(&format!("{begin}== named\n{lines}\n"));
+        let failures = Mutex::new(Vec::new());
         let mut play = Play::new(Scratch::in_memory(), Vec::new());
-        play.play("made", &cases[0], &failed);
-        play.play("made", &cases[1], &failed);
-        let failed = failed.into_inner().unwrap().concat();
-        assert!(failed.is_empty() == why.is_empty() && failed.contains(why), "{lines}\n{failed}");
+        play.play("made", &cases[0], &failures);
+        play.play("made", &cases[1], &failures);
+        let failures = failures.into_inner().unwrap().concat();
+        assert!(failures.is_empty() == complaint.is_empty() && failures.contains(complaint), "{lines}\n{failures}");
     }
 }

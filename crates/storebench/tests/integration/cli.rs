@@ -17,7 +17,7 @@ const NAMED_ALONE: &str = "one-file";
 fn every_store_runs_at_every_guarantee_that_it_offers() {
     let scratch = Scratch::in_memory();
     let arguments = TINY.replace("--guarantee process", "--guarantee process,power,default");
-    let said = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
+    let output = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
     let run = scratch.results();
     let built = || STORES.iter().filter(|store| store.runs_by_default() && store.name != NAMED_ALONE);
     let wanted = [Some(Guarantee::Process), Some(Guarantee::Power), None];
@@ -33,17 +33,17 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         let build = measured.store_build.as_ref();
         let assertions = build.and_then(|build| build.assertions);
         assert_eq!(assertions.is_some(), store.kind == StoreKind::Engine, "{}: {build:?}", store.name);
-        assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
+        assert_eq!(measured.operations.iter().map(|operation| operation.count).collect::<Vec<_>>(), [5; 4]);
         assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
-        assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));
+        assert!(measured.operations.iter().all(|operation| operation.latency.min_ns > 0 && operation.sum_ns > 0));
     }
     scratch.assert_nothing_left();
     let run = scratch.only_run();
     let name = run.strip_prefix(scratch.path()).unwrap().display().to_string();
     for file in ["run.json", "results.jsonl", "report.html"] {
-        assert!(said.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{said}");
+        assert!(output.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{output}");
     }
-    assert!(said.err.contains(&format!("storebench report {name} --table")), "{said}");
+    assert!(output.err.contains(&format!("storebench report {name} --table")), "{output}");
     let table = scratch.storebench("report latest --table").ends(Exit::Success).out;
     for store in built() {
         assert!(table.contains(store.name), "{} is in no table\n{table}", store.name);
@@ -52,16 +52,16 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
 
 #[test]
 fn stores_are_listed_with_what_they_can() {
-    let said = Scratch::in_memory().storebench("stores").ends(Exit::Success);
-    let head = said.out.lines().next().unwrap();
+    let output = Scratch::in_memory().storebench("stores").ends(Exit::Success);
+    let head = output.out.lines().next().unwrap();
     for title in ["store", "kind", "version", "guarantees", "order", "sessions", "codec"] {
         assert!(head.contains(title), "{head}");
     }
     for store in STORES {
-        let mut lines = said.out.lines();
+        let mut lines = output.out.lines();
         let line = lines.find(|line| line.split_whitespace().next() == Some(store.name)).unwrap();
         if store.open.is_err() {
-            assert!(line.starts_with(&format!("{} is not built: ", store.name)), "{said}");
+            assert!(line.starts_with(&format!("{} is not built: ", store.name)), "{output}");
             continue;
         }
         assert!(line.contains(store.kind.name()), "{line}");
@@ -88,7 +88,7 @@ fn every_table_view_and_column_is_in_the_reference() {
         columns.entry(table).or_default().insert(column);
     }
     assert_eq!(columns.len(), 41 + 5 + 4, "{:?}", columns.keys());
-    let (of_cells, of_figures) = (columns["cells"].clone(), columns["operation_figures"].clone());
+    let (cell_columns, figure_columns) = (columns["cells"].clone(), columns["operation_figures"].clone());
     let listed: BTreeMap<String, BTreeSet<String>> = storebench_report::files::sql::tables()
         .into_iter()
         .map(|(table, columns)| (table, columns.into_iter().collect()))
@@ -97,10 +97,10 @@ fn every_table_view_and_column_is_in_the_reference() {
     for (table, mut listed) in listed {
         // The axes are those of the runs.
         if table == "cells" || listed.remove("all of cells") {
-            listed.extend(of_cells.iter().cloned());
+            listed.extend(cell_columns.iter().cloned());
         }
         if listed.remove("all of operation_figures") {
-            listed.extend(of_figures.iter().cloned());
+            listed.extend(figure_columns.iter().cloned());
         }
         assert_eq!(listed, columns[&table], "{table}");
     }

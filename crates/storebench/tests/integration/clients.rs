@@ -18,18 +18,18 @@ const LONG: &str = "--records 200 --record-size 1KiB --data incompressible --gua
     --threads 4 --order update --duration 40s";
 
 /// A server, and a machine that has two names.
-struct There {
+struct Setup {
     redis: Running,
     ssh: Server,
     scratch: Scratch,
 }
 
-impl There {
+impl Setup {
     /// `None` if one of them is not installed.
-    fn start() -> Option<There> {
+    fn start() -> Option<Setup> {
         let redis = Running::start("redis")?;
         let scratch = Scratch::new();
-        Some(There { redis, ssh: Server::start(&scratch)?, scratch })
+        Some(Setup { redis, ssh: Server::start(&scratch)?, scratch })
     }
 
     fn arguments(&self, more: &str) -> Vec<String> {
@@ -48,7 +48,7 @@ impl There {
     }
 
     /// Starts a run, and waits until both clients are at work.
-    fn at_work(&self) -> Started {
+    fn start_long_run(&self) -> Started {
         let started = Started::new(&mut self.command(&format!("{LONG} --clients alpha,beta")));
         wait_for("clients at work", || {
             self.clients().len() == 2 && self.trial().is_some() && !self.redis.made().is_empty()
@@ -61,14 +61,14 @@ impl There {
     /// The clients' processes, by their numbers.
     fn clients(&self) -> Vec<u32> {
         let is_client = |line: &str| line.contains("__board") && !line.contains("sh -c");
-        let all = self.scratch.numbered_processes().into_iter();
-        all.filter(|(_, line)| is_client(line)).map(|(number, _)| number).collect()
+        let processes = self.scratch.numbered_processes().into_iter();
+        processes.filter(|(_, line)| is_client(line)).map(|(number, _)| number).collect()
     }
 
     /// The process of the trial at work.
     fn trial(&self) -> Option<u32> {
-        let mut all = self.scratch.numbered_processes().into_iter();
-        all.find(|(_, line)| line.contains("__trial")).map(|(number, _)| number)
+        let mut processes = self.scratch.numbered_processes().into_iter();
+        processes.find(|(_, line)| line.contains("__trial")).map(|(number, _)| number)
     }
 
     /// Nothing is left anywhere but the program.
@@ -76,9 +76,9 @@ impl There {
     fn assert_clean(&self) {
         wait_for("the clients to end", || self.clients().is_empty());
         self.scratch.assert_nothing_left();
-        let mut left = self.ssh.names("");
-        left.sort();
-        assert_eq!(left, ["programs", "runs"]);
+        let mut folders = self.ssh.names("");
+        folders.sort();
+        assert_eq!(folders, ["programs", "runs"]);
         assert_eq!((self.ssh.names("programs").len(), self.ssh.names("runs").len()), (1, 0));
         self.redis.assert_as_it_was();
     }
@@ -87,109 +87,109 @@ impl There {
 fn counts(run: &Run) -> Vec<(String, u64, u64, u64)> {
     let measured = run.trials[0].ok().unwrap_or_else(|| panic!("{:?}", run.trials[0].outcome));
     assert!(measured.audit.is_some());
-    let each = measured.operations.iter();
-    each.map(|one| (one.operation.clone(), one.count, one.value_bytes, measured.stored.value_bytes)).collect()
+    let operations = measured.operations.iter();
+    operations.map(|operation| (operation.operation.clone(), operation.count, operation.value_bytes, measured.stored.value_bytes)).collect()
 }
 
 #[test]
 fn sessions_on_clients_do_what_sessions_here_do() {
-    let Some(there) = There::start() else { return };
-    there.run(WORK).ends(Exit::Success);
-    let alone = there.scratch.results();
-    fs::remove_dir_all(there.scratch.only_run()).unwrap();
-    let said = there.run(&format!("{WORK} --clients alpha,beta")).ends(Exit::Success);
-    assert!(said.err.contains("copying this program"), "{said}");
-    assert!(said.out.contains("The load came from the clients alpha and beta."), "{said}");
-    let run = there.scratch.results();
+    let Some(setup) = Setup::start() else { return };
+    setup.run(WORK).ends(Exit::Success);
+    let alone = setup.scratch.results();
+    fs::remove_dir_all(setup.scratch.only_run()).unwrap();
+    let output = setup.run(&format!("{WORK} --clients alpha,beta")).ends(Exit::Success);
+    assert!(output.err.contains("copying this program"), "{output}");
+    assert!(output.out.contains("The load came from the clients alpha and beta."), "{output}");
+    let run = setup.scratch.results();
     assert_complete(&run, 1, 1);
     assert_eq!(counts(&run), counts(&alone));
     assert!(run.header.plan.contains("clients = [\"alpha\", \"beta\"]"), "{}", run.header.plan);
     let clients = &run.trials[0].measured.as_ref().unwrap().clients;
-    let told: Vec<_> = clients.iter().map(|client| (client.host.as_str(), client.sessions)).collect();
-    assert_eq!(told, [("alpha", 3), ("beta", 2)]);
+    let sessions: Vec<_> = clients.iter().map(|client| (client.host.as_str(), client.sessions)).collect();
+    assert_eq!(sessions, [("alpha", 3), ("beta", 2)]);
     for client in clients {
         // One machine: a wrong clock would start one long before the other.
         assert!(client.late_ns < 1_000_000_000 && client.clock_uncertainty_ns < 100_000_000, "{client:?}");
-        let phases: Vec<_> = client.phases.iter().map(|one| (one.operation.as_str(), one.count)).collect();
-        let each = client.sessions * 80;
-        assert_eq!(phases, ["insert", "get", "update", "remove"].map(|operation| (operation, each)));
+        let phases: Vec<_> = client.phases.iter().map(|phase| (phase.operation.as_str(), phase.count)).collect();
+        let count = client.sessions * 80;
+        assert_eq!(phases, ["insert", "get", "update", "remove"].map(|operation| (operation, count)));
     }
     // Comparisons report that the load was made elsewhere.
-    fs::rename(there.scratch.only_run(), there.scratch.join("spread")).unwrap();
-    there.run(WORK).ends(Exit::Success);
-    let alone = there.scratch.only_run();
+    fs::rename(setup.scratch.only_run(), setup.scratch.join("spread")).unwrap();
+    setup.run(WORK).ends(Exit::Success);
+    let alone = setup.scratch.only_run();
     let compare = format!("compare {} spread", alone.display());
-    assert!(there.scratch.storebench(&compare).err.contains("clients"), "they differ in their clients");
-    there.assert_clean();
+    assert!(setup.scratch.storebench(&compare).err.contains("clients"), "they differ in their clients");
+    setup.assert_clean();
 }
 
 #[test]
 fn clients_that_can_t_be_had_are_told_before_anything_is_made() {
-    let Some(there) = There::start() else { return };
-    let refused = |more: &str, exit: Exit, words: &[&str]| {
-        let said = there.run(&format!("{WORK} {more}")).ends(exit);
-        let last = said.err.lines().last().unwrap();
-        assert!(last.starts_with("storebench: ") && words.iter().all(|word| last.contains(word)), "{said}");
-        assert!(there.scratch.runs().is_empty());
+    let Some(setup) = Setup::start() else { return };
+    let assert_refused = |more: &str, exit: Exit, words: &[&str]| {
+        let output = setup.run(&format!("{WORK} {more}")).ends(exit);
+        let last_line = output.err.lines().last().unwrap();
+        assert!(last_line.starts_with("storebench: ") && words.iter().all(|word| last_line.contains(word)), "{output}");
+        assert!(setup.scratch.runs().is_empty());
     };
-    refused(
+    assert_refused(
         "--clients no-such-user@alpha",
         Exit::Unreachable,
         &["no-such-user@alpha: ", "Permission denied"],
     );
-    refused("--clients alpha,nowhere.invalid", Exit::Unreachable, &["nowhere.invalid: "]);
-    refused("--clients=-oProxyCommand=true", Exit::BadValue, &["--clients", "it is not a host"]);
-    refused("--clients alpha,beta,alpha", Exit::BadValue, &["clients names alpha twice"]);
-    refused("--clients alpha,", Exit::BadValue, &["clients names a host that has no name"]);
-    let few = &WORK.replace("--threads 5", "--threads 1");
-    let said = there.run(&format!("{few} --clients alpha,beta"));
-    said.complains(Exit::Nothing, &["2 clients can't share 1 thread"]);
+    assert_refused("--clients alpha,nowhere.invalid", Exit::Unreachable, &["nowhere.invalid: "]);
+    assert_refused("--clients=-oProxyCommand=true", Exit::BadValue, &["--clients", "it is not a host"]);
+    assert_refused("--clients alpha,beta,alpha", Exit::BadValue, &["clients names alpha twice"]);
+    assert_refused("--clients alpha,", Exit::BadValue, &["clients names a host that has no name"]);
+    let one_thread = &WORK.replace("--threads 5", "--threads 1");
+    let output = setup.run(&format!("{one_thread} --clients alpha,beta"));
+    output.complains(Exit::Nothing, &["2 clients can't share 1 thread"]);
     let arguments = "run crud --store flat-folder --threads 2 --clients alpha --quick";
     let arguments: Vec<&str> = arguments.split(' ').collect();
-    said_of(&there, &arguments)
+    run_arguments(&setup, &arguments)
         .complains(Exit::Nothing, &["can use a running server alone, and flat-folder is none"]);
     let ycsb = ["run", "ycsb", "--quick", "--clients", "alpha"];
-    said_of(&there, &ycsb).complains(
+    run_arguments(&setup, &ycsb).complains(
         Exit::BadValue,
         &["the workload ycsb can't be spread over clients", "those that can: crud"],
     );
-    there.scratch.assert_nothing_left();
-    there.redis.assert_as_it_was();
+    setup.scratch.assert_nothing_left();
+    setup.redis.assert_as_it_was();
 }
 
-fn said_of(there: &There, arguments: &[&str]) -> Said {
-    said(&mut there.ssh.command_of(STOREBENCH, &there.scratch, arguments))
+fn run_arguments(setup: &Setup, arguments: &[&str]) -> Said {
+    said(&mut setup.ssh.command_of(STOREBENCH, &setup.scratch, arguments))
 }
 
 /// Of two hosts, one has another version of the program, and the other none that runs.
 #[test]
 fn a_client_with_another_program_says_so() {
-    let Some(there) = There::start() else { return };
+    let Some(setup) = Setup::start() else { return };
     let script = "#!/bin/sh\nfor last; do :; done\ncase \"$last\" in\n\
         *'uname -s'*) for word in Linux \"$(uname -m)\" /nowhere none; do echo \"storebench-on-board:$word\"; done;;\n\
         *__board*) case \"$*\" in *old*) echo '{\"hello\":{\"version\":\"0.0.0\",\"format\":1}}'; cat >/dev/null;;\n\
         *) echo 'sh: programs/storebench: not found' >&2; exit 127;; esac;;\n\
         *) cat >/dev/null; echo storebench-on-board:copied;; esac\n";
-    let ssh = there.scratch.write("bin/ssh", script);
+    let ssh = setup.scratch.write("bin/ssh", script);
     fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
     for (host, why) in [("old", "it is version 0.0.0, and this is"), ("bare", "not found")] {
-        let mut command = there.command(&format!("{WORK} --clients {host}"));
+        let mut command = setup.command(&format!("{WORK} --clients {host}"));
         let path = format!("{}:{}", ssh.parent().unwrap().display(), std::env::var("PATH").unwrap());
-        let said = said(command.env("PATH", path)).ends(Exit::Unreachable);
-        assert!(said.err.contains(&format!("{host}: no program runs there: ")), "{said}");
-        assert!(said.err.contains(why), "{said}");
+        let output = said(command.env("PATH", path)).ends(Exit::Unreachable);
+        assert!(output.err.contains(&format!("{host}: no program runs there: ")), "{output}");
+        assert!(output.err.contains(why), "{output}");
     }
-    assert!(there.scratch.runs().is_empty());
+    assert!(setup.scratch.runs().is_empty());
 }
 
 /// Ends a client of a run by something; what became of its trial.
-fn failure(end: impl FnOnce(&There)) -> Option<String> {
-    let there = There::start()?;
-    let started = there.at_work();
-    end(&there);
+fn failure(end: impl FnOnce(&Setup)) -> Option<String> {
+    let setup = Setup::start()?;
+    let started = setup.start_long_run();
+    end(&setup);
     started.end().ends(Exit::TrialsFailed);
-    let run = there.scratch.results();
-    there.assert_clean();
+    let run = setup.scratch.results();
+    setup.assert_clean();
     match &run.trials[0].outcome {
         Outcome::Failed { message, .. } => Some(message.clone()),
         other => panic!("{other:?}"),
@@ -198,29 +198,29 @@ fn failure(end: impl FnOnce(&There)) -> Option<String> {
 
 #[test]
 fn a_client_that_ends_in_a_trial_fails_it_by_its_name() {
-    let Some(message) = failure(|there| kill(&there.clients()[0].to_string(), "KILL")) else { return };
+    let Some(message) = failure(|setup| kill(&setup.clients()[0].to_string(), "KILL")) else { return };
     let is_one = message.starts_with("the client alpha: ") || message.starts_with("the client beta: ");
     assert!(is_one && message.contains("the connection is lost"), "{message}");
 }
 
 #[test]
 fn a_lost_connection_to_a_client_fails_the_trial_by_its_name() {
-    let cut = |there: &There| kill(&ssh_of(there.trial().unwrap())[0], "KILL");
+    let cut = |setup: &Setup| kill(&ssh_of(setup.trial().unwrap())[0], "KILL");
     let Some(message) = failure(cut) else { return };
     assert!(message.contains("the client ") && message.contains("the connection is lost"), "{message}");
 }
 
 #[test]
 fn an_interrupted_run_leaves_no_clients() {
-    let Some(there) = There::start() else { return };
-    let started = there.at_work();
+    let Some(setup) = Setup::start() else { return };
+    let started = setup.start_long_run();
     started.signal("INT");
     started.end().ends(Exit::Interrupted);
-    there.assert_clean();
-    let started = there.at_work();
+    setup.assert_clean();
+    let started = setup.start_long_run();
     started.signal("KILL");
     drop(started.end());
-    wait_for("the clients to end", || there.clients().is_empty());
-    there.scratch.storebench("clean").ends(Exit::Success);
-    there.assert_clean();
+    wait_for("the clients to end", || setup.clients().is_empty());
+    setup.scratch.storebench("clean").ends(Exit::Success);
+    setup.assert_clean();
 }

@@ -83,9 +83,9 @@ fn commands(text: &str) -> Vec<(usize, String)> {
             let line = line.trim();
             let line = line.strip_prefix("$ ").unwrap_or(line);
             match found.last_mut() {
-                Some((_, before)) if before.ends_with('\\') => {
-                    before.pop();
-                    before.push_str(line);
+                Some((_, unfinished)) if unfinished.ends_with('\\') => {
+                    unfinished.pop();
+                    unfinished.push_str(line);
                 }
                 _ if line.is_empty() || line.starts_with('#') => {}
                 _ => found.push((number, line.to_owned())),
@@ -218,8 +218,8 @@ fn check_cargo(words: &[&str], place: &str) {
 
 /// Has a simulated disk count what operations asked for: not every system can have one.
 fn count_requests(results: &Path) {
-    let of = |requests: u64| serde_json::json!({"requests": requests, "bytes": requests * 4096});
-    let disk = serde_json::json!({"reads": of(0), "writes": of(9), "discards": of(0), "flushes": 5, "seeks": 0, "merges": 0,
+    let counter = |requests: u64| serde_json::json!({"requests": requests, "bytes": requests * 4096});
+    let disk = serde_json::json!({"reads": counter(0), "writes": counter(9), "discards": counter(0), "flushes": 5, "seeks": 0, "merges": 0,
         "modelled_ns": 14_000_000});
     let text = fs::read_to_string(results).unwrap();
     let counted = text.lines().map(|line| {
@@ -233,7 +233,7 @@ fn count_requests(results: &Path) {
 }
 
 /// Makes the runs that commands on pages name. Commands that resume or repeat one use it in its place.
-fn runs_that_are_named() -> Scratch {
+fn make_named_runs() -> Scratch {
     let scratch = Scratch::in_memory();
     // Enough trials for a comparison to find something.
     let study = TINY.replace("--trials 1", "--trials 3");
@@ -247,7 +247,7 @@ fn runs_that_are_named() -> Scratch {
 }
 
 /// A directory with all that commands on pages speak of.
-fn all_that_is_named(runs: &Scratch) -> Scratch {
+fn make_named_files(runs: &Scratch) -> Scratch {
     let scratch = Scratch::in_memory();
     let run = runs.only_run();
     let parts = ["part-1", "part-2"].map(|part| runs.join(part));
@@ -256,10 +256,10 @@ fn all_that_is_named(runs: &Scratch) -> Scratch {
     let sets =
         ["base/1/crud-1", "base/2/crud-2", "base/3/crud-3", "new/1/crud-1", "new/2/crud-2", "new/3/crud-3"];
     for copy in copies.into_iter().chain(sets) {
-        let to = scratch.join(copy);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
-        another_run(&to, copy);
+        let target = scratch.join(copy);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg("-r").args([&run, &target]).status().unwrap().success());
+        another_run(&target, copy);
     }
     for directory in ["mnt/sd/storebench", "mnt/ssd", "mnt/hdd", "mnt/a", "mnt/b"] {
         fs::create_dir_all(scratch.join(directory)).unwrap();
@@ -284,10 +284,10 @@ fn all_that_is_named(runs: &Scratch) -> Scratch {
 }
 
 /// The command with what a page names replaced by what is there, and narrowed so that it takes a moment.
-fn substituted(command: &str) -> String {
+fn substitute_names(command: &str) -> String {
     let mut words: Vec<String> = Vec::new();
-    let asks = command.contains(" advise ") || command.contains(" tune ");
-    let makes = command.contains(" generate ");
+    let asks_for_advice = command.contains(" advise ") || command.contains(" tune ");
+    let is_generate = command.contains(" generate ");
     let mut given = command.split_whitespace();
     while let Some(word) = given.next() {
         if ["--remote", "--url", "--clients"].contains(&word) {
@@ -295,17 +295,17 @@ fn substituted(command: &str) -> String {
             given.next();
             continue;
         }
-        let before = words.last().map(String::as_str);
-        let short = SHORT.iter().find(|(option, _)| before == Some(option));
+        let previous = words.last().map(String::as_str);
+        let short = SHORT.iter().find(|(option, _)| previous == Some(option));
         let word = match word {
-            _ if before == Some("--text") => "books",
-            _ if makes && before == Some("--size") => "64KiB",
+            _ if previous == Some("--text") => "books",
+            _ if is_generate && previous == Some("--size") => "64KiB",
             // As many as the run that is there has.
-            _ if asks && before == Some("--records") => "20",
-            _ if asks && before == Some("--size") => "100B",
+            _ if asks_for_advice && previous == Some("--records") => "20",
+            _ if asks_for_advice && previous == Some("--size") => "100B",
             _ if short.is_some() => short.unwrap().1,
             // Each trial with a load waits for the load first: one store is enough to see that the command runs.
-            _ if before == Some("--store")
+            _ if previous == Some("--store")
                 && (command.contains("--background") || command.contains("disturbed")) =>
             {
                 word.split(',').next().unwrap()
@@ -316,25 +316,25 @@ fn substituted(command: &str) -> String {
         };
         words.push(word.replace("/mnt/", "mnt/"));
     }
-    let has = |option: &str| words.iter().any(|word| word == option);
-    let is_advice = words[1] == "advise" && !has("--from");
-    let is_study = words[1] == "run" && !has("--resume") && !has("--dry-run");
-    let of = |study: &str| NARROW.lines().find_map(|line| line.trim().strip_prefix(study)?.strip_prefix(' '));
-    let narrow = words.get(2).and_then(|study| of(study)).or_else(|| of("other")).unwrap();
+    let has_option = |option: &str| words.iter().any(|word| word == option);
+    let is_advice = words[1] == "advise" && !has_option("--from");
+    let is_study = words[1] == "run" && !has_option("--resume") && !has_option("--dry-run");
+    let find_narrowing = |study: &str| NARROW.lines().find_map(|line| line.trim().strip_prefix(study)?.strip_prefix(' '));
+    let narrow = words.get(2).and_then(|study| find_narrowing(study)).or_else(|| find_narrowing("other")).unwrap();
     let narrow: Vec<&str> = narrow.split(' ').collect();
     let narrow = narrow.chunks(2).map(|pair| (pair[0], pair[1]));
-    let narrow = narrow.filter(|(option, _)| is_study && !has(option));
-    let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has("--duration"));
+    let narrow = narrow.filter(|(option, _)| is_study && !has_option(option));
+    let narrow = narrow.filter(|(option, _)| *option != "--operations" || !has_option("--duration"));
     // It has no weaker guarantee than the one that the study asks for.
-    let narrow = narrow.filter(|(option, _)| *option != "--guarantee" || !has("etcd"));
-    let more: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
+    let narrow = narrow.filter(|(option, _)| *option != "--guarantee" || !has_option("etcd"));
+    let additions: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
     let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];
-    let advice = advice.iter().filter(|(option, _)| is_advice && !has(option));
-    let more = advice.fold(more, |more, (option, value)| format!("{more} {option} {value}"));
-    let more = if words[1] == "tune" && !has("--budget") { more + " --budget 1s" } else { more };
+    let advice = advice.iter().filter(|(option, _)| is_advice && !has_option(option));
+    let additions = advice.fold(additions, |additions, (option, value)| format!("{additions} {option} {value}"));
+    let additions = if words[1] == "tune" && !has_option("--budget") { additions + " --budget 1s" } else { additions };
     // It takes half of the budget for each of two things: of a second, a busy machine has nothing left for the other.
-    let line = words.join(" ") + &more;
-    if is_advice && has("--tune") { line.replace("--budget 1s", "--budget 10s") } else { line }
+    let line = words.join(" ") + &additions;
+    if is_advice && has_option("--tune") { line.replace("--budget 1s", "--budget 10s") } else { line }
 }
 
 /// Tries commands side by side, as most of their time is spent waiting for a disk.
@@ -343,14 +343,14 @@ fn try_all(commands: Vec<(String, String)>) {
     let scripts: BTreeMap<String, String> =
         commands.into_iter().map(|(line, place)| (script(&line), place)).collect();
     let commands = Mutex::new(scripts.into_iter());
-    let runs = runs_that_are_named();
-    let all = all_that_is_named(&runs);
+    let runs = make_named_runs();
+    let files = make_named_files(&runs);
     let next = || commands.lock().unwrap().next();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 while let Some((script, place)) = next() {
-                    try_out(&script, &place, &all);
+                    try_out(&script, &place, &files);
                 }
             });
         }
@@ -366,14 +366,14 @@ fn without_shell(line: &str) -> (&str, &str) {
 /// A line as it is run: its command is narrowed, and what it is piped into stays.
 fn script(line: &str) -> String {
     let (command, rest) = without_shell(line);
-    format!("{}{rest}", substituted(command))
+    format!("{}{rest}", substitute_names(command))
 }
 
 /// Runs a command line as a shell does.
-fn try_out(script: &str, place: &str, all: &Scratch) {
+fn try_out(script: &str, place: &str, files: &Scratch) {
     let scratch = Scratch::in_memory();
-    let from = format!("{}/.", all.path().display());
-    assert!(Command::new("cp").args(["-a", &from]).arg(scratch.path()).status().unwrap().success());
+    let source = format!("{}/.", files.path().display());
+    assert!(Command::new("cp").args(["-a", &source]).arg(scratch.path()).status().unwrap().success());
     let path =
         format!("{}:{}", Path::new(STOREBENCH).parent().unwrap().display(), std::env::var("PATH").unwrap());
     let output = Command::new("bash")
@@ -383,19 +383,19 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = Said::new(&output);
+    let output = Said::new(&output);
     // Not every system lets its users limit a trial.
-    let unlimited = script.contains("--machine") && said.err.contains("can't be limited here");
+    let unlimited = script.contains("--machine") && output.err.contains("can't be limited here");
     // Nor lets them mount, or has all that every study needs.
     let is_in_image = ["--place", "run crash"].iter().any(|word| script.contains(word));
-    let unmounted = is_in_image && said.err.contains("no cell can run");
+    let unmounted = is_in_image && output.err.contains("no cell can run");
     let incomplete =
-        script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
+        script.contains("storebench doctor") && output.code == Some(Exit::Incomplete.code().into());
     // Nor room for ten million records.
-    let too_large = said.err.contains("no cell can run") && said.err.contains(" of disk, and ");
+    let too_large = output.err.contains("no cell can run") && output.err.contains(" of disk, and ");
     // Other tests run at the same time.
     let disturbed =
-        script.contains("storebench check") && said.out.contains("Not judged, unless twice as fast");
+        script.contains("storebench check") && output.out.contains("Not judged, unless twice as fast");
     let code = match () {
         () if too_large => Exit::DiskFull,
         () if unlimited || unmounted => Exit::Nothing,
@@ -403,5 +403,5 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
         () if disturbed => Exit::Unsound,
         () => Exit::Success,
     };
-    assert_eq!(said.code, Some(code.code().into()), "{place}\ntried as: {script}\n{said}");
+    assert_eq!(output.code, Some(code.code().into()), "{place}\ntried as: {script}\n{output}");
 }

@@ -26,11 +26,11 @@ const BLOCKS: u32 = 2;
 /// Runs the plan, or a part of it, into a separate directory.
 fn run(scratch: &Scratch, out: &str, more: &str) -> PathBuf {
     scratch.storebench(&format!("{PLAN} --out {out} {more}")).ends(Exit::Success);
-    only(&scratch.join(out))
+    only_run_in(&scratch.join(out))
 }
 
 /// The only run in a directory.
-fn only(out: &Path) -> PathBuf {
+fn only_run_in(out: &Path) -> PathBuf {
     let folders = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path());
     let [run] = folders.filter(|path| path.join("run.json").exists()).collect::<Vec<_>>().try_into().unwrap();
     run
@@ -48,35 +48,35 @@ fn merge(scratch: &Scratch, runs: &[&PathBuf], out: &str) -> Said {
 /// Every report that is made of a run, but for the name of its folder.
 fn reports(scratch: &Scratch, run: &str) -> Vec<String> {
     let forms = ["", "--table", "--json", "--csv", "--csv-section weakest", "--html -"];
-    let said = |form| scratch.storebench(&format!("report {run} {form}")).ends(Exit::Success).out;
-    forms.map(said).into()
+    let report = |form| scratch.storebench(&format!("report {run} {form}")).ends(Exit::Success).out;
+    forms.map(report).into()
 }
 
 /// The parts of a run that was made whole: each has the trials of its cells, and the header of a part that was run.
-fn carved(scratch: &Scratch, whole: &Path, of: u32) -> Vec<PathBuf> {
-    let all = read(whole);
-    let part = |number: u32| {
-        let shard = format!("{number}/{of}");
+fn carve_parts(scratch: &Scratch, whole: &Path, parts: u32) -> Vec<PathBuf> {
+    let whole = read(whole);
+    let carve = |number: u32| {
+        let shard = format!("{number}/{parts}");
         let out = format!("real-{number}");
-        let part = read(&run(scratch, &out, &format!("--shard {shard}"))).header;
-        let mut header = all.header.clone();
-        header.shard = part.shard;
-        let left_out: BTreeSet<String> = part.left_out.iter().map(|left| left.cell.id()).collect();
+        let part_header = read(&run(scratch, &out, &format!("--shard {shard}"))).header;
+        let mut header = whole.header.clone();
+        header.shard = part_header.shard;
+        let left_out: BTreeSet<String> = part_header.left_out.iter().map(|left| left.cell.id()).collect();
         header.left_out.retain(|left| left_out.contains(&left.cell.id()));
         header.command.extend(["--shard".to_owned(), shard]);
         if number > 1 {
             header.started = format!("2999-01-0{number}T00:00:00Z");
         }
         let folder = scratch.join(&format!("carved-{number}"));
-        let own = read(&only(&scratch.join(&out)));
-        let own: BTreeSet<String> = own.trials.iter().map(|trial| trial.cell.id()).collect();
-        let mut made = folder::RunFolder::create_at(&folder, &header).unwrap();
+        let part_run = read(&only_run_in(&scratch.join(&out)));
+        let part_cells: BTreeSet<String> = part_run.trials.iter().map(|trial| trial.cell.id()).collect();
+        let mut run_folder = folder::RunFolder::create_at(&folder, &header).unwrap();
         let trials: Vec<_> =
-            all.trials.iter().filter(|trial| own.contains(&trial.cell.id())).cloned().collect();
-        made.append_all(&trials).unwrap();
+            whole.trials.iter().filter(|trial| part_cells.contains(&trial.cell.id())).cloned().collect();
+        run_folder.append_all(&trials).unwrap();
         folder
     };
-    (1..=of).map(part).collect()
+    (1..=parts).map(carve).collect()
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn parts_of_one_machine_are_to_the_byte_what_the_run_of_all_is_in_any_order() {
     let scratch = Scratch::in_memory();
     let whole = run(&scratch, "whole", "");
     assert!(!read(&whole).header.left_out.is_empty());
-    let parts = carved(&scratch, &whole, 3);
+    let parts = carve_parts(&scratch, &whole, 3);
     let [a, b, c] = [0, 1, 2].map(|index| &parts[index]);
-    let said = merge(&scratch, &[a, b, c], "one").ends(Exit::Success);
-    assert!(said.err.contains("the whole plan, ") && !said.err.contains("missing"), "{said}");
+    let output = merge(&scratch, &[a, b, c], "one").ends(Exit::Success);
+    assert!(output.err.contains("the whole plan, ") && !output.err.contains("missing"), "{output}");
     merge(&scratch, &[c, a, b], "other").ends(Exit::Success);
     merge(&scratch, &[c, a], "two").ends(Exit::Success);
     merge(&scratch, &[&scratch.join("two"), b], "again").ends(Exit::Success);
@@ -110,27 +110,27 @@ fn what_parts_have_run_is_the_whole_each_cell_once() {
     let cells = |run: &Run| run.trials.iter().map(|trial| trial.cell.id()).collect::<BTreeSet<_>>();
     assert!(cells(&one).is_disjoint(&cells(&two)));
     assert_complete(&one, cells(&one).len(), BLOCKS);
-    let said = scratch.storebench(&format!("report {}", parts[1].display())).ends(Exit::Success);
-    assert!(said.out.contains("This run has part 2/2 of the plan alone, measured on box."), "{said}");
+    let output = scratch.storebench(&format!("report {}", parts[1].display())).ends(Exit::Success);
+    assert!(output.out.contains("This run has part 2/2 of the plan alone, measured on box."), "{output}");
     merge(&scratch, &[&parts[0], &parts[1]], "all").ends(Exit::Success);
-    let all = read(&scratch.join("all"));
-    assert_complete(&all, cells(&one).len() + cells(&two).len(), BLOCKS);
-    assert_eq!(all.header.shard, None);
-    let positions: Vec<u64> = all.trials.iter().map(|trial| trial.position).collect();
-    assert_eq!(positions, (0..all.trials.len() as u64).collect::<Vec<_>>());
-    let blocks: Vec<u32> = all.trials.iter().map(|trial| trial.block).collect();
+    let merged = read(&scratch.join("all"));
+    assert_complete(&merged, cells(&one).len() + cells(&two).len(), BLOCKS);
+    assert_eq!(merged.header.shard, None);
+    let positions: Vec<u64> = merged.trials.iter().map(|trial| trial.position).collect();
+    assert_eq!(positions, (0..merged.trials.len() as u64).collect::<Vec<_>>());
+    let blocks: Vec<u32> = merged.trials.iter().map(|trial| trial.block).collect();
     assert!(blocks.is_sorted(), "{blocks:?}");
     // Measurements stay as they were.
     for trial in one.trials.iter().chain(&two.trials) {
-        let there = all.trials.iter().find(|other| other.cell == trial.cell && other.block == trial.block);
-        let there = there.unwrap();
+        let merged_trial = merged.trials.iter().find(|other| other.cell == trial.cell && other.block == trial.block);
+        let merged_trial = merged_trial.unwrap();
         assert_eq!(
-            storebench_core::result::TrialResult { position: trial.position, ..there.clone() },
+            storebench_core::result::TrialResult { position: trial.position, ..merged_trial.clone() },
             *trial
         );
     }
-    let beside = scratch.storebench(&format!("report all {}", parts[0].display()));
-    beside.complains(Exit::BadValue, &["hold the same trials"]);
+    let report = scratch.storebench(&format!("report all {}", parts[0].display()));
+    report.complains(Exit::BadValue, &["hold the same trials"]);
 }
 
 #[test]
@@ -145,14 +145,14 @@ fn a_part_that_was_killed_is_resumed_by_the_same_command() {
     started.end();
     wait_for("its trial to end", || scratch.processes().is_empty());
     let before = scratch.results();
-    let said = scratch.storebench(&command).ends(Exit::Success);
-    assert!(said.err.contains("part 1/2 is resumed, in storebench-runs/crud-part-1-2-"), "{said}");
+    let output = scratch.storebench(&command).ends(Exit::Success);
+    assert!(output.err.contains("part 1/2 is resumed, in storebench-runs/crud-part-1-2-"), "{output}");
     let run = scratch.results();
     let cells: BTreeSet<_> = run.trials.iter().map(|trial| trial.cell.id()).collect();
     assert_complete(&run, cells.len(), 6);
     assert_eq!(run.trials[..before.trials.len()], before.trials, "what had ended is not run again");
-    let said = scratch.storebench(&command).ends(Exit::Success);
-    assert!(said.err.contains("part 1/2 is finished, in"), "{said}");
+    let output = scratch.storebench(&command).ends(Exit::Success);
+    assert!(output.err.contains("part 1/2 is finished, in"), "{output}");
     assert_eq!(scratch.results(), run);
     // Another part, another plan and another machine are separate runs.
     for (number, other) in [
@@ -173,9 +173,9 @@ fn all_that_meets_in_a_report_is_in_one_part() {
     let scratch = Scratch::in_memory();
     let sample = read(&run(&scratch, "part-1", "--shard 1/5"));
     let mut plans: Vec<Plan> = plan::STUDIES.iter().map(|study| plan::find(study.name).unwrap()).collect();
-    let mut moved = plan::find("crud").unwrap();
-    (moved.compare, moved.rows) = (vec![Axis::DATA], vec![Axis::STORE]);
-    plans.push(moved);
+    let mut transposed = plan::find("crud").unwrap();
+    (transposed.compare, transposed.rows) = (vec![Axis::DATA], vec![Axis::STORE]);
+    plans.push(transposed);
     for plan in plans {
         let rooms = [LocationRoom::unbounded("here"), LocationRoom::unbounded("ssd")];
         let split = Split::new(&plan, STORES, &rooms, 7).unwrap();
@@ -187,7 +187,7 @@ fn all_that_meets_in_a_report_is_in_one_part() {
         for cell in &cells {
             parts.entry(layout.position(cell).to_string()).or_default().insert(split.part_of(cell));
         }
-        let apart: Vec<_> = parts.iter().filter(|(_, parts)| parts.len() > 1).collect();
-        assert!(apart.is_empty(), "{}: {apart:?}", plan.name);
+        let split_positions: Vec<_> = parts.iter().filter(|(_, parts)| parts.len() > 1).collect();
+        assert!(split_positions.is_empty(), "{}: {split_positions:?}", plan.name);
     }
 }

@@ -20,7 +20,7 @@ use storebench_host::plan::STUDIES;
 
 use crate::cli::support::{STOREBENCH, Scratch, said};
 
-fn stored() -> PathBuf {
+fn golden_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
@@ -114,25 +114,25 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn stored_runs_are_reported_as_before() {
-    let runs: Vec<_> = fs::read_dir(stored()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let runs: Vec<_> = fs::read_dir(golden_folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(STUDIES.iter().all(|study| runs.iter().any(|run| run.as_os_str() == study.name)), "{runs:?}");
-    let writes = std::env::var("STOREBENCH_GOLDEN").is_ok_and(|word| word == "write");
+    let is_rewritten = std::env::var("STOREBENCH_GOLDEN").is_ok_and(|word| word == "write");
     let mut different = Vec::new();
     for run in runs {
         let run = run.to_str().unwrap();
-        let folder = stored().join(run);
+        let folder = golden_folder().join(run);
         let scratch = Scratch::in_memory();
         for file in ["run.json", "results.jsonl.gz"] {
             scratch.write(&format!("{run}/{file}"), fs::read(folder.join(file)).unwrap());
         }
         for (name, text) in outputs(&scratch, run) {
             let path = folder.join("expected").join(name);
-            if writes {
+            if is_rewritten {
                 write(&path, &text);
             }
             let expected = read(&path);
-            let unlike = expected.lines().zip(text.lines()).find(|(before, now)| before != now);
-            if let Some((before, now)) = unlike {
+            let difference = expected.lines().zip(text.lines()).find(|(before, now)| before != now);
+            if let Some((before, now)) = difference {
                 different.push(format!("{run}/{name}:\n  before: {before}\n  now:    {now}"));
             } else if text != expected {
                 different.push(format!("{run}/{name}: {} bytes, {} before", text.len(), expected.len()));

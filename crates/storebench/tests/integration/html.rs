@@ -5,13 +5,13 @@ mod firefox;
 
 use serde_json::json;
 
-use crate::cases::begun;
+use crate::cases::prepared_folder;
 use crate::cli::support::skipped;
 use firefox::Firefox;
 
 #[test]
 fn firefox_shows_the_site_as_chromium_does() {
-    let scratch = begun("site");
+    let scratch = prepared_folder("site");
     let Some(mut firefox) = Firefox::open(&scratch.join("site/index.html")) else {
         return skipped("the site in Firefox", "there is no Firefox");
     };

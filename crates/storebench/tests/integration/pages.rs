@@ -31,15 +31,15 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 #[test]
 fn the_example_plans_are_good() {
     let text = read("docs/plans.md");
-    let whole: Vec<&str> =
+    let whole_plans: Vec<&str> =
         blocks(&text, "toml").into_iter().filter(|block| block.starts_with("format")).collect();
-    assert_eq!(whole.len(), 1);
-    let plan = Plan::parse(whole[0], "docs/plans.md").unwrap();
+    assert_eq!(whole_plans.len(), 1);
+    let plan = Plan::parse(whole_plans[0], "docs/plans.md").unwrap();
     for preset in plan.presets.keys() {
         plan.clone().apply_preset(preset).unwrap();
     }
     for part in blocks(&text, "toml").into_iter().filter(|block| !block.starts_with("format")) {
-        let text = format!("{}\n{part}", whole[0]);
+        let text = format!("{}\n{part}", whole_plans[0]);
         Plan::parse(&text, "docs/plans.md").unwrap();
         claims::plan_claims(&text, "docs/plans.md").unwrap();
     }
@@ -78,19 +78,19 @@ fn every_key_of_a_plan_is_described() {
 fn every_form_of_a_claim_is_described() {
     let text = read("docs/claims.md");
     let plan = blocks(&read("docs/plans.md"), "toml")[0].to_owned();
-    let known = |expect: &str| -> Vec<String> {
+    let known_keys = |expect: &str| -> Vec<String> {
         let claim = format!("[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nexpect.{expect}\n");
         let error = claims::plan_claims(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
         let (_, known) =
             error.split_once("expected one of ").or_else(|| error.split_once("expected ")).unwrap();
         known.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
-    let forms = known("nosuchform = {}");
+    let forms = known_keys("nosuchform = {}");
     assert_eq!(forms.len(), 10, "{forms:?}");
     for form in forms {
         let start = format!("| `{form}` |");
         let row = text.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no {start}"));
-        for key in known(&format!("{form} = {{ nosuchkey = 1 }}")) {
+        for key in known_keys(&format!("{form} = {{ nosuchkey = 1 }}")) {
             assert!(row.contains(&format!("`{key}`")), "docs/claims.md does not tell of {key} in {form}");
         }
     }
@@ -141,9 +141,9 @@ fn every_store_has_notes() {
         assert!(notes.contains(&shipped), "{}: {shipped}", store.name);
         for offer in store.offers {
             let danger = offer.danger(&[]).unwrap();
-            let of_the_tier =
+            let loss =
                 if offer.guarantee == Guarantee::Power { danger.power_cut } else { danger.kill };
-            assert!(offer.atomic_replace || of_the_tier.can_tear(), "{} at {}", store.name, offer.guarantee);
+            assert!(offer.atomic_replace || loss.can_tear(), "{} at {}", store.name, offer.guarantee);
         }
     }
 }

@@ -25,7 +25,7 @@ fn run(server: &Server, scratch: &Scratch, arguments: &str) -> Said {
 }
 
 /// A run of which some trials have ended, and one is under way.
-fn started(server: &Server, scratch: &Scratch) -> Started {
+fn start_slow_run(server: &Server, scratch: &Scratch) -> Started {
     let arguments: Vec<&str> = SLOW.split_whitespace().collect();
     let started = Started::new(&mut server.command(scratch, &arguments));
     wait_for("the first results", || lines(scratch).len() >= 2);
@@ -45,13 +45,13 @@ fn assert_clean(server: &Server, scratch: &Scratch) {
     scratch.assert_nothing_left();
     assert_eq!(server.names("runs"), Vec::<String>::new());
     assert_eq!(server.names("programs").len(), 1);
-    let mut own = server.names("");
-    own.sort();
-    assert_eq!(own, ["programs", "runs"]);
+    let mut folders = server.names("");
+    folders.sort();
+    assert_eq!(folders, ["programs", "runs"]);
 }
 
 #[track_caller]
-fn assert_of_board(run: &Run, board: &Path) {
+fn assert_measured_on_board(run: &Run, board: &Path) {
     assert_eq!(run.header.hardware, environment::host_name());
     assert!(Path::new(&run.header.locations[0].path).starts_with(board), "{:?}", run.header.locations);
     assert!(run.header.command.contains(&"board".to_owned()), "{:?}", run.header.command);
@@ -61,25 +61,25 @@ fn assert_of_board(run: &Run, board: &Path) {
 fn a_run_on_another_machine_looks_like_any_other() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(&scratch) else { return };
-    let said = run(&server, &scratch, &format!("run crud --store flat-folder,errs {TINY} --remote board"));
-    let said = said.ends(Exit::TrialsFailed);
+    let output = run(&server, &scratch, &format!("run crud --store flat-folder,errs {TINY} --remote board"));
+    let output = output.ends(Exit::TrialsFailed);
     assert!(
-        said.err.contains("copying this program (") && said.err.contains("done: 2 of 2 trials"),
-        "{said}"
+        output.err.contains("copying this program (") && output.err.contains("done: 2 of 2 trials"),
+        "{output}"
     );
-    assert!(said.out.contains("flat-folder"), "{said}");
+    assert!(output.out.contains("flat-folder"), "{output}");
     let result = scratch.results();
     assert_complete(&result, 2, 1);
-    assert_of_board(&result, &server.board());
+    assert_measured_on_board(&result, &server.board());
     let logs: Vec<_> = fs::read_dir(scratch.only_run().join("logs")).unwrap().collect();
     assert_eq!(logs.len(), 1, "the log of the failed trial: {logs:?}");
     assert!(scratch.only_run().join("report.html").exists());
     assert_clean(&server, &scratch);
     // The list of what would run is asked for, and nothing copied; the program is there already.
-    let said =
+    let output =
         run(&server, &scratch, &format!("run crud --store flat-folder {TINY} --remote board --dry-run"));
-    let said = said.ends(Exit::Success);
-    assert!(said.out.contains("1 cell, each run once") && !said.err.contains("copying"), "{said}");
+    let output = output.ends(Exit::Success);
+    assert!(output.out.contains("1 cell, each run once") && !output.err.contains("copying"), "{output}");
     assert_eq!(scratch.runs().len(), 1);
     assert_clean(&server, &scratch);
 }
@@ -88,16 +88,16 @@ fn a_run_on_another_machine_looks_like_any_other() {
 fn a_lost_connection_loses_and_doubles_nothing() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(&scratch) else { return };
-    let run_there = started(&server, &scratch);
+    let run_there = start_slow_run(&server, &scratch);
     cut(&run_there);
-    let said = run_there.end().ends(Exit::Unreachable);
+    let output = run_there.end().ends(Exit::Unreachable);
     let folder = scratch.only_run();
     let name = folder.file_name().unwrap().to_str().unwrap();
-    assert!(said.err.contains("the connection is lost"), "{said}");
+    assert!(output.err.contains("the connection is lost"), "{output}");
     assert!(
-        said.err
+        output.err
             .contains(&format!("resume with: storebench run --resume storebench-runs/{name} --remote board")),
-        "{said}"
+        "{output}"
     );
     // The run there ends too, and keeps its results.
     wait_for("the run there to end", || scratch.processes().is_empty());
@@ -117,11 +117,11 @@ fn a_lost_connection_loses_and_doubles_nothing() {
 fn ctrl_c_stops_the_run_there_and_leaves_nothing() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(&scratch) else { return };
-    let run_there = started(&server, &scratch);
+    let run_there = start_slow_run(&server, &scratch);
     run_there.signal("INT");
-    let said = run_there.end().ends(Exit::Interrupted);
-    assert!(said.err.contains("interrupted; finished results are kept. Resume with:"), "{said}");
-    assert!(said.err.contains("--remote board"), "{said}");
+    let output = run_there.end().ends(Exit::Interrupted);
+    assert!(output.err.contains("interrupted; finished results are kept. Resume with:"), "{output}");
+    assert!(output.err.contains("--remote board"), "{output}");
     assert_clean(&server, &scratch);
     let kept = lines(&scratch).concat();
     assert!(lines(&scratch).len() < CELLS * BLOCKS as usize);
@@ -137,25 +137,25 @@ fn ctrl_c_stops_the_run_there_and_leaves_nothing() {
 fn folders_there_may_have_any_name() {
     let scratch = Scratch::new();
     let Some(server) = Server::start(&scratch) else { return };
-    let odd = scratch.join("it's \"my\" $HOME; touch oops \\ board");
+    let odd_folder = scratch.join("it's \"my\" $HOME; touch oops \\ board");
     let place = scratch.join("SD card's *");
     fs::create_dir(&place).unwrap();
-    let (at, study) =
+    let (location, study) =
         (format!("sd={}", place.display()), format!("run crud --store flat-folder {TINY} --remote board"));
     let mut arguments: Vec<&str> = study.split_whitespace().collect();
-    arguments.extend(["--remote-dir", odd.to_str().unwrap(), "--at", &at]);
+    arguments.extend(["--remote-dir", odd_folder.to_str().unwrap(), "--at", &location]);
     said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
     assert_eq!(scratch.results().header.locations[0].path, place.display().to_string());
-    let mut inside: Vec<_> = fs::read_dir(&odd).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    inside.sort();
-    assert_eq!(inside, ["programs", "runs"]);
+    let mut folders: Vec<_> = fs::read_dir(&odd_folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    folders.sort();
+    assert_eq!(folders, ["programs", "runs"]);
     assert!(server.names("").is_empty(), "the usual folder is not used");
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
     scratch.assert_nothing_left();
-    let bare = run(&server, &scratch, &format!("{study} --at sd"));
-    bare.complains(Exit::BadValue, &["--at sd", "on the other machine", "in full"]);
-    let bare = run(&server, &scratch, "run replay --trace requests.csv --remote board");
-    bare.complains(Exit::BadValue, &["--trace requests.csv", "on the other machine", "in full"]);
+    let output = run(&server, &scratch, &format!("{study} --at sd"));
+    output.complains(Exit::BadValue, &["--at sd", "on the other machine", "in full"]);
+    let output = run(&server, &scratch, "run replay --trace requests.csv --remote board");
+    output.complains(Exit::BadValue, &["--trace requests.csv", "on the other machine", "in full"]);
 }
 
 #[test]
@@ -175,12 +175,12 @@ fn property_files_are_read_here_and_traces_there() {
         "run replay --store flat-folder --guarantee process --trials 1 --timeout 10m --remote board --trace";
     let mut arguments: Vec<&str> = replay.split_whitespace().collect();
     arguments.push(trace.to_str().unwrap());
-    let said = said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
-    assert!(said.err.contains("reading the trace"), "{said}");
+    let output = said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
+    assert!(output.err.contains("reading the trace"), "{output}");
     assert_complete(&scratch.results(), 1, 1);
     assert_clean(&server, &scratch);
-    let said = run(&server, &scratch, "run ycsb -P nowhere --remote board");
-    said.complains(Exit::BadPlan, &["the property file nowhere can't be read"]);
+    let output = run(&server, &scratch, "run ycsb -P nowhere --remote board");
+    output.complains(Exit::BadPlan, &["the property file nowhere can't be read"]);
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn a_program_that_was_changed_there_never_runs() {
     let program = server.board().join("programs").join(&server.names("programs")[0]);
     let trap = scratch.join("trap");
     fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", trap.display())).unwrap();
-    let said = run(&server, &scratch, &study).ends(Exit::Success);
-    assert!(said.err.contains("copying this program"), "{said}");
+    let output = run(&server, &scratch, &study).ends(Exit::Success);
+    assert!(output.err.contains("copying this program"), "{output}");
     assert!(!trap.exists());
     assert_eq!(fs::read(&program).unwrap(), fs::read(faulty()).unwrap());
     assert_clean(&server, &scratch);
@@ -207,11 +207,11 @@ fn what_can_not_be_reached_or_run_says_so() {
     run(&server, &scratch, &format!("{study}=-oProxyCommand=true"))
         .complains(Exit::BadValue, &["it is not a host"]);
     run(&server, &scratch, &format!("{study} nobody@board")).ends(Exit::Unreachable);
-    let said = run(&server, &scratch, &format!("{study} board --remote-program /bin/true"));
-    let said = said.ends(Exit::Unreachable);
-    assert!(said.err.contains("no program runs there: /bin/true:"), "{said}");
-    let said = run(&server, &scratch, &format!("{study} board --store sqllite"));
-    said.ends(Exit::UnknownStore);
+    let output = run(&server, &scratch, &format!("{study} board --remote-program /bin/true"));
+    let output = output.ends(Exit::Unreachable);
+    assert!(output.err.contains("no program runs there: /bin/true:"), "{output}");
+    let output = run(&server, &scratch, &format!("{study} board --store sqllite"));
+    output.ends(Exit::UnknownStore);
     assert!(scratch.runs().is_empty());
     scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     run(&server, &scratch, "run --resume latest --remote board")
@@ -227,7 +227,7 @@ fn a_run_on_a_phone_looks_like_any_other() {
         exec env -i \"PATH=$PATH\" sh -c \"$5\"\n";
     let adb = scratch.write("bin/adb", adb);
     fs::set_permissions(&adb, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let with_adb = |arguments: &str| {
+    let run_with_adb = |arguments: &str| {
         let path = format!("{}:{}", adb.parent().unwrap().display(), std::env::var("PATH").unwrap());
         let mut command = scratch.command(STOREBENCH, "");
         command
@@ -240,17 +240,17 @@ fn a_run_on_a_phone_looks_like_any_other() {
     let study =
         format!("run crud --store flat-folder {TINY} --remote adb:1234 --remote-dir {}", phone.display());
     // The programs of this system need its C library, which a phone has not.
-    with_adb(&study).complains(Exit::BadValue, &["linux-musl` builds one"]);
-    let run = with_adb(&format!("{study} --remote-program {}", STOREBENCH));
+    run_with_adb(&study).complains(Exit::BadValue, &["linux-musl` builds one"]);
+    let run = run_with_adb(&format!("{study} --remote-program {}", STOREBENCH));
     assert!(run.ends(Exit::Success).err.contains("to adb:1234"), "it was copied");
     let result = scratch.results();
     assert_complete(&result, 1, 1);
     assert!(Path::new(&result.header.locations[0].path).starts_with(&phone), "{:?}", result.header.locations);
-    let odd = with_adb(&study.replace("adb:1234", "adb:"));
-    odd.complains(Exit::Unreachable, &["odd: shell -T"]);
+    let refused = run_with_adb(&study.replace("adb:1234", "adb:"));
+    refused.complains(Exit::Unreachable, &["odd: shell -T"]);
     // Once for each of them.
     assert_eq!(fs::read_to_string(scratch.join("ended")).unwrap(), "end\nend\nend\n");
-    let secret = with_adb(&study.replace("adb:1234", "me:secret@board")).ends(Exit::BadValue);
-    assert!(secret.err.contains("...@board") && !secret.err.contains("secret"), "{secret}");
+    let refused = run_with_adb(&study.replace("adb:1234", "me:secret@board")).ends(Exit::BadValue);
+    assert!(refused.err.contains("...@board") && !refused.err.contains("secret"), "{refused}");
     scratch.assert_nothing_left();
 }

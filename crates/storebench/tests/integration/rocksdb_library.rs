@@ -30,8 +30,8 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
     let run = format!("run crud --store rocksdb {work} --set rocksdb.library=linked,{file}");
     scratch.storebench(&run).ends(Exit::Success);
     let run = scratch.results();
-    let of: Vec<&Measurements> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
-    let [one, other] = of.as_slice() else { panic!("{} trials", of.len()) };
+    let measurements: Vec<&Measurements> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
+    let [one, other] = measurements.as_slice() else { panic!("{} trials", measurements.len()) };
     for (one, other) in one.operations.iter().zip(&other.operations) {
         let syncs = |operation: &OperationResult| operation.counters.as_ref().unwrap().syncs_by_call.clone();
         assert_eq!(syncs(one), syncs(other), "{}", one.operation);
@@ -43,10 +43,10 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
         assert!(matches!(check, Some(KillCheck::Held { undone: true, .. })), "{check:?}");
     }
     let sources: BTreeSet<&str> =
-        of.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
+        measurements.iter().map(|measured| measured.store_build.as_ref().unwrap().source.as_str()).collect();
     assert_eq!(sources.len(), 2, "{sources:?}");
-    let said = scratch.storebench("report latest").ends(Exit::Success);
-    assert!(said.out.contains(&format!("library={file}")), "{said}");
+    let output = scratch.storebench("report latest").ends(Exit::Success);
+    assert!(output.out.contains(&format!("library={file}")), "{output}");
     scratch.assert_nothing_left();
 }
 
@@ -54,10 +54,10 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
 #[test]
 fn a_library_that_is_not_there_ends_a_run_before_its_first_trial() {
     let scratch = Scratch::new();
-    let said =
+    let output =
         scratch.storebench("run crud --quick --store rocksdb,null --set rocksdb.library=/nowhere/rocksdb.so");
-    let text = format!("{}{}", said.out, said.err).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{said}");
-    assert_ne!(said.code, Some(0), "{said}");
-    assert!(scratch.runs().is_empty(), "{said}");
+    let text = format!("{}{}", output.out, output.err).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{output}");
+    assert_ne!(output.code, Some(0), "{output}");
+    assert!(scratch.runs().is_empty(), "{output}");
 }

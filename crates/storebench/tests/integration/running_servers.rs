@@ -30,11 +30,11 @@ impl Running {
         let open = def.open.ok().filter(|_| is_installed(def))?;
         // A socket's path is short.
         let folder = tempfile::tempdir().unwrap();
-        let (directory, beside) = (folder.path().join("d"), folder.path().join("b"));
-        [&directory, &beside].into_iter().for_each(|path| fs::create_dir(path).unwrap());
-        let options = OpenOptions { beside: Some(&beside), ..OpenOptions::new(&directory) };
+        let (directory, socket_parent) = (folder.path().join("d"), folder.path().join("b"));
+        [&directory, &socket_parent].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+        let options = OpenOptions { beside: Some(&socket_parent), ..OpenOptions::new(&directory) };
         let store = open(&options).unwrap();
-        let socket = socket_in(&beside);
+        let socket = socket_in(&socket_parent);
         let url = url_of(kind, &socket);
         let running = Running { store, url, kind, folder, socket };
         if running.speaks_sql() {
@@ -58,11 +58,11 @@ impl Running {
         let mut session = self.store.sql().unwrap();
         let statement = session.prepare(sql).unwrap();
         let mut found = Vec::new();
-        let see = &mut |row: &[SqlValue<'_>]| match row {
+        let visit = &mut |row: &[SqlValue<'_>]| match row {
             [SqlValue::Text(text)] => found.push((*text).to_owned()),
             row => panic!("{row:?}"),
         };
-        session.query(statement, &[], see).unwrap();
+        session.query(statement, &[], visit).unwrap();
         found
     }
 
@@ -76,16 +76,16 @@ impl Running {
             // Both find the socket by its name alone.
             let mut scan = Command::new(program);
             scan.args(words.split(' ')).current_dir(&self.socket).env("ETCDCTL_API", "3");
-            let said = scan.output().unwrap();
-            assert!(said.status.success(), "{said:?}");
-            let keys = String::from_utf8_lossy(&said.stdout).into_owned();
+            let output = scan.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            let keys = String::from_utf8_lossy(&output.stdout).into_owned();
             let keys = keys.lines().filter(|key| !key.is_empty());
             let names = keys.map(|key| key.split([':', '/']).next().unwrap().to_owned());
             return names.collect::<BTreeSet<_>>().into_iter().collect();
         }
-        let all = self.texts("SELECT CAST(schema_name AS CHAR(100)) FROM information_schema.schemata");
-        let all = all.into_iter().map(|name| name.trim().to_owned());
-        all.filter(|name| name.starts_with("storebench_")).collect()
+        let names = self.texts("SELECT CAST(schema_name AS CHAR(100)) FROM information_schema.schemata");
+        let names = names.into_iter().map(|name| name.trim().to_owned());
+        names.filter(|name| name.starts_with("storebench_")).collect()
     }
 
     /// Sends its processes a signal by name.
@@ -99,10 +99,10 @@ impl Running {
     }
 
     /// Takes its address away, or gives it back.
-    pub fn hide(&self, hidden: bool) {
-        let away = self.folder.path().join("away");
-        let (from, to) = if hidden { (&self.socket, &away) } else { (&away, &self.socket) };
-        fs::rename(from, to).unwrap();
+    pub fn hide(&self, is_hidden: bool) {
+        let hidden_path = self.folder.path().join("away");
+        let (source, target) = if is_hidden { (&self.socket, &hidden_path) } else { (&hidden_path, &self.socket) };
+        fs::rename(source, target).unwrap();
     }
 
     /// Nothing of storebench's is left, and what was there is as it was.
@@ -146,8 +146,8 @@ pub fn url_of(kind: &str, socket: &Path) -> String {
 }
 
 /// The only folder of a socket.
-pub fn socket_in(beside: &Path) -> PathBuf {
-    let entries = fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path());
+pub fn socket_in(folder: &Path) -> PathBuf {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
     let [socket] = entries.filter(is_socket).collect::<Vec<_>>().try_into().unwrap();
     socket

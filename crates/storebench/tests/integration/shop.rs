@@ -15,19 +15,19 @@ use crate::tier;
 use liar::{LIES, Lie, lying};
 
 /// Stores that can take part, and whose needs this machine has.
-fn able() -> impl Iterator<Item = &'static StoreDef> {
-    let able = |store: &&StoreDef| {
-        let can = &store.capabilities;
-        store.open.is_ok() && (can.sql || can.order && can.transactions) && store.kind != StoreKind::Harness
+fn able_stores() -> impl Iterator<Item = &'static StoreDef> {
+    let can_take_part = |store: &&StoreDef| {
+        let capabilities = &store.capabilities;
+        store.open.is_ok() && (capabilities.sql || capabilities.order && capabilities.transactions) && store.kind != StoreKind::Harness
     };
-    STORES.iter().filter(able).filter(|store| tier::asks_for(store) && is_installed(store))
+    STORES.iter().filter(can_take_part).filter(|store| tier::asks_for(store) && is_installed(store))
 }
 
 /// A setting by which a store is another.
-type Chosen = Option<(&'static str, &'static str)>;
+type ChosenSetting = Option<(&'static str, &'static str)>;
 
 /// A store, and again with each setting.
-fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, Chosen)> {
+fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, ChosenSetting)> {
     match store.name {
         "mariadb" => {
             ["innodb", "rocksdb"].into_iter().map(|engine| (store, Some(("engine", engine)))).collect()
@@ -51,15 +51,15 @@ fn trial_with(
     parameters: &[(&str, &str)],
     setting: Option<(&str, &str)>,
 ) -> Result<Measurements, TrialError> {
-    let plain = [("data_size", "64KiB"), ("guarantee", "default")];
-    let cell = plain.iter().chain(axes).fold(Cell::new(store.name), |cell, (axis, text)| {
+    let common = [("data_size", "64KiB"), ("guarantee", "default")];
+    let cell = common.iter().chain(axes).fold(Cell::new(store.name), |cell, (axis, text)| {
         let axis = Axis::find(axis).unwrap();
         cell.with(axis, axis.read(text).unwrap())
     });
     let parameters = parameters
         .iter()
         .chain([&crate::AT_ONCE])
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -72,36 +72,36 @@ fn trial_with(
 
 #[test]
 fn every_store_with_transactions_keeps_all_of_them() {
-    for (store, setting) in able().flat_map(with_settings) {
+    for (store, setting) in able_stores().flat_map(with_settings) {
         for (threads, index, order) in
             [("1", "customer", "sorted"), ("3", "customer", "unsorted"), ("2", "none", "sorted")]
         {
-            let what = format!("{} {setting:?}, {threads} threads, index {index}, {order}", store.name);
+            let context = format!("{} {setting:?}, {threads} threads, index {index}, {order}", store.name);
             let axes = [("threads", threads), ("index", index), ("load_order", order)];
             let measured = trial_with(store.clone(), &axes, &[("operations", "120")], setting)
-                .unwrap_or_else(|ended| panic!("{what}: {ended:?}"));
-            let of = |name: &str| measured.operations.iter().find(|one| one.operation == name).unwrap();
-            assert_eq!(of("overall").count, 120, "{what}");
-            assert_eq!(of("overall").epochs.len(), 1, "{what}");
-            let bought = of("buy").count;
-            assert!(bought.abs_diff(60) < 9, "{what}: {bought}");
+                .unwrap_or_else(|error| panic!("{context}: {error:?}"));
+            let operation = |name: &str| measured.operations.iter().find(|record| record.operation == name).unwrap();
+            assert_eq!(operation("overall").count, 120, "{context}");
+            assert_eq!(operation("overall").epochs.len(), 1, "{context}");
+            let bought = operation("buy").count;
+            assert!(bought.abs_diff(60) < 9, "{context}: {bought}");
             let audit = measured.audit.unwrap();
             let rows = measured.load.records + bought;
-            assert_eq!((audit.records, audit.read_back, audit.reopened), (rows, rows, 2), "{what}");
+            assert_eq!((audit.records, audit.read_back, audit.reopened), (rows, rows, 2), "{context}");
             if store.kind == StoreKind::Server {
                 let isolation =
-                    measured.settings.iter().find(|one| one.name.ends_with("transaction_isolation")).unwrap();
+                    measured.settings.iter().find(|setting| setting.name.ends_with("transaction_isolation")).unwrap();
                 let level = isolation.value.to_lowercase().replace('-', " ");
                 assert_eq!((level.as_str(), isolation.source), ("read committed", SettingSource::ReadBack));
             }
-            assert!(measured.load.store_ns > 0 && of("orders").value_bytes > 0, "{what}");
+            assert!(measured.load.store_ns > 0 && operation("orders").value_bytes > 0, "{context}");
         }
     }
 }
 
 #[test]
 fn at_least_one_store_of_each_side_takes_part() {
-    let able: Vec<&str> = able().map(|store| store.name).collect();
+    let able: Vec<&str> = able_stores().map(|store| store.name).collect();
     let built = |name: &str| STORES.iter().any(|store| store.name == name && store.open.is_ok());
     for name in ["sqlite", "lmdb", "libmdbx", "redb", "sled"] {
         assert!(!built(name) || able.contains(&name), "{name} is not among {able:?}");
@@ -116,15 +116,15 @@ fn what_a_store_loses_or_tears_is_found() {
             println!("skipped: this build has no {name}");
             continue;
         }
-        for (lie, asked, says) in LIES {
+        for (lie, parameters, complaint) in LIES {
             let is_honest = *lie == Lie::Nothing || *lie == Lie::LosesEntry && store.capabilities.sql;
-            let asked: Vec<(&str, &str)> = asked.iter().copied().chain([("operations", "200")]).collect();
-            let ended = trial(lying(store, *lie), &[], &asked);
-            match ended {
+            let parameters: Vec<(&str, &str)> = parameters.iter().copied().chain([("operations", "200")]).collect();
+            let result = trial(lying(store, *lie), &[], &parameters);
+            match result {
                 Ok(_) if is_honest => {}
                 Err(TrialError::Failed(stop)) if !is_honest => {
                     assert_eq!(stop.failure, Failure::WrongData, "{name} {lie:?}: {}", stop.message);
-                    assert!(stop.message.contains(says), "{name} {lie:?}: {}", stop.message);
+                    assert!(stop.message.contains(complaint), "{name} {lie:?}: {}", stop.message);
                 }
                 other => panic!("{name} {lie:?}: {other:?}"),
             }

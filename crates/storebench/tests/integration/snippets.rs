@@ -13,12 +13,6 @@
 mod c;
 #[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
-mod left;
-pub mod python;
-#[cfg(any(feature = "fjall", feature = "redb", feature = "sled"))]
-mod rust;
-#[cfg(feature = "sqlite")]
-mod sqlite;
 #[cfg(any(
     feature = "berkeleydb",
     feature = "leveldb",
@@ -28,7 +22,13 @@ mod sqlite;
     feature = "sqlite",
     feature = "unqlite"
 ))]
-mod told;
+mod engine_settings;
+mod left;
+pub mod python;
+#[cfg(any(feature = "fjall", feature = "redb", feature = "sled"))]
+mod rust;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,7 @@ use crate::cli::support::Scratch;
 use crate::conformance::subject::Subject;
 
 /// A setting, its value, and what the code must say of it; if that is empty, the value.
-type Asked = (&'static str, &'static str, &'static str);
+type AskedSetting = (&'static str, &'static str, &'static str);
 
 /// Settings in addition to the shipped ones: of libmdbx as many readers as its pages have room for, of UnQLite its cache alone.
 const TUNED: &str = "
@@ -61,21 +61,21 @@ const TUNED: &str = "
 ";
 
 /// Settings that are for tiers with a log alone.
-const OF_THE_LOG: &str = "
+const LOG_SETTINGS: &str = "
     sqlite: wal_autocheckpoint=500; journal_size_limit=65536
     berkeleydb: lg_max=1048576; lg_bsize=65536; checkpoint_kbyte=1024
 ";
 
 /// The settings of a store in these tables.
-fn of_store(tables: &[&'static str], store: &str) -> Vec<Asked> {
+fn settings_of_store(tables: &[&'static str], store: &str) -> Vec<AskedSetting> {
     let lines = tables.iter().flat_map(|table| table.lines()).filter_map(|line| line.trim().split_once(':'));
-    let own = lines.filter(|(name, _)| *name == store).flat_map(|(_, all)| all.split(';'));
-    let asked = own.map(str::trim).filter(|one| !one.is_empty()).map(|one| {
-        let (setting, says) = one.split_once(" > ").unwrap_or((one, ""));
+    let lists = lines.filter(|(name, _)| *name == store).flat_map(|(_, list)| list.split(';'));
+    let settings = lists.map(str::trim).filter(|item| !item.is_empty()).map(|item| {
+        let (setting, expected) = item.split_once(" > ").unwrap_or((item, ""));
         let (name, value) = setting.split_once('=').unwrap();
-        (name, value, says)
+        (name, value, expected)
     });
-    asked.collect()
+    settings.collect()
 }
 
 fn def(name: &str) -> &'static StoreDef {
@@ -89,7 +89,7 @@ struct Shown {
     threads: usize,
     is_tuned: bool,
     /// The settings that it is asked for, and what the code must say of them; nothing as shipped.
-    tuned: Vec<Asked>,
+    tuned: Vec<AskedSetting>,
     /// The settings that the store reads back.
     settings: Vec<Setting>,
     text: String,
@@ -98,11 +98,11 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(def: &'static StoreDef, tier: Guarantee, threads: usize, is_tuned: bool) -> Shown {
+    fn new(def: &'static StoreDef, tier: Guarantee, threads: usize, is_tuned: bool) -> Shown {
         let tuned = match (is_tuned, tier) {
             (false, _) => Vec::new(),
-            (true, Guarantee::None) => of_store(&[TUNED], def.name),
-            (true, _) => of_store(&[TUNED, OF_THE_LOG], def.name),
+            (true, Guarantee::None) => settings_of_store(&[TUNED], def.name),
+            (true, _) => settings_of_store(&[TUNED, LOG_SETTINGS], def.name),
         };
         let mut shown = Shown {
             store: def.name,
@@ -156,28 +156,28 @@ impl std::fmt::Display for Shown {
 }
 
 /// All code, by store.
-static ALL: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
+static SNIPPETS: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
     let built = STORES.iter().filter(|def| def.runs_by_default() && def.snippet.is_some());
-    built.map(|def| (def.name, all_of(def))).collect()
+    built.map(|def| (def.name, make_snippets(def))).collect()
 });
 
-fn all_of(def: &'static StoreDef) -> Vec<Shown> {
+fn make_snippets(def: &'static StoreDef) -> Vec<Shown> {
     let threads: &[usize] = if def.capabilities.threads == Threads::One { &[1] } else { &[1, 2] };
     let has_settings = TUNED.lines().any(|line| line.trim().starts_with(&format!("{}:", def.name)));
     let is_tuned: &[bool] = if has_settings { &[false, true] } else { &[false] };
     let tiers = def.offers.iter().map(|offer| offer.guarantee);
-    let all = tiers.flat_map(|tier| threads.iter().map(move |threads| (tier, *threads)));
-    all.flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::of(def, tier, threads, *tuned)))
+    let cases = tiers.flat_map(|tier| threads.iter().map(move |threads| (tier, *threads)));
+    cases.flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::new(def, tier, threads, *tuned)))
         .collect()
 }
 
 /// All code for a store that is built.
 fn snippets(def: &StoreDef) -> &'static [Shown] {
-    &ALL[def.name]
+    &SNIPPETS[def.name]
 }
 
 /// The texts for a store in one of its languages, each with all that show it.
-fn by_text(
+fn group_by_text(
     def: &StoreDef,
     text: impl Fn(&'static Shown) -> Option<&'static str>,
 ) -> BTreeMap<&'static str, Vec<&'static Shown>> {
@@ -189,13 +189,13 @@ fn by_text(
 }
 
 /// Those in its own language.
-fn in_its_own(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
-    by_text(def, |shown| Some(&shown.text))
+fn texts_in_own_language(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+    group_by_text(def, |shown| Some(&shown.text))
 }
 
 /// Those in Python.
-fn in_python(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
-    by_text(def, |shown| shown.python.as_deref())
+fn texts_in_python(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
+    group_by_text(def, |shown| shown.python.as_deref())
 }
 
 #[test]
@@ -205,16 +205,16 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
         for shown in snippets {
             assert!(shown.text.lines().count() >= 3, "{shown}");
             assert!(shown.all_text().all(|text| !text.contains("{{")), "{shown}");
-            for (name, value, says) in &shown.tuned {
-                let says = if says.is_empty() { value } else { says };
-                assert!(shown.text.contains(says), "{name}={value}: {shown}");
+            for (name, value, expected) in &shown.tuned {
+                let expected = if expected.is_empty() { value } else { expected };
+                assert!(shown.text.contains(expected), "{name}={value}: {shown}");
             }
         }
         // A difference between tiers must show.
-        for (position, one) in snippets.iter().enumerate() {
-            let same =
-                snippets[..position].iter().find(|other| other.tier != one.tier && other.text == one.text);
-            assert!(same.is_none(), "the same code for {one} and for {}", same.unwrap());
+        for (position, snippet) in snippets.iter().enumerate() {
+            let twin =
+                snippets[..position].iter().find(|other| other.tier != snippet.tier && other.text == snippet.text);
+            assert!(twin.is_none(), "the same code for {snippet} and for {}", twin.unwrap());
         }
     }
 }

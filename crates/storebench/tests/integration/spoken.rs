@@ -18,10 +18,10 @@ const UNITS: [&str; 12] =
     ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "%", "operations per second"];
 
 /// A trace of a number of operations, each on a separate key; gets come before any write. `back` of them go back in time.
-fn trace(operations: usize, gets: bool, back: usize) -> String {
+fn trace(operations: usize, gets: bool, late: usize) -> String {
     let mut text = String::from("time_ms,operation,key_hex,size\n");
     for number in 0..operations {
-        let time = if number > operations - back.min(operations) { 500 } else { 1000 + number };
+        let time = if number > operations - late.min(operations) { 500 } else { 1000 + number };
         let operation = if gets { "get" } else { "set" };
         // Writing to a string can't fail.
         let _ = writeln!(text, "{time},{operation},{number:04x},10");
@@ -30,30 +30,30 @@ fn trace(operations: usize, gets: bool, back: usize) -> String {
 }
 
 /// Of traces, with each number of each thing.
-fn of_traces(scratch: &Scratch) -> Vec<Said> {
-    let mut all = Vec::new();
+fn outputs_of_traces(scratch: &Scratch) -> Vec<Said> {
+    let mut outputs = Vec::new();
     for number in NUMBERS {
         for (gets, back) in [(false, 0), (true, 0), (false, 2), (false, 3)] {
             scratch.write("a-trace.csv", trace(number, gets, back));
-            all.push(scratch.storebench("trace a-trace.csv"));
+            outputs.push(scratch.storebench("trace a-trace.csv"));
         }
     }
-    all
+    outputs
 }
 
 /// Values in a file, some of which are empty: each message comes before the error that there is no such store.
-fn of_values(scratch: &Scratch) -> Vec<Said> {
-    let one = |(values, empty): (usize, usize)| {
+fn outputs_of_values(scratch: &Scratch) -> Vec<Said> {
+    let try_values = |(values, empty): (usize, usize)| {
         let rows = (0..values).map(|row| format!("{row},{}\n", "a".repeat(100 + row)));
         let rows = rows.chain((0..empty).map(|row| format!("{row},\n")));
         scratch.write("values.csv", format!("id,text\n{}", rows.collect::<String>()));
         scratch.storebench("advise --like values.csv:text --store nosuch")
     };
-    [(0, 0), (0, 1), (0, 2), (1, 0), (2, 1), (12, 2)].map(one).into()
+    [(0, 0), (0, 1), (0, 2), (1, 0), (2, 1), (12, 2)].map(try_values).into()
 }
 
 /// Of plans that are not carried out.
-fn of_plans(scratch: &Scratch) -> Vec<Said> {
+fn outputs_of_plans(scratch: &Scratch) -> Vec<Said> {
     let study = TINY.replace("--trials 1", "");
     let plans = [
         "--store sqlite --trials 1",
@@ -67,20 +67,20 @@ fn of_plans(scratch: &Scratch) -> Vec<Said> {
 }
 
 /// Of runs in which none, one and two trials fail, and of what is done with them afterwards.
-fn of_runs(scratch: &Scratch) -> Vec<Said> {
-    let small = TINY.replace("--trials 1", "");
+fn outputs_of_runs(scratch: &Scratch) -> Vec<Said> {
+    let study = TINY.replace("--trials 1", "");
     let run = |(store, trials): (&str, u32)| {
-        scratch.faulty(&format!("run crud --store {store} {small} --trials {trials}"))
+        scratch.faulty(&format!("run crud --store {store} {study} --trials {trials}"))
     };
-    let mut all: Vec<Said> =
+    let mut outputs: Vec<Said> =
         [("flat-folder", 1), ("lies", 1), ("lies", 2), ("refuses", 1), ("refuses", 2)].map(run).into();
-    all.push(scratch.faulty("run --resume latest"));
-    all.push(scratch.storebench("clean ."));
-    all
+    outputs.push(scratch.faulty("run --resume latest"));
+    outputs.push(scratch.storebench("clean ."));
+    outputs
 }
 
 /// Of comparisons by which CI decides.
-fn of_gates() -> Vec<Said> {
+fn outputs_of_gates() -> Vec<Said> {
     let gates = [
         "before after --fail-above 10%",
         "before slow --fail-above 10%",
@@ -89,13 +89,13 @@ fn of_gates() -> Vec<Said> {
         "before one --fail-above 10%",
         "before other --fail-above 10%",
     ];
-    let scratch = crate::cases::begun("comparing");
+    let scratch = crate::cases::prepared_folder("comparing");
     gates.map(|gate| scratch.storebench(&format!("compare {gate}"))).into()
 }
 
 /// Of numbers that are too small or too large.
-fn of_bounds(scratch: &Scratch) -> Vec<Said> {
-    let wrong = [
+fn outputs_of_bounds(scratch: &Scratch) -> Vec<Said> {
+    let commands = [
         "run crud --records 0",
         "run crud --trials 0",
         "run crud --operations 0",
@@ -105,7 +105,7 @@ fn of_bounds(scratch: &Scratch) -> Vec<Said> {
         "advise --records 1P --size 1KiB",
         "generate shop --size 1TiB --out here --threads 0",
     ];
-    wrong.map(|arguments| scratch.storebench(arguments)).into()
+    commands.map(|arguments| scratch.storebench(arguments)).into()
 }
 
 /// A text in which wrapped lines are whole again: the next line continues a long one that ends without a full stop.
@@ -124,7 +124,7 @@ fn without_progress(text: &str) -> String {
 }
 
 /// A sentence in which figures that are measured are `N`, and times are in seconds.
-fn settled(sentence: &str) -> String {
+fn without_figures(sentence: &str) -> String {
     let mut sentence = sentence.to_owned();
     for (number, unit) in ["0", "1", "2"].into_iter().flat_map(|number| UNITS.map(|unit| (number, unit))) {
         for end in [" ", ",", ".", ":", ";", ")"] {
@@ -143,28 +143,28 @@ fn settled(sentence: &str) -> String {
 fn the_sentences_of_the_command_line_read_well_with_any_number() {
     let scratch = Scratch::in_memory();
     let mut all = String::new();
-    for (title, said) in [
-        ("traces", of_traces(&scratch)),
-        ("values", of_values(&scratch)),
-        ("plans", of_plans(&scratch)),
-        ("runs", of_runs(&scratch)),
-        ("gates", of_gates()),
-        ("bounds", of_bounds(&scratch)),
+    for (title, outputs) in [
+        ("traces", outputs_of_traces(&scratch)),
+        ("values", outputs_of_values(&scratch)),
+        ("plans", outputs_of_plans(&scratch)),
+        ("runs", outputs_of_runs(&scratch)),
+        ("gates", outputs_of_gates()),
+        ("bounds", outputs_of_bounds(&scratch)),
     ] {
         // Reports and comparisons have a separate snapshot.
-        let texts = said.iter().flat_map(|said| match title {
-            "runs" | "gates" => vec![said.err.as_str()],
-            _ => vec![said.err.as_str(), said.out.as_str()],
+        let texts = outputs.iter().flat_map(|output| match title {
+            "runs" | "gates" => vec![output.err.as_str()],
+            _ => vec![output.err.as_str(), output.out.as_str()],
         });
         // Reports of progress depend on the machine's speed; what a run or a gate says is not wrapped.
         let texts: Vec<String> = match title {
             "runs" | "gates" => texts.map(without_progress).collect(),
             _ => texts.map(unwrapped).collect(),
         };
-        let found: BTreeSet<String> =
-            texts.iter().flat_map(|text| sentences(text)).map(|sentence| settled(&sentence)).collect();
+        let distinct: BTreeSet<String> =
+            texts.iter().flat_map(|text| sentences(text)).map(|sentence| without_figures(&sentence)).collect();
         let _ = writeln!(all, "# {title}");
-        for sentence in found {
+        for sentence in distinct {
             let _ = writeln!(all, "{sentence}");
         }
     }

@@ -11,7 +11,7 @@ fn every_sqlite_is_of_one_version() {
         let def = all_stores().iter().find(|def| def.name == name)?;
         (def.version)().split_whitespace().last().map(str::to_owned)
     };
-    let own = version("sqlite").unwrap();
+    let built_in = version("sqlite").unwrap();
     let bound = version("python-sqlite");
-    assert!(bound.as_ref().is_none_or(|version| *version == own), "{bound:?} and {own}");
+    assert!(bound.as_ref().is_none_or(|version| *version == built_in), "{bound:?} and {built_in}");
 }

@@ -17,13 +17,13 @@ pub fn asks_for(store: &StoreDef) -> bool {
 /// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
 pub fn stores() -> String {
     let can_run = |store: &&StoreDef| match store.missing_need() {
-        Some(why) if store.open.is_ok() => {
-            skipped(store.name, &why);
+        Some(reason) if store.open.is_ok() => {
+            skipped(store.name, &reason);
             false
         }
-        lacks => lacks.is_none() && store.open.is_ok(),
+        need => need.is_none() && store.open.is_ok(),
     };
-    let kept = |store: &&StoreDef| store.kind != StoreKind::Harness && store.name != "one-file";
-    let all = storebench::STORES.iter().filter(kept).filter(|store| asks_for(store)).filter(can_run);
-    all.map(|store| store.name).collect::<Vec<_>>().join(",")
+    let is_comparable = |store: &&StoreDef| store.kind != StoreKind::Harness && store.name != "one-file";
+    let stores = storebench::STORES.iter().filter(is_comparable).filter(|store| asks_for(store)).filter(can_run);
+    stores.map(|store| store.name).collect::<Vec<_>>().join(",")
 }

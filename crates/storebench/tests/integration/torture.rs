@@ -40,7 +40,7 @@ pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
         Some(times) => (times, SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64),
     };
     for seed in first..first + u64::from(few) * times {
-        let _told = ToldIfItFails(seed);
+        let _note = SeedNote(seed);
         attempt(&mut fastrand::Rng::with_seed(seed));
     }
 }
@@ -52,7 +52,7 @@ pub fn tries_for_a_while(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) 
     let (start, first) = (Instant::now(), number(STORM_FROM).unwrap_or_else(now));
     let mut seed = first;
     while start.elapsed() < Duration::from_secs(seconds) {
-        let _told = ToldIfItFails(seed);
+        let _note = SeedNote(seed);
         attempt(&mut fastrand::Rng::with_seed(seed));
         seed += 1;
     }
@@ -71,13 +71,13 @@ fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: a whole number was expected")))
 }
 
-struct ToldIfItFails(u64);
+struct SeedNote(u64);
 
-impl Drop for ToldIfItFails {
+impl Drop for SeedNote {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let told = format!("to make this try again: {SEED}={} cargo test ... NAME OF THE TEST", self.0);
-            let _ = writeln!(std::io::stderr(), "{told}");
+            let note = format!("to make this try again: {SEED}={} cargo test ... NAME OF THE TEST", self.0);
+            let _ = writeln!(std::io::stderr(), "{note}");
         }
     }
 }

@@ -15,7 +15,7 @@ use storebench_core::workload::table::Workload;
 use crate::tier;
 
 /// The settings of a trial, without its store.
-struct How<'a> {
+struct TrialSettings<'a> {
     workload: &'a str,
     axes: &'a [(&'a str, &'a str)],
     parameters: &'a [(&'a str, &'a str)],
@@ -25,33 +25,33 @@ struct How<'a> {
 const SMALL: &[(&str, &str)] =
     &[("operations", "150"), ("properties", "fieldcount=3,fieldlength=20,maxscanlength=20")];
 
-fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
-    let plain = [
+fn spec(store: &StoreDef, settings: &TrialSettings<'_>, directory: PathBuf) -> Spec {
+    let common = [
         ("store", store.name),
-        ("workload", how.workload),
+        ("workload", settings.workload),
         ("records", "60"),
         ("data", "incompressible"),
         ("guarantee", "default"),
     ];
-    let named = |name: &str| Axis::find(name).unwrap();
-    let cell = plain
+    let find_axis = |name: &str| Axis::find(name).unwrap();
+    let cell = common
         .iter()
-        .chain(how.axes)
-        .fold(Cell::default(), |cell, (axis, text)| cell.with(named(axis), named(axis).read(text).unwrap()));
-    let parameters = how
+        .chain(settings.axes)
+        .fold(Cell::default(), |cell, (axis, text)| cell.with(find_axis(axis), find_axis(axis).read(text).unwrap()));
+    let parameters = settings
         .parameters
         .iter()
         .chain([&crate::AT_ONCE])
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
     Spec::unwatched(cell, directory, "ycsb".parse().unwrap(), parameters)
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
-fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
+fn trial(store: &StoreDef, settings: &TrialSettings<'_>) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let spec = spec(store, how, directory);
+    let spec = spec(store, settings, directory);
     let stores = [store.clone()];
     let workload: Workload = "ycsb".parse().unwrap();
     let case = Case::with_defaults(&spec.cell, &spec.parameters, &stores, 1 << 30);
@@ -61,11 +61,11 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, TrialEr
     }
 }
 
-fn measured(store: &StoreDef, how: &How<'_>) -> Measurements {
-    match trial(store, how) {
+fn measure(store: &StoreDef, settings: &TrialSettings<'_>) -> Measurements {
+    match trial(store, settings) {
         Ok(Ok(measured)) => measured,
-        Ok(Err(ended)) => panic!("{}, {}: {ended:?}", store.name, how.workload),
-        Err(reason) => panic!("{}, {}: {reason}", store.name, how.workload),
+        Ok(Err(error)) => panic!("{}, {}: {error:?}", store.name, settings.workload),
+        Err(reason) => panic!("{}, {}: {reason}", store.name, settings.workload),
     }
 }
 
@@ -73,7 +73,7 @@ fn count(measured: &Measurements, operation: &str) -> u64 {
     measured.operation(operation).map_or(0, |operation| operation.count)
 }
 
-fn built() -> impl Iterator<Item = &'static StoreDef> {
+fn built_stores() -> impl Iterator<Item = &'static StoreDef> {
     storebench::STORES
         .iter()
         .filter(|store| store.open.is_ok() && store.capabilities.keeps && store.missing_need().is_none())
@@ -82,19 +82,19 @@ fn built() -> impl Iterator<Item = &'static StoreDef> {
 
 #[test]
 fn every_store_does_every_workload() {
-    for store in built() {
+    for store in built_stores() {
         for workload in BUILT_IN {
-            let how = How { workload, axes: &[], parameters: SMALL };
+            let settings = TrialSettings { workload, axes: &[], parameters: SMALL };
             if *workload == "E" && !store.capabilities.order {
                 assert_eq!(
-                    trial(store, &how).unwrap_err(),
+                    trial(store, &settings).unwrap_err(),
                     LeftOutReason::NoOrder { store: store.name.into() }
                 );
                 continue;
             }
-            let measured = measured(store, &how);
-            let of = |operation| count(&measured, operation);
-            let kinds = ["read", "update", "insert", "scan", "read-modify-write"].map(of);
+            let measured = measure(store, &settings);
+            let count_of = |operation| count(&measured, operation);
+            let kinds = ["read", "update", "insert", "scan", "read-modify-write"].map(count_of);
             let expected = match *workload {
                 "A" => [75, 75, 0, 0, 0],
                 "C" => [150, 0, 0, 0, 0],
@@ -106,14 +106,14 @@ fn every_store_does_every_workload() {
                 _ => kinds,
             };
             assert_eq!(kinds, expected, "{} {workload}", store.name);
-            let all = if *workload == "load" { 60 } else { 150 };
-            assert_eq!(of(OVERALL), all, "{} {workload}", store.name);
-            let few = match *workload {
+            let total = if *workload == "load" { 60 } else { 150 };
+            assert_eq!(count_of(OVERALL), total, "{} {workload}", store.name);
+            let rare_count = match *workload {
                 "B" => kinds[1],
                 "D" | "E" => kinds[2],
                 _ => 7,
             };
-            assert!((6..=9).contains(&few), "{} {workload}: {kinds:?}", store.name);
+            assert!((6..=9).contains(&rare_count), "{} {workload}: {kinds:?}", store.name);
             let inserted = if ["D", "E"].contains(workload) { kinds[2] } else { 0 };
             let audit = measured.audit.unwrap();
             assert_eq!(
@@ -155,10 +155,10 @@ const WAYS: &[Way] = &[
 #[test]
 fn every_way_to_choose_name_and_write_is_checked() {
     for name in ["memory", "sqlite", "lmdb"] {
-        let Some(store) = built().find(|store| store.name == name) else { continue };
+        let Some(store) = built_stores().find(|store| store.name == name) else { continue };
         for (workload, axes, properties) in WAYS {
             let parameters = [("operations", "300"), ("properties", properties)];
-            let measured = measured(store, &How { workload, axes, parameters: &parameters });
+            let measured = measure(store, &TrialSettings { workload, axes, parameters: &parameters });
             assert_eq!(count(&measured, OVERALL), 300, "{name} {workload} {properties}");
             assert_eq!(measured.audit.unwrap().records, measured.stored.records);
         }
@@ -167,7 +167,7 @@ fn every_way_to_choose_name_and_write_is_checked() {
 
 #[test]
 fn threads_share_all_records_and_what_they_read_is_checked() {
-    for store in built().filter(|store| store.capabilities.threads != Threads::One) {
+    for store in built_stores().filter(|store| store.capabilities.threads != Threads::One) {
         for (workload, properties) in [
             ("A", "fieldcount=1"),
             ("A", "fieldcount=3,fieldlength=10"),
@@ -182,15 +182,15 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             }
             let axes = [("threads", "3"), ("records", "5")];
             let parameters = [("operations", "400"), ("properties", properties)];
-            let how = How { workload, axes: &axes, parameters: &parameters };
+            let settings = TrialSettings { workload, axes: &axes, parameters: &parameters };
             if !store.capabilities.replaces_whole {
                 assert_eq!(
-                    trial(store, &how).err(),
+                    trial(store, &settings).err(),
                     Some(LeftOutReason::TornReads { store: store.name.into() })
                 );
                 continue;
             }
-            let measured = measured(store, &how);
+            let measured = measure(store, &settings);
             assert_eq!(count(&measured, OVERALL), 400, "{} {workload}", store.name);
             assert_eq!(measured.audit.as_ref().unwrap().records, measured.stored.records);
             assert!(measured.operation(OVERALL).unwrap().rate_over_ns.is_some());
@@ -200,21 +200,21 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
 
 #[test]
 fn a_time_ends_it_and_inserts_stay_within_their_bound() {
-    let memory = built().find(|store| store.name == "memory").unwrap();
-    let timed = |workload: &str, parameters: &[(&str, &str)]| {
-        measured(memory, &How { workload, axes: &[("records", "60..90")], parameters })
+    let memory = built_stores().find(|store| store.name == "memory").unwrap();
+    let measure_memory = |workload: &str, parameters: &[(&str, &str)]| {
+        measure(memory, &TrialSettings { workload, axes: &[("records", "60..90")], parameters })
     };
-    let until = timed("C", &[("duration", "50ms")]);
-    assert!(count(&until, OVERALL) > 0 && until.operation(OVERALL).unwrap().wall_ns >= 50_000_000);
-    let capped = timed("C", &[("operations", "10"), ("max_time", "50s")]);
+    let timed = measure_memory("C", &[("duration", "50ms")]);
+    assert!(count(&timed, OVERALL) > 0 && timed.operation(OVERALL).unwrap().wall_ns >= 50_000_000);
+    let capped = measure_memory("C", &[("operations", "10"), ("max_time", "50s")]);
     assert_eq!(count(&capped, OVERALL), 10);
-    let full = timed("D", &[("duration", "20s")]);
+    let full = measure_memory("D", &[("duration", "20s")]);
     assert_eq!((full.stored.records, count(&full, "insert")), (90, 30), "it ends when there is no more room");
 }
 
 #[test]
 fn rounds_go_on_with_one_database() {
-    for store in built() {
+    for store in built_stores() {
         for between in ["nothing", "close"] {
             let properties = "fieldcount=1,insertproportion=0.1,readproportion=0.4,updateproportion=0.5";
             let parameters = [
@@ -223,23 +223,23 @@ fn rounds_go_on_with_one_database() {
                 ("between_rounds", between),
                 ("properties", properties),
             ];
-            let how = How { workload: "own:mine", axes: &[], parameters: &parameters };
+            let settings = TrialSettings { workload: "own:mine", axes: &[], parameters: &parameters };
             if between == "close" && !store.capabilities.persists {
                 assert_eq!(
-                    trial(store, &how).err(),
+                    trial(store, &settings).err(),
                     Some(LeftOutReason::LosesRounds { store: store.name.into() })
                 );
                 continue;
             }
             if between == "close" && store.kind == StoreKind::Server {
-                let reason = trial(store, &how).err().unwrap().to_string();
+                let reason = trial(store, &settings).err().unwrap().to_string();
                 assert!(reason.contains("is a server"), "{reason}");
                 continue;
             }
-            let measured = measured(store, &how);
+            let measured = measure(store, &settings);
             let rounds = &measured.rounds;
             let counts = |name: &str| -> Vec<u64> {
-                rounds.iter().map(|round| round.operation(name).map_or(0, |one| one.count)).collect()
+                rounds.iter().map(|round| round.operation(name).map_or(0, |operation| operation.count)).collect()
             };
             assert_eq!(counts(OVERALL), [50, 50, 50], "{} {between}", store.name);
             for name in [OVERALL, "read", "update", "insert"] {
@@ -255,16 +255,16 @@ fn rounds_go_on_with_one_database() {
             assert!(files || between == "nothing", "{}: {rounds:?}", store.name);
         }
     }
-    let memory = built().find(|store| store.name == "memory").unwrap();
+    let memory = built_stores().find(|store| store.name == "memory").unwrap();
     for axes in [&[("threads", "3")][..], &[("rate", "20000/s")]] {
         let parameters = [("operations", "90"), ("rounds", "4"), ("properties", "fieldcount=2")];
-        let measured = measured(memory, &How { workload: "A", axes, parameters: &parameters });
+        let measured = measure(memory, &TrialSettings { workload: "A", axes, parameters: &parameters });
         assert_eq!((measured.rounds.len(), count(&measured, OVERALL)), (4, 360));
-        let over = |one: &OperationResult| one.rate_over_ns.unwrap();
-        let rounds = measured.rounds.iter().map(|round| over(round.operation(OVERALL).unwrap()));
+        let rate_time_ns = |operation: &OperationResult| operation.rate_over_ns.unwrap();
+        let rounds = measured.rounds.iter().map(|round| rate_time_ns(round.operation(OVERALL).unwrap()));
         assert_eq!(
             rounds.sum::<u64>(),
-            over(measured.operation(OVERALL).unwrap()),
+            rate_time_ns(measured.operation(OVERALL).unwrap()),
             "what lies between is in no rate"
         );
     }
@@ -272,10 +272,10 @@ fn rounds_go_on_with_one_database() {
 
 #[test]
 fn a_power_promise_is_held_to_its_syncs() {
-    for store in built().filter(|store| store.offer(Guarantee::Power).is_some()) {
+    for store in built_stores().filter(|store| store.offer(Guarantee::Power).is_some()) {
         let axes = [("guarantee", "power")];
         let parameters = [("operations", "20"), ("properties", "fieldcount=1")];
-        let measured = measured(store, &How { workload: "U", axes: &axes, parameters: &parameters });
+        let measured = measure(store, &TrialSettings { workload: "U", axes: &axes, parameters: &parameters });
         let counters = measured.operation("update").unwrap().counters.clone().unwrap();
         assert!(counters.syncs.is_none_or(|syncs| syncs >= 20), "{}: {counters:?}", store.name);
     }

@@ -30,25 +30,25 @@ pub fn compare(bench: &Bench, store: &StoreDef, size: SizeRange) {
         Err(error) => {
             return println!("{TOOL}: not compared: {error} (Debian, Ubuntu: apt install rocksdb-tools)");
         }
-        Ok(said) if !String::from_utf8_lossy(&said.stdout).contains(&version) => {
+        Ok(output) if !String::from_utf8_lossy(&output.stdout).contains(&version) => {
             return println!("{TOOL}: not compared: it is not of RocksDB {version}, which storebench links");
         }
         Ok(_) => {}
     }
-    let mut all: [Vec<(OperationTime, OperationTime)>; COMPARED.len()] = Default::default();
-    let mut slower = false;
+    let mut measured: [Vec<(OperationTime, OperationTime)>; COMPARED.len()] = Default::default();
+    let mut is_slower = false;
     for pair in 0..bench.pairs {
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
-        let first = (pair % 2 == 0).then(|| ours(bench, store, size, pair as u64, folder.path()));
+        let first_times = (pair % 2 == 0).then(|| ours(bench, store, size, pair as u64, folder.path()));
         let (theirs, assertions) = theirs(size, pair as u64, &folder.path().join("tool"));
-        slower |= assertions;
-        let ours = first.unwrap_or_else(|| ours(bench, store, size, pair as u64, folder.path()));
-        all.iter_mut().zip(ours.into_iter().zip(theirs)).for_each(|(all, pair)| all.push(pair));
+        is_slower |= assertions;
+        let ours = first_times.unwrap_or_else(|| ours(bench, store, size, pair as u64, folder.path()));
+        measured.iter_mut().zip(ours.into_iter().zip(theirs)).for_each(|(measured, pair)| measured.push(pair));
     }
-    for (operation, pairs) in COMPARED.into_iter().zip(&all) {
+    for (operation, pairs) in COMPARED.into_iter().zip(&measured) {
         shown::row(TOOL, size.from, operation.name(), pairs, |_| None);
     }
-    if slower {
+    if is_slower {
         println!("{TOOL} was compiled with assertions, as it says itself, which make it slower");
     }
 }
@@ -63,8 +63,8 @@ fn ours(
     let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
     let folder = folder.join("storebench");
     std::fs::create_dir(&folder).expect("a folder can be made");
-    let opened = pair::open(store, &folder);
-    let session = opened.session().expect("every store has a session");
+    let opened_store = pair::open(store, &folder);
+    let session = opened_store.session().expect("every store has a session");
     let mut ours = Ours::new(session, &bench.clock, &records, seed);
     ours.load(RECORDS);
     let times = COMPARED.map(|operation| {
@@ -72,14 +72,14 @@ fn ours(
         OperationTime::median(&turns)
     });
     drop(ours);
-    opened.close().expect("the store can be closed");
+    opened_store.close().expect("the store can be closed");
     times
 }
 
 /// The tool's times, and whether it has assertions.
 fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([OperationTime; COMPARED.len()], bool) {
     let benchmarks = BENCHMARKS.map(|name| format!("{name}[X{TIMES}]")).join(",");
-    let said = Command::new(TOOL)
+    let output = Command::new(TOOL)
         .arg(format!("--benchmarks=filluniquerandom,{benchmarks}"))
         .args([format!("--db={}", folder.display()), format!("--num={RECORDS}")])
         .args([format!("--value_size={}", size.from), "--key_size=32".into(), format!("--seed={}", seed + 1)])
@@ -93,15 +93,15 @@ fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([OperationTime; COMPARE
         .stderr(Stdio::null())
         .output()
         .expect("the tool runs");
-    let said = String::from_utf8_lossy(&said.stdout);
+    let output = String::from_utf8_lossy(&output.stdout);
     let times = BENCHMARKS.map(|name| {
-        let lines = said.lines().filter(|line| line.starts_with(name) && line.contains("micros/op"));
+        let lines = output.lines().filter(|line| line.starts_with(name) && line.contains("micros/op"));
         let turns: Vec<OperationTime> =
             lines.map(|line| OperationTime::new(1, f64::NAN, 1e9 / per_s(line))).collect();
-        assert_eq!(turns.len(), TIMES, "the tool tells of each: {said}");
+        assert_eq!(turns.len(), TIMES, "the tool tells of each: {output}");
         OperationTime::median(&turns)
     });
-    (times, said.contains(SLOWER))
+    (times, output.contains(SLOWER))
 }
 
 /// `readrandom   :       2.005 micros/op 496253 ops/sec 0.020 seconds ...`

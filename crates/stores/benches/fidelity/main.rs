@@ -95,11 +95,11 @@ const CONTESTS: &[Contest] = &[
 
 fn main() {
     // Cargo itself hands over `--bench`.
-    let named: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let known = |name: &String| CONTESTS.iter().any(|contest| contest.store == name);
-    if let Some(stranger) = named.iter().find(|name| !known(name)) {
+    let chosen: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_known = |name: &String| CONTESTS.iter().any(|contest| contest.store == name);
+    if let Some(unknown) = chosen.iter().find(|name| !is_known(name)) {
         let names: Vec<&str> = CONTESTS.iter().map(|contest| contest.store).collect();
-        panic!("there is no direct loop for {stranger}; there are: {}", names.join(", "));
+        panic!("there is no direct loop for {unknown}; there are: {}", names.join(", "));
     }
     let pairs = env::var("STOREBENCH_BENCH_PAIRS").ok();
     let pairs = pairs.map(|text| text.parse().expect("STOREBENCH_BENCH_PAIRS is a whole number"));
@@ -107,7 +107,7 @@ fn main() {
     let bench = Bench { clock: Clock::new(), folder, pairs: pairs.unwrap_or(PAIRS) };
     shown::heading(&bench);
     for contest in
-        CONTESTS.iter().filter(|contest| named.is_empty() || named.iter().any(|n| n == contest.store))
+        CONTESTS.iter().filter(|contest| chosen.is_empty() || chosen.iter().any(|n| n == contest.store))
     {
         let store = STORES.iter().find(|store| store.name == contest.store).expect("the table has it");
         for bytes in SIZES {

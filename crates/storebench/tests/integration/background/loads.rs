@@ -5,10 +5,10 @@ use std::fs;
 use super::support::{observe, proc_file, proc_number, processes, start};
 use crate::cli::support::{Scratch, wait_for};
 
-/// `a` is `b`, give or take a tenth and a constant.
+/// `value` is `expected`, give or take a tenth and a constant.
 #[track_caller]
-fn assert_close(what: &str, a: f64, b: f64, slack: f64) {
-    assert!((a - b).abs() <= b * 0.1 + slack, "{what}: {a} and {b}");
+fn assert_close(what: &str, value: f64, expected: f64, slack: f64) {
+    assert!((value - expected).abs() <= expected * 0.1 + slack, "{what}: {value} and {expected}");
 }
 
 /// Processor time of a process, in seconds.
@@ -24,9 +24,9 @@ fn states(id: u32, name: &str) -> Vec<char> {
     let mut states = Vec::new();
     for task in fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten() {
         let stat = fs::read_to_string(task.path().join("stat")).unwrap();
-        let (before, after) = stat.rsplit_once(") ").unwrap();
-        if before.ends_with(&format!("({name}")) {
-            states.push(after.chars().next().unwrap());
+        let (start, rest) = stat.rsplit_once(") ").unwrap();
+        if start.ends_with(&format!("({name}")) {
+            states.push(rest.chars().next().unwrap());
         }
     }
     states
@@ -40,19 +40,19 @@ fn cpu_spins_with_as_many_threads_as_it_says() {
         let id = load.id();
         let before = cpu_s(id);
         // However busy the machine is, a thread that spins always runs or waits for a processor.
-        let spinning = || (0..20).all(|_| states(id, "spin") == vec!['R'; threads]);
-        wait_for("the threads to start", spinning);
-        let counted = std::cell::Cell::new(0.0);
+        let is_spinning = || (0..20).all(|_| states(id, "spin") == vec!['R'; threads]);
+        wait_for("the threads to start", is_spinning);
+        let cpu_seconds = std::cell::Cell::new(0.0);
         let (finished, _) = observe(load, || {
-            assert!(spinning(), "{:?}", states(id, "spin"));
-            counted.set(cpu_s(id) - before);
-            counted.get() > 0.5
+            assert!(is_spinning(), "{:?}", states(id, "spin"));
+            cpu_seconds.set(cpu_s(id) - before);
+            cpu_seconds.get() > 0.5
         });
         let report = finished.report;
         assert_eq!((finished.complaint, report.unit.as_str()), (None, "CPU seconds"));
         assert!(report.description.contains(&format!("{threads} threads")), "{report:?}");
         // The kernel's clock ticks a hundred times a second, and it was read a little before and after.
-        assert_close("CPU seconds", report.progress, counted.get(), 0.3);
+        assert_close("CPU seconds", report.progress, cpu_seconds.get(), 0.3);
     }
     scratch.assert_nothing_left();
 }
@@ -91,19 +91,19 @@ fn memory_holds_as_much_as_it_says_and_keeps_touching_it() {
     let available: f64 = available.trim().trim_end_matches(" kB").parse().unwrap();
     let load = start(&scratch, "memory:1%");
     let id = load.id();
-    let held = proc_number(id, "status", "VmRSS") as f64;
+    let resident_kib = proc_number(id, "status", "VmRSS") as f64;
     // Others take and release memory meanwhile, and the program itself takes some.
-    assert!(held >= available * 0.005 && held <= available * 0.02 + 50_000.0, "{held} of {available} KiB");
+    assert!(resident_kib >= available * 0.005 && resident_kib <= available * 0.02 + 50_000.0, "{resident_kib} of {available} KiB");
     assert_eq!(proc_file(id, "oom_score_adj").trim(), "1000");
     fs::write(format!("/proc/{id}/clear_refs"), "1").unwrap();
     let (finished, _) = observe(load, || {
         let touched = proc_number(id, "smaps_rollup", "Referenced") as f64;
-        touched > held * 0.5
+        touched > resident_kib * 0.5
     });
     let report = finished.report;
     assert_eq!((finished.complaint, report.unit.as_str()), (None, "pages"));
     assert!(report.description.contains("1 % of the memory available"), "{report:?}");
-    assert!(report.progress > held / 4.0 * 0.4, "{report:?} where {held} KiB are held");
+    assert!(report.progress > resident_kib / 4.0 * 0.4, "{report:?} where {resident_kib} KiB are held");
     scratch.assert_nothing_left();
 }
 

@@ -14,16 +14,16 @@ fn path_with(scratch: &Scratch, programs: &[&str]) -> PathBuf {
     let path = scratch.join("bin");
     std::fs::create_dir(&path).unwrap();
     for program in programs {
-        let here = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        let file = std::env::split_paths(&std::env::var_os("PATH").unwrap())
             .map(|folder| folder.join(program))
             .find(|file| file.exists());
-        symlink(here.expect("scripts/setup.sh test installs it"), path.join(program)).unwrap();
+        symlink(file.expect("scripts/setup.sh test installs it"), path.join(program)).unwrap();
     }
     path
 }
 
 /// The messages of a load for video, until `enough`.
-fn says(scratch: &Scratch, path: &Path, enough: impl Fn(&Message) -> bool) -> Vec<Message> {
+fn read_messages(scratch: &Scratch, path: &Path, is_enough: impl Fn(&Message) -> bool) -> Vec<Message> {
     let mut load = Command::new(STOREBENCH)
         .args(["__background", "video"])
         .arg(scratch.path())
@@ -33,18 +33,18 @@ fn says(scratch: &Scratch, path: &Path, enough: impl Fn(&Message) -> bool) -> Ve
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for line in BufReader::new(load.stdout.take().unwrap()).lines() {
         let message: Message = serde_json::from_str(&line.unwrap()).unwrap();
-        let end = enough(&message);
-        told.push(message);
-        if end {
+        let is_last = is_enough(&message);
+        messages.push(message);
+        if is_last {
             break;
         }
     }
     load.kill().unwrap();
     load.wait().unwrap();
-    told
+    messages
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn gstreamer_plays_where_there_is_no_ffmpeg() {
     let scratch = Scratch::new();
     let path = path_with(&scratch, &["gst-launch-1.0", "gst-inspect-1.0"]);
     let at_work = std::cell::Cell::new(false);
-    let told = says(&scratch, &path, |message| match message {
+    let messages = read_messages(&scratch, &path, |message| match message {
         Message::AtWork { description, unit } => {
             assert!(description.contains("by GStreamer") && unit == "frames", "{message:?}");
             at_work.set(true);
@@ -61,7 +61,7 @@ fn gstreamer_plays_where_there_is_no_ffmpeg() {
         Message::Progress { done, .. } => at_work.get() && *done >= 10.0,
         other => panic!("{other:?}"),
     });
-    assert!(told.len() > 3);
+    assert!(messages.len() > 3);
     // Its program is tied to the load, which was killed.
     scratch.assert_nothing_left();
 }

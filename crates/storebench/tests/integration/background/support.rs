@@ -35,10 +35,10 @@ pub fn start(scratch: &Scratch, load: &str) -> RunningLoad {
 }
 
 /// Lets a load work until `enough`, and a second at least; what it did in between, and for how many nanoseconds.
-pub fn observe(load: RunningLoad, enough: impl Fn() -> bool) -> (FinishedLoad, u64) {
+pub fn observe(load: RunningLoad, is_enough: impl Fn() -> bool) -> (FinishedLoad, u64) {
     let from_ns = now_ns();
     thread::sleep(Duration::from_secs(1));
-    wait_for("the load to do enough", enough);
+    wait_for("the load to do enough", is_enough);
     let to_ns = now_ns();
     (load.finish(from_ns, to_ns), to_ns - from_ns)
 }
@@ -48,10 +48,10 @@ pub fn processes(scratch: &Scratch, word: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(scratch.path()));
+        let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(scratch.path()));
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
-        if (here || line.contains(&*scratch.path().to_string_lossy())) && line.contains(word) {
+        if (is_here || line.contains(&*scratch.path().to_string_lossy())) && line.contains(word) {
             found.push(id);
         }
     }

@@ -133,11 +133,11 @@ impl Scratch {
 
     /// Fails if a work folder is left, or a process that was started with something in this directory.
     pub fn assert_nothing_left(&self) {
-        let works: Vec<_> = contents(self.path())
+        let work_folders: Vec<_> = contents(self.path())
             .into_keys()
             .filter(|path| path.to_string_lossy().contains("storebench-work-"))
             .collect();
-        assert!(works.is_empty(), "work folders are left: {works:?}");
+        assert!(work_folders.is_empty(), "work folders are left: {work_folders:?}");
         wait_for("its processes to end", || self.processes().is_empty());
     }
 
@@ -153,10 +153,10 @@ impl Scratch {
             let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
                 continue;
             };
-            let here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
+            let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            if here || line.contains(&*self.path().to_string_lossy()) {
+            if is_here || line.contains(&*self.path().to_string_lossy()) {
                 found.push((number, line));
             }
         }
@@ -196,9 +196,9 @@ pub fn said(command: &mut Command) -> Said {
 impl Said {
     pub fn new(output: &Output) -> Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let said = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
-        assert!(!said.out.contains("panicked at") && !said.err.contains("panicked at"), "{said}");
-        said
+        let output = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+        assert!(!output.out.contains("panicked at") && !output.err.contains("panicked at"), "{output}");
+        output
     }
 
     /// Fails unless it ended like this.
@@ -211,16 +211,16 @@ impl Said {
     /// Fails unless it ended like this after one line on standard error, and lines of tips, and nothing else, that hold these words.
     #[track_caller]
     pub fn complains(self, exit: Exit, words: &[&str]) -> Said {
-        let said = self.ends(exit);
-        assert!(said.out.is_empty(), "{said}");
-        let mut lines = said.err.lines();
-        let is_one = lines.next().is_some_and(|line| line.starts_with("storebench: "))
+        let output = self.ends(exit);
+        assert!(output.out.is_empty(), "{output}");
+        let mut lines = output.err.lines();
+        let is_one_line = lines.next().is_some_and(|line| line.starts_with("storebench: "))
             && lines.all(|line| line.starts_with("  tip: "));
-        assert!(is_one, "not one line\n{said}");
+        assert!(is_one_line, "not one line\n{output}");
         for word in words {
-            assert!(said.err.contains(word), "{word:?} is missing\n{said}");
+            assert!(output.err.contains(word), "{word:?} is missing\n{output}");
         }
-        said
+        output
     }
 }
 
@@ -269,9 +269,9 @@ impl Drop for Started {
 
 /// Waits until something is so.
 #[track_caller]
-pub fn wait_for(what: &str, so: impl Fn() -> bool) {
+pub fn wait_for(what: &str, is_done: impl Fn() -> bool) {
     let start = Instant::now();
-    while !so() {
+    while !is_done() {
         assert!(start.elapsed() < Duration::from_secs(600), "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -319,25 +319,25 @@ pub fn skipped(what: &str, why: &str) {
 }
 
 pub fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+    fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0)
 }
 
 /// The names of all fields in a document.
-pub fn fields(value: &Value, into: &mut BTreeSet<String>) {
+pub fn fields(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(name, value)| {
-            into.insert(name.clone());
-            fields(value, into);
+            names.insert(name.clone());
+            fields(value, names);
         }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, into)),
+        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
         _ => {}
     }
 }
 
 /// A file in YAML.
 pub fn yaml(path: &Path) -> Value {
-    let read = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
-    let read = said(Command::new("python3").args(["-c", read]).arg(path));
-    assert_eq!(read.code, Some(0), "{read}");
-    serde_json::from_str(&read.out).unwrap()
+    let script = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
+    let output = said(Command::new("python3").args(["-c", script]).arg(path));
+    assert_eq!(output.code, Some(0), "{output}");
+    serde_json::from_str(&output.out).unwrap()
 }

@@ -31,7 +31,7 @@ fn keys_hold_any_byte_or_are_refused() {
             assert_holds(&mut *session, ODD_KEYS[1], Some(&value(1, 40)));
         } else {
             for odd in ODD_KEYS.iter().filter(|odd| odd.iter().any(|byte| matches!(byte, 0 | b'/'))) {
-                refuses(subject, odd, "key");
+                assert_refused(subject, odd, "key");
             }
         }
     });
@@ -131,29 +131,29 @@ fn the_longest_key_goes_in_and_a_longer_one_is_refused() {
         if longest < 1 << 20 {
             drop(session);
             drop(store);
-            refuses(subject, &vec![b'k'; longest + 1], "key");
+            assert_refused(subject, &vec![b'k'; longest + 1], "key");
         }
     });
 }
 
 /// Holds a fresh store to refuse a key on every way in, and to hold nothing afterwards.
-fn refuses(subject: &Subject, key: &[u8], what: &str) {
+fn assert_refused(subject: &Subject, key: &[u8], kind: &str) {
     let subject = subject.anew();
     let store = subject.open();
     let mut session = store.session().unwrap();
-    let shown = format!("{what} of {} bytes {}", key.len(), key[..key.len().min(40)].escape_ascii());
+    let context = format!("{kind} of {} bytes {}", key.len(), key[..key.len().min(40)].escape_ascii());
     for (way, result) in [
         ("insert", session.insert(key, b"x")),
         ("update", session.update(key, b"x")),
         ("batch", session.insert_batch(&[(key, b"x")])),
     ] {
-        assert!(matches!(result, Err(StoreError::Unsupported(_))), "{way}, {shown}: {result:?}");
+        assert!(matches!(result, Err(StoreError::Unsupported(_))), "{way}, {context}: {result:?}");
     }
     // A key that was never let in can't be found; saying so and refusing are both right.
     let mut visits = 0;
     let found = session.get(key, &mut |_| visits += 1);
-    assert!(matches!(found, Ok(false) | Err(StoreError::Unsupported(_))), "get, {shown}: {found:?}");
-    assert_eq!(visits, 0, "{shown}");
+    assert!(matches!(found, Ok(false) | Err(StoreError::Unsupported(_))), "get, {context}: {found:?}");
+    assert_eq!(visits, 0, "{context}");
     drop(session);
-    assert_eq!(store.count().unwrap(), 0, "{shown}");
+    assert_eq!(store.count().unwrap(), 0, "{context}");
 }

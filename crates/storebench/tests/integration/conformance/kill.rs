@@ -105,14 +105,14 @@ fn check(subject: &Subject, acknowledged: u64) {
         assert_holds(&mut *session, record_key(*record).as_bytes(), value.as_deref());
     }
     check_step_under_way(subject, &mut *session, acknowledged, &expected);
-    let unsure = under_way.records().count() as u64;
-    let surely = expected.keys().filter(|record| !under_way.records().contains(record)).count() as u64;
+    let uncertain = under_way.records().count() as u64;
+    let certain = expected.keys().filter(|record| !under_way.records().contains(record)).count() as u64;
     drop(session);
     let count = store.count().unwrap();
     assert!(
-        (surely..=surely + unsure).contains(&count),
-        "{count} records, not {surely} to {}",
-        surely + unsure
+        (certain..=certain + uncertain).contains(&count),
+        "{count} records, not {certain} to {}",
+        certain + uncertain
     );
     // And life goes on.
     store.session().unwrap().insert(record_key(u64::MAX).as_bytes(), b"new").unwrap();

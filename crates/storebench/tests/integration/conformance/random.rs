@@ -153,9 +153,9 @@ impl Model {
         self.map.extend(owned);
     }
 
-    fn scan(&self, subject: &Subject, session: &mut dyn Session, from: &[u8], limit: usize) {
-        let mut expected = self.map.range(from.to_vec()..).take(limit);
-        let shown = session.scan(from, limit, &mut |key, value| {
+    fn scan(&self, subject: &Subject, session: &mut dyn Session, start: &[u8], limit: usize) {
+        let mut expected = self.map.range(start.to_vec()..).take(limit);
+        let count = session.scan(start, limit, &mut |key, value| {
             assert!(
                 expected.next() == Some((&key.to_vec(), &value.to_vec())),
                 "scan at {}",
@@ -163,10 +163,10 @@ impl Model {
             );
         });
         if subject.can().order {
-            assert_eq!(shown.unwrap(), self.map.range(from.to_vec()..).take(limit).count());
+            assert_eq!(count.unwrap(), self.map.range(start.to_vec()..).take(limit).count());
             assert!(expected.next().is_none(), "the scan stops too early");
         } else {
-            assert!(matches!(shown, Err(StoreError::Unsupported(_))), "{shown:?}");
+            assert!(matches!(count, Err(StoreError::Unsupported(_))), "{count:?}");
         }
     }
 

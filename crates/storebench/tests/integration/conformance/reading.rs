@@ -7,16 +7,16 @@ use super::subject::{Subject, for_each_keeping, key, value};
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The records that a scan shows.
-fn scan(session: &mut dyn Session, from: &[u8], limit: usize) -> Records {
+fn scan(session: &mut dyn Session, start: &[u8], limit: usize) -> Records {
     let mut seen = Vec::new();
     let shown =
-        session.scan(from, limit, &mut |key, value| seen.push((key.to_vec(), value.to_vec()))).unwrap();
+        session.scan(start, limit, &mut |key, value| seen.push((key.to_vec(), value.to_vec()))).unwrap();
     assert_eq!(shown, seen.len(), "the number of records that a scan says it showed");
     seen
 }
 
 /// A store with `operations(200)` records less every tenth, put there in no order; and its records in order.
-fn filled(subject: &Subject) -> (Box<dyn Store>, Records) {
+fn fill(subject: &Subject) -> (Box<dyn Store>, Records) {
     let store = subject.open();
     let mut session = store.session().unwrap();
     let mut records: Records =
@@ -29,7 +29,7 @@ fn filled(subject: &Subject) -> (Box<dyn Store>, Records) {
     }
     drop(session);
     records =
-        records.into_iter().enumerate().filter(|(at, _)| at % 10 != 5).map(|(_, record)| record).collect();
+        records.into_iter().enumerate().filter(|(position, _)| position % 10 != 5).map(|(_, record)| record).collect();
     records.sort();
     (store, records)
 }
@@ -37,7 +37,7 @@ fn filled(subject: &Subject) -> (Box<dyn Store>, Records) {
 #[test]
 fn a_scan_goes_in_order_from_a_key_to_a_limit_or_is_refused() {
     for_each_keeping(|subject| {
-        let (store, records) = filled(subject);
+        let (store, records) = fill(subject);
         let mut session = store.session().unwrap();
         if !subject.can().order {
             let refused = session.scan(&records[0].0, 1, &mut |_, _| panic!("it shows a record"));
@@ -66,7 +66,7 @@ fn a_scan_sees_the_same_after_settling() {
         if !subject.can().order {
             return;
         }
-        let (store, mut records) = filled(subject);
+        let (store, mut records) = fill(subject);
         store.settle().unwrap();
         let mut session = store.session().unwrap();
         assert_eq!(scan(&mut *session, b"", usize::MAX), records);
@@ -119,8 +119,8 @@ fn count_follows_every_change() {
             records,
             "after an update"
         );
-        let owned: Vec<_> = (1_000..1_000 + batch).map(key).collect();
-        let pairs: Vec<(&[u8], &[u8])> = owned.iter().map(|key| (key.as_slice(), &b"batch"[..])).collect();
+        let keys: Vec<_> = (1_000..1_000 + batch).map(key).collect();
+        let pairs: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (key.as_slice(), &b"batch"[..])).collect();
         let batched = change(&mut |session| session.insert_batch(&pairs).unwrap());
         assert_eq!(batched, records + batch, "after a batch");
         assert_eq!(

@@ -115,11 +115,11 @@ fn one_tier_reads_what_another_wrote_or_says_what_forbids_it() {
             return;
         }
         for offer in subject.def.offers {
-            let other = Subject::new(subject.def, Some(offer.guarantee));
-            let store = other.open();
+            let other_subject = Subject::new(subject.def, Some(offer.guarantee));
+            let store = other_subject.open();
             store.session().unwrap().insert(&key(1), b"one").unwrap();
             store.close().unwrap();
-            let store = match other.open_with(|options| options.guarantee = subject.tier) {
+            let store = match other_subject.open_with(|options| options.guarantee = subject.tier) {
                 // Some engines fix a setting for good when the files are made.
                 Err(StoreError::SettingNotTaken { .. }) if subject.guarantee() != offer.guarantee => continue,
                 opened => opened.unwrap_or_else(|error| panic!("after {}: {error}", offer.guarantee)),
@@ -134,19 +134,19 @@ fn one_tier_reads_what_another_wrote_or_says_what_forbids_it() {
 fn an_engine_that_checks_its_files_finds_damage() {
     for_each_keeping_privately(|subject| {
         // redb ends the process instead.
-        let is_one = ["sqlite", "berkeleydb"].contains(&subject.def.name);
-        if !is_one || subject.tier != Some(Guarantee::Power) {
+        let is_checked = ["sqlite", "berkeleydb"].contains(&subject.def.name);
+        if !is_checked || subject.tier != Some(Guarantee::Power) {
             return;
         }
         let store = subject.open();
         write(subject, &*store);
         store.close().unwrap();
         let files = std::fs::read_dir(subject.directory.path()).unwrap().map(|entry| entry.unwrap());
-        let of_records = |file: &std::fs::DirEntry| !file.file_name().to_string_lossy().starts_with("log.");
-        let largest = files.filter(of_records).max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+        let has_records = |file: &std::fs::DirEntry| !file.file_name().to_string_lossy().starts_with("log.");
+        let largest = files.filter(has_records).max_by_key(|file| file.metadata().unwrap().len()).unwrap();
         let mut bytes = std::fs::read(largest.path()).unwrap();
-        let (from, to) = ((bytes.len() / 4) & !4095, (bytes.len() / 2) & !4095);
-        bytes[from..to].fill(0x5a);
+        let (start, end) = ((bytes.len() / 4) & !4095, (bytes.len() / 2) & !4095);
+        bytes[start..end].fill(0x5a);
         std::fs::write(largest.path(), bytes).unwrap();
         let verified = subject.open_with(|_| ()).and_then(|mut store| store.verify());
         assert!(matches!(verified, Err(StoreError::Engine(_))), "{verified:?}");

@@ -59,8 +59,8 @@ struct Sample {
 
 fn samples() -> impl Iterator<Item = Sample> {
     SAMPLES.lines().filter(|line| !line.is_empty()).map(|line| {
-        let (of, rest) = line.trim().split_once(": ").unwrap();
-        let (store, asked) = of.split_once(' ').unwrap();
+        let (subject, rest) = line.trim().split_once(": ").unwrap();
+        let (store, asked) = subject.split_once(' ').unwrap();
         let (settings, tier) = rest.split_once(" -> ").unwrap();
         let pairs = settings.split(", ").map(|pair| pair.split_once('=').unwrap());
         let settings = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -71,25 +71,25 @@ fn samples() -> impl Iterator<Item = Sample> {
 
 /// The samples of a store.
 pub fn subjects(def: &'static StoreDef) -> Vec<Subject> {
-    let own = samples().filter(|sample| sample.store == def.name);
-    own.map(|sample| Subject::with(def, sample.asked, sample.settings)).collect()
+    let samples_of_store = samples().filter(|sample| sample.store == def.name);
+    samples_of_store.map(|sample| Subject::with(def, sample.asked, sample.settings)).collect()
 }
 
 /// The tier that a sample is to give.
 fn tier_of(subject: &Subject) -> Guarantee {
-    let same = |sample: &Sample| {
+    let is_same = |sample: &Sample| {
         (sample.store, sample.asked, &sample.settings) == (subject.def.name, subject.tier, &subject.settings)
     };
-    samples().find(same).unwrap().tier
+    samples().find(is_same).unwrap().tier
 }
 
 #[test]
 fn every_store_that_takes_settings_has_a_sample() {
     let sampled: BTreeSet<&str> = samples().map(|sample| sample.store).collect();
-    let takes = STORES.iter().filter(|def| def.open.is_ok() && !def.settings.is_empty());
+    let stores = STORES.iter().filter(|def| def.open.is_ok() && !def.settings.is_empty());
     // UnQLite's one setting is for all stores of a process; its own test has a process to itself.
-    let takes = takes.filter(|def| def.name != "unqlite");
-    let missing: Vec<&str> = takes.map(|def| def.name).filter(|name| !sampled.contains(name)).collect();
+    let stores = stores.filter(|def| def.name != "unqlite");
+    let missing: Vec<&str> = stores.map(|def| def.name).filter(|name| !sampled.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -102,9 +102,9 @@ fn settings_give_the_tier_that_is_told_and_no_other() {
         assert!(subject.def.offer(tier).unwrap().danger(&store.settings().unwrap()).is_some());
         drop(store);
         for other in subject.def.offers.iter().map(|offer| offer.guarantee).filter(|other| *other != tier) {
-            let elsewhere = Subject::with(subject.def, Some(other), subject.settings.clone());
+            let other_subject = Subject::with(subject.def, Some(other), subject.settings.clone());
             // If the guarantee follows from the settings, another is refused; if it was asked for, they go with the other, too.
-            match (subject.tier, elsewhere.open_with(|_| ())) {
+            match (subject.tier, other_subject.open_with(|_| ())) {
                 (_, Err(StoreError::BadSetting(_))) => {}
                 (_, Ok(store)) => assert_eq!(store.guarantee(), other),
                 (_, Err(error)) => panic!("{other}: {error}"),
@@ -121,9 +121,9 @@ fn settings_are_told_as_they_were_given_and_hold_when_it_is_opened_anew() {
             if round == 0 {
                 store.session().unwrap().insert(&key(1), b"one").unwrap();
             }
-            let told = super::subject::by_name(store.settings().unwrap());
+            let settings = super::subject::by_name(store.settings().unwrap());
             for name in subject.settings.keys() {
-                assert!(told.contains_key(name), "{name} is not told: {told:?}");
+                assert!(settings.contains_key(name), "{name} is not read back: {settings:?}");
             }
             assert_eq!(get(&mut *store.session().unwrap(), &key(1)).as_deref(), Some(&b"one"[..]));
             store.close().unwrap();
@@ -136,8 +136,8 @@ fn settings_are_told_as_they_were_given_and_hold_when_it_is_opened_anew() {
 fn nonsense_is_refused_for_every_setting() {
     for def in STORES.iter().filter(|def| def.open.is_ok() && is_installed(def)) {
         for setting in def.settings {
-            let given = BTreeMap::from([(setting.name.to_owned(), "nonsense".to_owned())]);
-            let opened = Subject::with(def, None, given).open_with(|_| ());
+            let settings = BTreeMap::from([(setting.name.to_owned(), "nonsense".to_owned())]);
+            let opened = Subject::with(def, None, settings).open_with(|_| ());
             assert!(
                 matches!(opened, Err(StoreError::BadSetting(_) | StoreError::SettingNotTaken { .. })),
                 "{}.{}: {:?}",

@@ -11,41 +11,41 @@ const MEMORY: u64 = 96 << 20;
 const SESSIONS: u64 = 2;
 
 /// The sizes that a store's caches get, with each value of another setting on which they depend.
-fn shared(def: &StoreDef) -> Vec<BTreeMap<String, String>> {
+fn cache_settings(def: &StoreDef) -> Vec<BTreeMap<String, String>> {
     let conditions: BTreeSet<_> = def.shares().map(|(_, share)| share.only_with).collect();
-    let with = |condition: Option<(&str, &str)>| {
+    let settings_with = |condition: Option<(&str, &str)>| {
         let mut settings: BTreeMap<String, String> =
             condition.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         def.share_out(MEMORY, SESSIONS, &mut settings);
         settings
     };
-    conditions.into_iter().map(with).collect()
+    conditions.into_iter().map(settings_with).collect()
 }
 
 /// The numbers of a store's settings that have shares.
 fn sizes<'s>(def: &StoreDef, settings: &'s BTreeMap<String, String>) -> Vec<(&'s str, i64)> {
-    let shared = |(name, _): &(&String, &String)| def.shares().any(|(own, _)| own == *name);
-    settings.iter().filter(shared).map(|(name, value)| (name.as_str(), value.parse().unwrap())).collect()
+    let is_shared = |(name, _): &(&String, &String)| def.shares().any(|(share_name, _)| share_name == *name);
+    settings.iter().filter(is_shared).map(|(name, value)| (name.as_str(), value.parse().unwrap())).collect()
 }
 
 #[test]
 fn every_engine_takes_its_share_and_tells_it() {
     for def in STORES.iter().filter(|def| def.open.is_ok() && is_installed(def)) {
         let tiers = def.offers.iter().map(|offer| offer.guarantee);
-        for (tier, shared) in tiers.flat_map(|tier| shared(def).into_iter().map(move |own| (tier, own))) {
-            let subject = Subject::with(def, Some(tier), shared.clone());
+        for (tier, caches) in tiers.flat_map(|tier| cache_settings(def).into_iter().map(move |settings| (tier, settings))) {
+            let subject = Subject::with(def, Some(tier), caches.clone());
             let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
-            let told = store.settings().unwrap();
-            for (name, asked) in sizes(def, &shared) {
-                let what = format!("{}.{name} at {tier}", def.name);
-                let own = told.iter().find(|own| own.name == name);
-                let own = own.unwrap_or_else(|| panic!("{what} is not told: {told:?}"));
-                let told: i64 = own.value.parse().unwrap();
+            let settings = store.settings().unwrap();
+            for (name, asked) in sizes(def, &caches) {
+                let context = format!("{}.{name} at {tier}", def.name);
+                let setting = settings.iter().find(|setting| setting.name == name);
+                let setting = setting.unwrap_or_else(|| panic!("{context} is not read back: {settings:?}"));
+                let size: i64 = setting.value.parse().unwrap();
                 // Some engines round down.
-                let short = asked.abs() - told.abs();
-                assert!((0..=asked.abs() / 100).contains(&short), "{what}: {told} in place of {asked}");
-                let read_back = own.source == SettingSource::ReadBack;
-                assert_eq!(read_back, !def.setting(name).unwrap().read_by.is_empty(), "{what}");
+                let short = asked.abs() - size.abs();
+                assert!((0..=asked.abs() / 100).contains(&short), "{context}: {size} in place of {asked}");
+                let is_read_back = setting.source == SettingSource::ReadBack;
+                assert_eq!(is_read_back, !def.setting(name).unwrap().read_by.is_empty(), "{context}");
             }
             store.close().unwrap();
         }
@@ -55,11 +55,11 @@ fn every_engine_takes_its_share_and_tells_it() {
 #[test]
 fn no_engine_gets_more_than_there_is() {
     for def in STORES {
-        let part = |share: MemoryShare| share.part.0 as f64 / share.part.1 as f64;
-        for with in def.shares().map(|(_, share)| share.only_with) {
-            let own = def.shares().filter(|(_, share)| share.only_with.is_none_or(|own| Some(own) == with));
-            let all: f64 = own.map(|(_, share)| part(share)).sum();
-            assert!(all < 0.8, "{}: {all} of the memory with {with:?}", def.name);
+        let fraction = |share: MemoryShare| share.part.0 as f64 / share.part.1 as f64;
+        for condition in def.shares().map(|(_, share)| share.only_with) {
+            let shares = def.shares().filter(|(_, share)| share.only_with.is_none_or(|only| Some(only) == condition));
+            let total: f64 = shares.map(|(_, share)| fraction(share)).sum();
+            assert!(total < 0.8, "{}: {total} of the memory with {condition:?}", def.name);
         }
     }
 }

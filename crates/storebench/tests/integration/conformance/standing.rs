@@ -30,16 +30,16 @@ fn start(def: &'static StoreDef, tier: Option<Guarantee>) -> String {
     let (send, started) = channel();
     std::thread::spawn(move || {
         let folder = folder().join(format!("{}-{}", def.name, tier.map_or("shipped", Guarantee::name)));
-        let (directory, beside) = (folder.join("d"), folder.join("b"));
-        [&directory, &beside].into_iter().for_each(|path| fs::create_dir_all(path).unwrap());
+        let (directory, socket_parent) = (folder.join("d"), folder.join("b"));
+        [&directory, &socket_parent].into_iter().for_each(|path| fs::create_dir_all(path).unwrap());
         let options = OpenOptions {
             guarantee: tier,
             sessions: SESSIONS,
-            beside: Some(&beside),
+            beside: Some(&socket_parent),
             ..OpenOptions::new(&directory)
         };
         let _store = def.open.unwrap()(&options).unwrap();
-        send.send(url_of(def.name, &socket_in(&beside))).unwrap();
+        send.send(url_of(def.name, &socket_in(&socket_parent))).unwrap();
         loop {
             std::thread::park();
         }

@@ -50,13 +50,13 @@ pub fn for_each_of(
 
 /// Which subjects fail a check, and why.
 fn failures_of(subjects: Vec<Subject>, check: &impl Fn(&Subject)) -> Vec<String> {
-    let fails = |subject: Subject| {
+    let failure = |subject: Subject| {
         let panic = catch_unwind(AssertUnwindSafe(|| check(&subject))).err()?;
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
         Some(format!("{subject}: {text}"))
     };
-    subjects.into_iter().filter_map(fails).collect()
+    subjects.into_iter().filter_map(failure).collect()
 }
 
 /// The same for stores that keep what they are given.
@@ -92,28 +92,28 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
 /// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_STRICT=1` nothing may lack.
 pub fn is_installed(def: &StoreDef) -> bool {
     make_servers_known(all_stores());
-    let Some(why) = def.missing_need() else { return true };
-    assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{}: {why}", def.name);
-    let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);
+    let Some(reason) = def.missing_need() else { return true };
+    assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{}: {reason}", def.name);
+    let _ = writeln!(std::io::stderr(), "{} is not tested: {reason}", def.name);
     false
 }
 
 /// A folder that all tests of a build share, for what servers make once.
-fn beside() -> &'static Path {
-    static BESIDE: LazyLock<PathBuf> = LazyLock::new(|| {
+fn servers_folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("servers");
         std::fs::create_dir_all(&folder).unwrap();
         folder
     });
-    &BESIDE
+    &FOLDER
 }
 
 /// As shipped, and the strongest tier on offer; of the whole matrix, every tier.
 fn tiers(def: &StoreDef) -> Vec<Option<Guarantee>> {
     let offered = def.offers.iter().map(|offer| offer.guarantee);
     let strongest = offered.clone().max();
-    let is_walked = |tier: &Guarantee| tier::is_whole() || (Some(*tier) == strongest && *tier != def.shipped);
-    std::iter::once(None).chain(offered.filter(is_walked).map(Some)).collect()
+    let is_tested = |tier: &Guarantee| tier::is_whole() || (Some(*tier) == strongest && *tier != def.shipped);
+    std::iter::once(None).chain(offered.filter(is_tested).map(Some)).collect()
 }
 
 pub struct Subject {
@@ -196,7 +196,7 @@ impl Subject {
         let mut options = OpenOptions {
             guarantee: self.tier,
             settings: &self.settings,
-            beside: Some(beside()),
+            beside: Some(servers_folder()),
             ..OpenOptions::new(self.directory.path())
         };
         change(&mut options);
@@ -206,8 +206,8 @@ impl Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        let Ok(Some(made)) = ServerNamespace::read_note(self.directory.path()) else { return };
-        let dropped = (self.def.server.unwrap().drop)(&made.url, &made.name);
+        let Ok(Some(namespace)) = ServerNamespace::read_note(self.directory.path()) else { return };
+        let dropped = (self.def.server.unwrap().drop)(&namespace.url, &namespace.name);
         assert!(dropped.is_ok() || std::thread::panicking(), "{self}: {dropped:?}");
     }
 }
@@ -229,7 +229,7 @@ pub fn get(session: &mut dyn Session, key: &[u8]) -> Option<Vec<u8>> {
 pub fn assert_holds(session: &mut dyn Session, key: &[u8], expected: Option<&[u8]>) {
     let found = get(session, key);
     if found.as_deref() != expected {
-        let shown = |value: Option<&[u8]>| match value {
+        let describe = |value: Option<&[u8]>| match value {
             None => String::from("nothing"),
             Some(value) => format!(
                 "{} bytes {}...",
@@ -243,7 +243,7 @@ pub fn assert_holds(session: &mut dyn Session, key: &[u8], expected: Option<&[u8
                     .collect::<String>()
             ),
         };
-        panic!("key {} holds {}, not {}", key.escape_ascii(), shown(found.as_deref()), shown(expected));
+        panic!("key {} holds {}, not {}", key.escape_ascii(), describe(found.as_deref()), describe(expected));
     }
 }
 

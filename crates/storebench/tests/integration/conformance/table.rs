@@ -12,10 +12,10 @@ fn names_are_unique_and_lower_case_with_hyphens() {
     let names: BTreeSet<&str> = STORES.iter().map(|def| def.name).collect();
     assert_eq!(names.len(), STORES.len());
     for name in names {
-        let words = |word: &str| {
+        let is_word = |word: &str| {
             !word.is_empty() && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'))
         };
-        assert!(name.split('-').all(words), "{name}");
+        assert!(name.split('-').all(is_word), "{name}");
     }
 }
 
@@ -53,7 +53,7 @@ fn entries_are_sound() {
 
 #[test]
 fn every_native_store_that_was_asked_for_is_built() {
-    for (name, asked_for) in [
+    for (name, is_wanted) in [
         ("sqlite", cfg!(feature = "sqlite")),
         ("leveldb", cfg!(feature = "leveldb")),
         ("rocksdb", cfg!(feature = "rocksdb")),
@@ -73,7 +73,7 @@ fn every_native_store_that_was_asked_for_is_built() {
             .iter()
             .find(|def| def.name == name)
             .unwrap_or_else(|| panic!("{name} is not in the table"));
-        assert_eq!(def.open.is_ok(), asked_for, "{name}");
+        assert_eq!(def.open.is_ok(), is_wanted, "{name}");
     }
 }
 
@@ -114,8 +114,8 @@ fn statistics_are_told_without_error() {
 fn an_engine_that_tells_of_its_own_work_tells_that_it_was_done() {
     for_each(|subject| {
         let store = subject.open();
-        let names = |told: &[Upkeep]| told.iter().map(|one| one.work).collect::<Vec<_>>();
-        let counts = |told: &[Upkeep]| told.iter().map(|one| one.count).collect::<Vec<_>>();
+        let names = |upkeep: &[Upkeep]| upkeep.iter().map(|item| item.work).collect::<Vec<_>>();
+        let counts = |upkeep: &[Upkeep]| upkeep.iter().map(|item| item.count).collect::<Vec<_>>();
         let before = store.upkeep().unwrap();
         if before.is_empty() || subject.def.kind != StoreKind::Engine {
             return;
@@ -124,7 +124,7 @@ fn an_engine_that_tells_of_its_own_work_tells_that_it_was_done() {
         let keys: Vec<String> = (0..3_000).map(|number| format!("key-{number:028}")).collect();
         let value = [b'v'; 1024];
         let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (key.as_bytes(), &value[..])).collect();
-        records.chunks(500).for_each(|some| store.session().unwrap().insert_batch(some).unwrap());
+        records.chunks(500).for_each(|chunk| store.session().unwrap().insert_batch(chunk).unwrap());
         store.settle().unwrap();
         let after = store.upkeep().unwrap();
         assert_eq!(names(&after), names(&before));

@@ -20,20 +20,20 @@ fn sessions_work_side_by_side_or_are_refused() {
             return;
         }
         let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
-        let own = subject.operations(60);
-        let known: Vec<_> = (10_000..10_020).map(|number| (key(number), value(number, 500))).collect();
-        let batch: Vec<(&[u8], &[u8])> = known.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+        let own_records = subject.operations(60);
+        let shared_records: Vec<_> = (10_000..10_020).map(|number| (key(number), value(number, 500))).collect();
+        let batch: Vec<(&[u8], &[u8])> = shared_records.iter().map(|(key, value)| (&key[..], &value[..])).collect();
         store.session().unwrap().insert_batch(&batch).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..SESSIONS {
-                let (store, known) = (&store, &known);
+                let (store, shared_records) = (&store, &shared_records);
                 scope.spawn(move || {
                     let mut session = store.session().unwrap();
-                    for number in (thread * 1_000..).take(own as usize) {
+                    for number in (thread * 1_000..).take(own_records as usize) {
                         session.insert(&key(number), &value(number, 300)).unwrap();
                         assert_holds(&mut *session, &key(number), Some(&value(number, 300)));
-                        let (key_of_all, value_of_all) = &known[number as usize % known.len()];
-                        assert_holds(&mut *session, key_of_all, Some(value_of_all));
+                        let (shared_key, shared_value) = &shared_records[number as usize % shared_records.len()];
+                        assert_holds(&mut *session, shared_key, Some(shared_value));
                         session.update(&key(number), &value(number + 1, 400)).unwrap();
                         if number % 4 == 0 {
                             session.remove(&key(number)).unwrap();
@@ -44,13 +44,13 @@ fn sessions_work_side_by_side_or_are_refused() {
         });
         let mut session = store.session().unwrap();
         for thread in 0..SESSIONS {
-            for number in (thread * 1_000..).take(own as usize) {
+            for number in (thread * 1_000..).take(own_records as usize) {
                 let expected = (number % 4 != 0).then(|| value(number + 1, 400));
                 assert_holds(&mut *session, &key(number), expected.as_deref());
             }
         }
         drop(session);
-        assert_eq!(store.count().unwrap(), 20 + SESSIONS * (own - own.div_ceil(4)));
+        assert_eq!(store.count().unwrap(), 20 + SESSIONS * (own_records - own_records.div_ceil(4)));
         store.close().unwrap();
     });
 }

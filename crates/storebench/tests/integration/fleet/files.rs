@@ -15,7 +15,7 @@ use storebench_host::plan;
 use storebench_host::schedule::LocationRoom;
 use storebench_host::shard::Split;
 
-use super::{BLOCKS, PLAN, only, read};
+use super::{BLOCKS, PLAN, only_run_in, read};
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for, yaml,
 };
@@ -25,18 +25,18 @@ use crate::snippets::python::python_with;
 /// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.
 const CELLS: usize = 4 * 3;
 
-fn fleet(name: &str) -> PathBuf {
+fn fleet_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fleet").join(name).canonicalize().unwrap()
 }
 
 /// Whether a program is there.
-fn has(program: &str) -> bool {
+fn has_program(program: &str) -> bool {
     let found =
         Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
-fn program(scratch: &Scratch, name: &str, text: &str) {
+fn write_program(scratch: &Scratch, name: &str, text: &str) {
     let path = scratch.write(&format!("bin/{name}"), format!("#!/bin/sh\n{text}\n"));
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -54,8 +54,8 @@ fn command(scratch: &Scratch, program: impl AsRef<std::ffi::OsStr>) -> Command {
 /// The other machine is a folder of this one.
 fn another_machine(scratch: &Scratch) {
     fs::create_dir(scratch.join("there")).unwrap();
-    program(scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
-    program(scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
+    write_program(scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
+    write_program(scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
 }
 
 /// The words of the plan after `run`.
@@ -65,31 +65,31 @@ fn study() -> &'static str {
 
 #[test]
 fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
-    if !has("parallel") {
+    if !has_program("parallel") {
         return missing("GNU parallel's parts", "parallel is not installed");
     }
     let scratch = Scratch::in_memory();
     another_machine(&scratch);
     let run = || {
-        let mut command = command(&scratch, fleet("parallel.sh"));
+        let mut command = command(&scratch, fleet_file("parallel.sh"));
         command.args(["results", ":,user@node2"]).args(study().split_whitespace());
         said(command.args(["--at", "it's here=."]))
     };
-    let asked = run();
-    assert!(asked.err.contains("using the place it's here=."), "words arrive as they are\n{asked}");
+    let with_place = run();
+    assert!(with_place.err.contains("using the place it's here=."), "words arrive as they are\n{with_place}");
     let run = || {
-        let mut command = command(&scratch, fleet("parallel.sh"));
+        let mut command = command(&scratch, fleet_file("parallel.sh"));
         said(command.args(["results", ":,user@node2"]).args(study().split_whitespace()))
     };
     run().ends(Exit::Success);
     assert_complete(&read(&scratch.join("results/merged")), CELLS, BLOCKS);
-    assert!(only(&scratch.join("there/storebench-fleet/results/part-2")).exists());
+    assert!(only_run_in(&scratch.join("there/storebench-fleet/results/part-2")).exists());
     fs::remove_dir_all(scratch.join("results/merged")).unwrap();
     let again = run().ends(Exit::Success);
-    let told = format!("{}{}", again.out, again.err);
-    assert!(told.contains("part 1/2 is finished") && told.contains("part 2/2 is finished"), "{again}");
+    let messages = format!("{}{}", again.out, again.err);
+    assert!(messages.contains("part 1/2 is finished") && messages.contains("part 2/2 is finished"), "{again}");
     assert_complete(&read(&scratch.join("results/merged")), CELLS, BLOCKS);
-    let usage = said(&mut command(&scratch, fleet("parallel.sh"))).ends(Exit::Usage);
+    let usage = said(&mut command(&scratch, fleet_file("parallel.sh"))).ends(Exit::Usage);
     assert!(
         usage.err.starts_with("Runs a study on several machines") && usage.err.contains("usage: "),
         "{usage}"
@@ -98,13 +98,13 @@ fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
 
 #[test]
 fn gnu_parallel_names_each_machine_and_runs_the_whole_plan_on_each() {
-    if !has("parallel") {
+    if !has_program("parallel") {
         return missing("GNU parallel's machines", "parallel is not installed");
     }
     let scratch = Scratch::in_memory();
     another_machine(&scratch);
     let study = study().replace(" --hardware box", "");
-    let here = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host_name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let names = |machines: &str| -> Vec<String> {
         let folders = fs::read_dir(scratch.join(machines)).unwrap();
         let mut names: Vec<_> = folders.map(|entry| read(&entry.unwrap().path()).header.hardware).collect();
@@ -112,18 +112,18 @@ fn gnu_parallel_names_each_machine_and_runs_the_whole_plan_on_each() {
         names
     };
     let run = |words: &[&str]| {
-        let mut command = command(&scratch, fleet("parallel.sh"));
+        let mut command = command(&scratch, fleet_file("parallel.sh"));
         said(command.args(words).arg(":,user@node2").args(study.split_whitespace())).ends(Exit::Success)
     };
     run(&["parts"]);
-    assert_eq!(names("parts/merged"), [here.trim(), "node2"]);
+    assert_eq!(names("parts/merged"), [host_name.trim(), "node2"]);
     run(&["--whole", "all"]);
-    assert_eq!(names("all/machines"), [here.trim(), "node2"]);
+    assert_eq!(names("all/machines"), [host_name.trim(), "node2"]);
     for machine in ["machine-1", "machine-2"] {
         assert_complete(&read(&scratch.join("all/machines").join(machine)), CELLS, BLOCKS);
     }
     let report = scratch.storebench("report all/machines").ends(Exit::Success);
-    assert!([here.trim(), "node2"].iter().all(|name| report.out.contains(name)), "{report}");
+    assert!([host_name.trim(), "node2"].iter().all(|name| report.out.contains(name)), "{report}");
 }
 
 /// A Slurm of several nodes, all of them on this machine; its daemons end with it.
@@ -134,7 +134,7 @@ struct Slurm {
 
 impl Slurm {
     fn start(scratch: &Scratch, nodes: usize) -> Slurm {
-        let at = |name: &str| scratch.join(&format!("slurm/{name}")).display().to_string();
+        let slurm_path = |name: &str| scratch.join(&format!("slurm/{name}")).display().to_string();
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
         let host = host.trim().split('.').next().unwrap().to_owned();
         let sockets: Vec<TcpListener> =
@@ -156,17 +156,17 @@ impl Slurm {
                 TaskPlugin=task/none\nMpiDefault=none\nReturnToService=2\nSelectType=select/cons_tres\n\
                 SelectTypeParameters=CR_CPU\nSchedulerParameters=sched_interval=1,batch_sched_delay=0\n\
                 {}PartitionName=all Nodes=ALL Default=YES\n",
-                at("munge"),
+                slurm_path("munge"),
                 ports[0],
-                at("control.pid"),
-                at("%n.pid"),
-                at("state"),
-                at("spool-%n"),
+                slurm_path("control.pid"),
+                slurm_path("%n.pid"),
+                slurm_path("state"),
+                slurm_path("spool-%n"),
                 (1..=nodes).map(node).collect::<String>(),
             ),
         );
-        fs::create_dir(at("state")).unwrap();
-        (1..=nodes).for_each(|number| fs::create_dir(at(&format!("spool-n{number}"))).unwrap());
+        fs::create_dir(slurm_path("state")).unwrap();
+        (1..=nodes).for_each(|number| fs::create_dir(slurm_path(&format!("spool-n{number}"))).unwrap());
         let key = scratch.write("slurm/key", [7; 64]);
         fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
         let mut slurm = Slurm { daemons: Vec::new(), conf };
@@ -175,59 +175,59 @@ impl Slurm {
             command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
             slurm.daemons.push(command.spawn().unwrap());
         };
-        let option = |name: &str, file: &str| format!("--{name}={}", at(file));
+        let option = |name: &str, file: &str| format!("--{name}={}", slurm_path(file));
         let files =
             [("key-file", "key"), ("socket", "munge"), ("pid-file", "munge.pid"), ("log-file", "munge.log")];
         let mut munge: Vec<String> = files.iter().map(|(name, file)| option(name, file)).collect();
         munge.extend([option("seed-file", "munge.seed"), "--force".into(), "--foreground".into()]);
         start("munged", &munge);
-        wait_for("munged", || Path::new(&at("munge")).exists());
-        let conf = || ["-D".to_owned(), "-f".into(), at("slurm.conf")];
-        start("slurmctld", &conf());
+        wait_for("munged", || Path::new(&slurm_path("munge")).exists());
+        let conf_arguments = || ["-D".to_owned(), "-f".into(), slurm_path("slurm.conf")];
+        start("slurmctld", &conf_arguments());
         for number in 1..=nodes {
-            start("slurmd", &[&conf()[..], &["-N".into(), format!("n{number}")]].concat());
+            start("slurmd", &[&conf_arguments()[..], &["-N".into(), format!("n{number}")]].concat());
         }
         let all_idle = || {
-            let states = slurm.says(scratch, "sinfo", &["-h", "-N", "-o", "%T"]);
+            let states = slurm.run_client(scratch, "sinfo", &["-h", "-N", "-o", "%T"]);
             states.lines().filter(|state| *state == "idle").count() == nodes
         };
         wait_for("the nodes", all_idle);
         slurm
     }
 
-    fn says(&self, scratch: &Scratch, program: &str, arguments: &[&str]) -> String {
+    fn run_client(&self, scratch: &Scratch, program: &str, arguments: &[&str]) -> String {
         let mut command = command(scratch, program);
-        let said = said(command.args(arguments).env("SLURM_CONF", &self.conf));
-        format!("{}{}", said.out, said.err)
+        let output = said(command.args(arguments).env("SLURM_CONF", &self.conf));
+        format!("{}{}", output.out, output.err)
     }
 
     /// Kills a node: its daemon, its jobs' daemons, and all that runs on it.
     fn kill(&mut self, scratch: &Scratch, node: usize) {
-        let (mine, conf) = (format!("SLURMD_NODENAME=n{node}"), self.conf.display().to_string());
-        let is_here = |process: &u32| {
+        let (node_variable, conf) = (format!("SLURMD_NODENAME=n{node}"), self.conf.display().to_string());
+        let is_on_node = |process: &u32| {
             let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-            let has = |one: &[u8]| environment.split(|byte| *byte == 0).any(|variable| variable == one);
-            has(mine.as_bytes()) && has(format!("SLURM_CONF={conf}").as_bytes())
+            let has_variable = |expected: &[u8]| environment.split(|byte| *byte == 0).any(|variable| variable == expected);
+            has_variable(node_variable.as_bytes()) && has_variable(format!("SLURM_CONF={conf}").as_bytes())
         };
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let processes = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
-        let here: Vec<u32> = processes.filter(is_here).collect();
-        assert!(!here.is_empty(), "nothing runs on the node");
+        let node_processes: Vec<u32> = processes.filter(is_on_node).collect();
+        assert!(!node_processes.is_empty(), "nothing runs on the node");
         // A daemon that sees its job end would report that: it goes first. munged and slurmctld were started before the nodes.
-        let daemons = here.iter().filter_map(|process| parent(*process));
+        let daemons = node_processes.iter().filter_map(|process| parent(*process));
         let daemons = daemons.filter(|parent| {
             let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
             name.starts_with("slurmstepd")
         });
-        let all: Vec<String> = [self.daemons[node + 1].id()]
+        let victims: Vec<String> = [self.daemons[node + 1].id()]
             .into_iter()
             .chain(daemons)
-            .chain(here.iter().copied())
+            .chain(node_processes.iter().copied())
             .map(|process| process.to_string())
             .collect();
-        Command::new("kill").arg("-9").args(&all).stderr(Stdio::null()).status().unwrap();
-        let down = [format!("NodeName=n{node}"), "State=DOWN".into(), "Reason=killed".into()];
-        self.says(scratch, "scontrol", &["update", &down[0], &down[1], &down[2]]);
+        Command::new("kill").arg("-9").args(&victims).stderr(Stdio::null()).status().unwrap();
+        let update = [format!("NodeName=n{node}"), "State=DOWN".into(), "Reason=killed".into()];
+        self.run_client(scratch, "scontrol", &["update", &update[0], &update[1], &update[2]]);
     }
 }
 
@@ -253,7 +253,7 @@ const NODES: usize = 8;
 /// the merge takes that.
 #[test]
 fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_another() {
-    if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has(program)) || !is_root()
+    if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has_program(program)) || !is_root()
     {
         return missing(
             "Slurm's parts",
@@ -263,7 +263,7 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     let scratch = Scratch::elsewhere();
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut slurm = Slurm::start(&scratch, NODES);
-    let script = fleet("slurm.sh").display().to_string();
+    let script = fleet_file("slurm.sh").display().to_string();
     let place = scratch.path().display().to_string();
     let trials = 8;
     let study = study().replace("--trials 2", &format!("--trials {trials}")).replace(" --hardware box", "");
@@ -276,43 +276,43 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     let submitted = said(submit.args([&array, &script]).args(study.split_whitespace())).ends(Exit::Success);
     let job = submitted.out.split_whitespace().last().unwrap().to_owned();
     let task = format!("{job}_1");
-    let part = scratch.join("storebench-fleet/part-1");
-    let results = |out: &Path| -> usize {
-        let runs = fs::read_dir(out).into_iter().flatten().flatten();
+    let first_part = scratch.join("storebench-fleet/part-1");
+    let count_results = |folder: &Path| -> usize {
+        let runs = fs::read_dir(folder).into_iter().flatten().flatten();
         let lines = runs.filter_map(|run| fs::read_to_string(run.path().join("results.jsonl")).ok());
         lines.map(|text| text.lines().count()).sum()
     };
-    wait_for("a trial of the first part", || results(&part) > 0);
-    let of_task = |what: &str| slurm.says(&scratch, "squeue", &["-h", "-j", &task, "-o", what]);
-    let (raw, node) = (of_task("%A").trim().to_owned(), of_task("%N").trim().to_owned());
+    wait_for("a trial of the first part", || count_results(&first_part) > 0);
+    let query_task = |column: &str| slurm.run_client(&scratch, "squeue", &["-h", "-j", &task, "-o", column]);
+    let (job_id, node) = (query_task("%A").trim().to_owned(), query_task("%N").trim().to_owned());
     slurm.kill(&scratch, node.strip_prefix('n').unwrap().parse().unwrap());
-    let before = results(&part);
+    let before = count_results(&first_part);
     assert!(before < CELLS / 4 * trials, "it was finished before it was killed");
     let is_back =
-        || slurm.says(&scratch, "scontrol", &["show", "job", &raw]).contains("Requeue=1 Restarts=1");
+        || slurm.run_client(&scratch, "scontrol", &["show", "job", &job_id]).contains("Requeue=1 Restarts=1");
     wait_for("the job to be back in the queue", is_back);
     // Slurm waits for two minutes otherwise.
-    slurm.says(&scratch, "scontrol", &["update", &format!("JobId={raw}"), "StartTime=now"]);
-    wait_for("the array to end", || slurm.says(&scratch, "squeue", &["-h"]).trim().is_empty());
-    let merged = slurm.says(&scratch, "sbatch", &[&script, "--merge"]);
-    let out = scratch.join("storebench-fleet/merged");
-    wait_for("the merge", || out.exists());
+    slurm.run_client(&scratch, "scontrol", &["update", &format!("JobId={job_id}"), "StartTime=now"]);
+    wait_for("the array to end", || slurm.run_client(&scratch, "squeue", &["-h"]).trim().is_empty());
+    let merged = slurm.run_client(&scratch, "sbatch", &[&script, "--merge"]);
+    let merged_folder = scratch.join("storebench-fleet/merged");
+    wait_for("the merge", || merged_folder.exists());
     let merge = merged.split_whitespace().last().unwrap().to_owned();
-    let told = || {
+    let read_merge_log = || {
         fs::read_to_string(scratch.join(&format!("storebench-{merge}-4294967294.txt"))).unwrap_or_default()
     };
-    wait_for("its end", || told().contains("written: "));
-    let left = format!("of {node} was left unfinished, and ");
-    assert!(told().contains(&left) && !told().contains("missing: "), "{}", told());
-    let machines: Vec<_> = fs::read_dir(&out).unwrap().flatten().map(|entry| read(&entry.path())).collect();
+    wait_for("its end", || read_merge_log().contains("written: "));
+    let unfinished = format!("of {node} was left unfinished, and ");
+    assert!(read_merge_log().contains(&unfinished) && !read_merge_log().contains("missing: "), "{}", read_merge_log());
+    let machines: Vec<_> = fs::read_dir(&merged_folder).unwrap().flatten().map(|entry| read(&entry.path())).collect();
     // The killed one has nothing that counts, and another one has two parts.
     assert_eq!(machines.len(), NODES - 1);
-    let trials_of_all: usize = machines.iter().map(|run| run.trials.len()).sum();
-    assert_eq!(trials_of_all, 2 * CELLS * trials);
+    let trial_count: usize = machines.iter().map(|run| run.trials.len()).sum();
+    assert_eq!(trial_count, 2 * CELLS * trials);
     assert!(machines.iter().all(|run| run.header.hardware != node));
-    let bad = machines.iter().flat_map(|run| &run.trials).find(|trial| trial.ok().is_none());
-    assert_eq!(bad.map(|trial| (trial.cell.id(), &trial.outcome)), None);
-    whole_on(&slurm, &scratch, &machines[0].header.hardware);
+    let failed_trial = machines.iter().flat_map(|run| &run.trials).find(|trial| trial.ok().is_none());
+    assert_eq!(failed_trial.map(|trial| (trial.cell.id(), &trial.outcome)), None);
+    run_whole_on(&slurm, &scratch, &machines[0].header.hardware);
     // The killed machine comes up again, and whoever starts there next gives back what it held.
     scratch.storebench(&format!("clean {place}")).ends(Exit::Success);
     drop(slurm);
@@ -321,10 +321,10 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
 }
 
 /// Has one of Slurm's nodes run the whole plan.
-fn whole_on(slurm: &Slurm, scratch: &Scratch, node: &str) {
+fn run_whole_on(slurm: &Slurm, scratch: &Scratch, node: &str) {
     let submit = |words: &[&str]| {
         let mut submit = command(scratch, "sbatch");
-        let (script, results) = (fleet("slurm.sh"), scratch.join("whole"));
+        let (script, results) = (fleet_file("slurm.sh"), scratch.join("whole"));
         submit.env("SLURM_CONF", &slurm.conf).env("PLACE", scratch.path()).env("RESULTS", results);
         submit.args(["--wait", &format!("--nodelist={node}")]).arg(script).args(words);
         said(&mut submit).ends(Exit::Success);
@@ -338,11 +338,11 @@ fn whole_on(slurm: &Slurm, scratch: &Scratch, node: &str) {
 }
 
 /// Runs a script of a file, with the study narrowed and some words replaced.
-fn try_script(scratch: &Scratch, script: &str, words: &[(&str, &str)], more: &[(&str, &str)]) -> Said {
+fn try_script(scratch: &Scratch, script: &str, words: &[(&str, &str)], variables: &[(&str, &str)]) -> Said {
     assert!(script.contains("run crud --shard "), "{script}");
     let script = script.replace("crud", study());
-    let script = words.iter().fold(script, |script, (word, other)| script.replace(word, other));
-    said(command(scratch, "/bin/sh").args(["-euc", &script]).envs(more.iter().copied()))
+    let script = words.iter().fold(script, |script, (word, replacement)| script.replace(word, replacement));
+    said(command(scratch, "/bin/sh").args(["-euc", &script]).envs(variables.iter().copied()))
 }
 
 /// Checks that each part of the study in a file's script has positions to measure, so that no machine is there for nothing.
@@ -356,7 +356,7 @@ fn assert_all_have_work(script: &str, parts: usize) {
 
 #[test]
 fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
-    let job = yaml(&fleet("kubernetes.yaml"));
+    let job = yaml(&fleet_file("kubernetes.yaml"));
     let spec = &job["spec"];
     assert_eq!([&job["apiVersion"], &job["kind"]], ["batch/v1", "Job"]);
     assert_eq!(spec["completionMode"], "Indexed");
@@ -373,14 +373,14 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
     };
     assert_eq!(names(&container["volumeMounts"]), names(&pod["volumes"]));
     let labels = &spec["template"]["metadata"]["labels"];
-    let [apart] = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    let [anti_affinity] = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
         .as_array()
         .unwrap()
         .as_slice()
     else {
         panic!("{pod}")
     };
-    assert_eq!(apart["labelSelector"]["matchLabels"], *labels);
+    assert_eq!(anti_affinity["labelSelector"]["matchLabels"], *labels);
     assert_eq!(container["command"], serde_json::json!(["/bin/sh", "-euc"]));
     let script = container["args"][0].as_str().unwrap();
     assert_all_have_work(script, parts["value"].as_str().unwrap().parse().unwrap());
@@ -390,7 +390,7 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
         let env = [("JOB_COMPLETION_INDEX", index), ("PARTS", "2"), ("NODE", "node")];
         try_script(&scratch, script, &words, &env).ends(Exit::Success);
     }
-    let runs = ["1", "2"].map(|part| only(&scratch.join(&format!("results/part-{part}"))));
+    let runs = ["1", "2"].map(|part| only_run_in(&scratch.join(&format!("results/part-{part}"))));
     assert!(runs.iter().all(|run| read(run).header.hardware == "node"));
     let merged = format!("merge {} {} --out all", runs[0].display(), runs[1].display());
     scratch.storebench(&merged).ends(Exit::Success);
@@ -399,7 +399,7 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
 
 #[test]
 fn the_workflow_has_what_it_must_and_its_parts_run() {
-    let workflow = yaml(&fleet("github-actions.yml"));
+    let workflow = yaml(&fleet_file("github-actions.yml"));
     assert!(workflow["on"].get("workflow_dispatch").is_some(), "{workflow}");
     let jobs = &workflow["jobs"];
     for job in ["part", "merge"] {
@@ -414,10 +414,10 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
         let step = steps.iter().find(|step| step["name"] == name).unwrap();
         step["run"].as_str().unwrap().to_owned()
     };
-    let part = script("part", "Run a part");
+    let part_script = script("part", "Run a part");
     let parts = jobs["part"]["strategy"]["matrix"]["part"].as_array().unwrap();
-    assert_all_have_work(&part, parts.len());
-    assert!(part.contains(&format!("${{{{ matrix.part }}}}/{}\"", parts.len())), "{part}");
+    assert_all_have_work(&part_script, parts.len());
+    assert!(part_script.contains(&format!("${{{{ matrix.part }}}}/{}\"", parts.len())), "{part_script}");
     let scratch = Scratch::in_memory();
     fs::create_dir_all(scratch.join("storebench/bin")).unwrap();
     std::os::unix::fs::symlink(STOREBENCH, scratch.join("storebench/bin/storebench")).unwrap();
@@ -426,7 +426,7 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
         // As upload and download do.
         let results = format!("--out parts/part-{number}");
         let words = [("${{ matrix.part }}", number), ("--out results", &results), ("--hardware box ", "")];
-        try_script(&scratch, &part, &words, &[("RUNNER_NAME", "Runner 7")]).ends(Exit::Success);
+        try_script(&scratch, &part_script, &words, &[("RUNNER_NAME", "Runner 7")]).ends(Exit::Success);
     }
     said(command(&scratch, "/bin/sh").args(["-euc", &script("merge", "Merge")])).ends(Exit::Success);
     let merged = fs::read_dir(scratch.join("merged")).unwrap();
@@ -440,7 +440,7 @@ fn the_workflow_has_what_it_must_and_its_parts_run() {
 }
 
 /// Holds files to the schema that those publish who read them, by a program of Python's.
-fn by_schema(module: &str, arguments: &[&str], files: &[&str]) -> Option<Said> {
+fn check_schema(module: &str, arguments: &[&str], files: &[&str]) -> Option<Said> {
     let Some(python) = python_with(&[module]) else {
         missing("the schemas of fleets", &format!("needs {}, which scripts/setup.sh test installs", module));
         return None;
@@ -453,13 +453,13 @@ fn by_schema(module: &str, arguments: &[&str], files: &[&str]) -> Option<Said> {
 fn ready_files_and_the_workflow_of_releases_are_as_their_readers_publish_it() {
     let workflow = ["--builtin-schema", "vendor.github-workflows"];
     let files = [".github/workflows/release.yml", "examples/fleet/github-actions.yml"];
-    if let Some(held) = by_schema("check_jsonschema", &workflow, &files) {
-        assert_eq!(held.code, Some(0), "{held}");
-        let not_one = by_schema("check_jsonschema", &workflow, &["examples/fleet/kubernetes.yaml"]).unwrap();
-        assert_ne!(not_one.code, Some(0), "{not_one}");
+    if let Some(output) = check_schema("check_jsonschema", &workflow, &files) {
+        assert_eq!(output.code, Some(0), "{output}");
+        let wrong_kind = check_schema("check_jsonschema", &workflow, &["examples/fleet/kubernetes.yaml"]).unwrap();
+        assert_ne!(wrong_kind.code, Some(0), "{wrong_kind}");
     }
-    if let Some(held) = by_schema("kubernetes_validate", &["--strict"], &["examples/fleet/kubernetes.yaml"]) {
-        assert_eq!(held.code, Some(0), "{held}");
+    if let Some(output) = check_schema("kubernetes_validate", &["--strict"], &["examples/fleet/kubernetes.yaml"]) {
+        assert_eq!(output.code, Some(0), "{output}");
     }
 }
 
@@ -469,21 +469,21 @@ fn the_workflow_of_releases_runs_what_there_is() {
     let makefile = fs::read_to_string(root.join("Makefile")).unwrap();
     let workflow = yaml(&root.join(".github/workflows/release.yml"));
     let jobs = workflow["jobs"].as_object().unwrap();
-    let ran: Vec<&str> = jobs
+    let run_lines: Vec<&str> = jobs
         .values()
         .flat_map(|job| job["steps"].as_array().unwrap())
         .filter_map(|step| step["run"].as_str())
         .collect();
     let targets = fs::read_to_string(root.join("scripts/target.sh")).unwrap();
-    for run in &ran {
-        let mut words = run.split_whitespace();
+    for line in &run_lines {
+        let mut words = line.split_whitespace();
         match words.next().unwrap() {
-            "make" => assert!(makefile.contains(&format!("\n{}: ", words.next().unwrap())), "{run}"),
+            "make" => assert!(makefile.contains(&format!("\n{}: ", words.next().unwrap())), "{line}"),
             "gh" => {}
-            script => assert!(root.join(script).exists(), "{run}"),
+            script => assert!(root.join(script).exists(), "{line}"),
         }
     }
-    assert_eq!(ran.len(), 5, "{ran:?}");
+    assert_eq!(run_lines.len(), 5, "{run_lines:?}");
     // Root is needed, in a system that this was tried in.
     for (name, job) in jobs.iter().filter(|(name, _)| *name != "draft") {
         assert_eq!(job["container"]["image"], "rust:1-bookworm", "{name}");

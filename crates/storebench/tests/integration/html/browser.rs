@@ -53,7 +53,7 @@ pub struct Browser {
 
 impl Browser {
     /// Opens a page of a file, `after` being the part of its address after the name. `None` without Chromium.
-    pub fn open(file: &Path, after: &str) -> Option<Browser> {
+    pub fn open(file: &Path, fragment: &str) -> Option<Browser> {
         let mut browser = Browser::start()?;
         let target = browser.send("Target.createTarget", json!({"url": "about:blank"}));
         let target = json!({"targetId": target["targetId"], "flatten": true});
@@ -62,7 +62,7 @@ impl Browser {
         for domain in ["Runtime.enable", "Log.enable", "Network.enable", "Page.enable"] {
             browser.send(domain, json!({}));
         }
-        browser.go(file, after);
+        browser.go(file, fragment);
         Some(browser)
     }
 
@@ -79,7 +79,7 @@ impl Browser {
         let ready = profile.path().join("DevToolsActivePort");
         let address = wait(|| std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2));
         let (port, path) = address.split_once('\n').unwrap();
-        let socket = connected(port.parse().unwrap(), path.trim());
+        let socket = connect(port.parse().unwrap(), path.trim());
         Some(Browser {
             process,
             socket,
@@ -96,7 +96,7 @@ impl Browser {
     pub fn step(&mut self, folder: &Path, line: &str) -> bool {
         let line = line.replace("$kept", &self.kept.to_string());
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
-        let whole = |text: &str| match text.strip_prefix("file ") {
+        let expression = |text: &str| match text.strip_prefix("file ") {
             Some(name) => std::fs::read_to_string(folder.join(name)).unwrap(),
             None => format!("(() => {{ {HELPERS} return ({text}); }})()"),
         };
@@ -106,13 +106,13 @@ impl Browser {
             "press" => self.press(rest),
             "choose" => self.choose(selector, text),
             "type" => drop(self.send("Input.insertText", json!({"text": rest}))),
-            "do" if rest.starts_with("file ") => drop(self.value(&whole(rest))),
+            "do" if rest.starts_with("file ") => drop(self.value(&expression(rest))),
             "do" => drop(self.value(rest)),
-            "keep" => self.kept = self.value(&whole(rest)),
-            "until" => self.until(&whole(rest)),
+            "keep" => self.kept = self.value(&expression(rest)),
+            "until" => self.until(&expression(rest)),
             "sees" => {
                 let (seen, wanted) = rest.rsplit_once(" == ").unwrap_or((rest, "true"));
-                assert_eq!(self.value(&whole(seen)), serde_json::from_str::<Value>(wanted).unwrap());
+                assert_eq!(self.value(&expression(seen)), serde_json::from_str::<Value>(wanted).unwrap());
             }
             "shows" | "hides" => {
                 let shown = self.text(selector);
@@ -129,16 +129,16 @@ impl Browser {
                 assert!(printed["data"].as_str().unwrap().len() > rest.parse().unwrap());
             }
             "go" => {
-                let (page, after) = (self.page.clone(), self.value(rest));
+                let (page, fragment) = (self.page.clone(), self.value(rest));
                 self.send("Page.navigate", json!({"url": "about:blank"}));
-                self.go(&page, after.as_str().unwrap());
+                self.go(&page, fragment.as_str().unwrap());
             }
             "to" => {
                 let address = format!("file://{}", folder.join(rest).display());
                 self.send("Page.navigate", json!({"url": address}));
-                let there =
+                let has_arrived =
                     format!("location.href === {} && document.readyState === 'complete'", json!(address));
-                self.until(&there);
+                self.until(&has_arrived);
             }
             _ => return false,
         }
@@ -146,9 +146,9 @@ impl Browser {
     }
 
     /// Opens another page, or the same at another place.
-    pub fn go(&mut self, file: &Path, after: &str) {
+    pub fn go(&mut self, file: &Path, fragment: &str) {
         self.page = file.to_path_buf();
-        self.send("Page.navigate", json!({"url": format!("file://{}{after}", file.display())}));
+        self.send("Page.navigate", json!({"url": format!("file://{}{fragment}", file.display())}));
         self.until("document.documentElement.dataset.ready === 'yes'");
     }
 
@@ -191,20 +191,20 @@ impl Browser {
     }
 
     /// Has a screen of this many pixels: a phone's has two physical ones for each.
-    pub fn show_on(&mut self, width: u32, height: u32, phone: bool) {
-        let scale = if phone { 2 } else { 1 };
-        let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone});
+    pub fn show_on(&mut self, width: u32, height: u32, is_phone: bool) {
+        let scale = if is_phone { 2 } else { 1 };
+        let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
         self.send("Emulation.setDeviceMetricsOverride", screen);
         self.until(&format!("innerWidth === {width}"));
     }
 
     /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
-        let began = Instant::now();
+        let start = Instant::now();
         // While a page gives way to the next there may be nothing to ask, which is not yet true.
         let parameters = json!({"expression": expression, "returnByValue": true});
         while self.ask("Runtime.evaluate", parameters.clone())["result"]["result"]["value"] != json!(true) {
-            assert!(began.elapsed() < PATIENCE, "never true: {expression}");
+            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -220,17 +220,17 @@ impl Browser {
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
         );
-        let began = Instant::now();
+        let start = Instant::now();
         let middle = loop {
             let middle = self.value(&look);
             if middle[2] == json!(true) {
                 break middle;
             }
-            assert!(began.elapsed() < PATIENCE, "{selector} is hidden by something");
+            assert!(start.elapsed() < PATIENCE, "{selector} is hidden by something");
         };
         for kind in ["mousePressed", "mouseReleased"] {
-            let at = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
-            self.send("Input.dispatchMouseEvent", at);
+            let event = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
+            self.send("Input.dispatchMouseEvent", event);
         }
     }
 
@@ -277,8 +277,8 @@ impl Browser {
             }
             "Network.requestWillBeSent" => {
                 let url = event["params"]["request"]["url"].as_str()?;
-                let own = ["file://", "data:", "blob:", "about:"].iter().any(|start| url.starts_with(start));
-                (!own).then(|| format!("request: {url}"))
+                let is_local = ["file://", "data:", "blob:", "about:"].iter().any(|start| url.starts_with(start));
+                (!is_local).then(|| format!("request: {url}"))
             }
             _ => None,
         };
@@ -305,7 +305,7 @@ pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
 }
 
 /// A connection to a browser.
-pub fn connected(port: u16, path: &str) -> WebSocket<TcpStream> {
+pub fn connect(port: u16, path: &str) -> WebSocket<TcpStream> {
     loop {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -321,9 +321,9 @@ pub fn connected(port: u16, path: &str) -> WebSocket<TcpStream> {
 
 /// Ends a browser. Asked to, it ends its own processes too. A test that failed may have left it beyond asking.
 pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value) {
-    let asked = socket.send(Message::text(close.to_string())).is_ok();
-    let began = Instant::now();
-    while asked && began.elapsed() < Duration::from_secs(5) {
+    let is_asked = socket.send(Message::text(close.to_string())).is_ok();
+    let start = Instant::now();
+    while is_asked && start.elapsed() < Duration::from_secs(5) {
         if matches!(process.try_wait(), Ok(Some(_)) | Err(_)) {
             return;
         }
@@ -335,12 +335,12 @@ pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value
 
 /// Waits until there is something.
 pub fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
+    let start = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "the browser did not start");
+        assert!(start.elapsed() < PATIENCE, "the browser did not start");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, connected, end, next, wait};
+use super::browser::{PATIENCE, connect, end, next, wait};
 
 /// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
@@ -39,7 +39,7 @@ impl Firefox {
         let ready = profile.path().join("WebDriverBiDiServer.json");
         let server: Value = wait(|| serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
         let port = server["ws_port"].as_u64().unwrap() as u16;
-        let socket = connected(port, "/session");
+        let socket = connect(port, "/session");
         let mut firefox = Firefox { process, socket, context: Value::Null, number: 0, _profile: profile };
         firefox.send("session.new", json!({"capabilities": {}}));
         let tree = firefox.send("browsingContext.getTree", json!({}));
@@ -65,15 +65,15 @@ impl Firefox {
     /// The value of an expression in the page: a number, a text or a truth.
     pub fn value(&mut self, expression: &str) -> Value {
         let target = json!({"context": self.context});
-        let asked = json!({"expression": expression, "target": target, "awaitPromise": true});
-        self.send("script.evaluate", asked)["result"]["value"].clone()
+        let parameters = json!({"expression": expression, "target": target, "awaitPromise": true});
+        self.send("script.evaluate", parameters)["result"]["value"].clone()
     }
 
     /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
-        let began = Instant::now();
+        let start = Instant::now();
         while self.value(expression) != json!(true) {
-            assert!(began.elapsed() < PATIENCE, "never true: {expression}");
+            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -33,12 +33,12 @@ impl Server {
         fs::create_dir(&cache).unwrap();
         for key in ["host", "user"] {
             let path = folder.join(key);
-            let made =
+            let status =
                 Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
-            assert!(made.unwrap().success());
+            assert!(status.unwrap().success());
         }
         // A port that was free a moment ago may be taken by now.
-        let sshd = (0..10).find_map(|_| listening(&folder, &cache));
+        let sshd = (0..10).find_map(|_| start_sshd(&folder, &cache));
         Some(Server { sshd: sshd.expect("sshd does not start"), folder, cache })
     }
 
@@ -75,14 +75,14 @@ impl Drop for Server {
 }
 
 /// Starts sshd on a port, and writes down how it is reached.
-fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
+fn start_sshd(folder: &Scratch, cache: &Path) -> Option<Child> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let at = |name: &str| folder.join(name).display().to_string();
+    let file_path = |name: &str| folder.join(name).display().to_string();
     let settings = format!(
         "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
          UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\nSetEnv XDG_CACHE_HOME={}\n",
-        at("host"),
-        at("user.pub"),
+        file_path("host"),
+        file_path("user.pub"),
         cache.display(),
     );
     folder.write("sshd_config", settings);
@@ -91,8 +91,8 @@ fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
         "Host board alpha beta\n HostName 127.0.0.1\n Port {port}\n User {} IdentityFile {}\n IdentitiesOnly yes\n BatchMode yes\n \
          UserKnownHostsFile {}\n",
         String::from_utf8(user.stdout).unwrap(),
-        at("user"),
-        at("known"),
+        file_path("user"),
+        file_path("known"),
     );
     folder.write("ssh_config", client);
     folder.write(
@@ -101,12 +101,12 @@ fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
     );
     let ssh = String::from_utf8(Command::new("sh").args(["-c", "command -v ssh"]).output().unwrap().stdout)
         .unwrap();
-    let script = format!("#!/bin/sh\nexec {} -F {} \"$@\"\n", ssh.trim(), at("ssh_config"));
+    let script = format!("#!/bin/sh\nexec {} -F {} \"$@\"\n", ssh.trim(), file_path("ssh_config"));
     let ssh = folder.write("bin/ssh", script);
     fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
 
-    let mut command = command();
-    command.args([SSHD, "-D", "-e", "-f", &at("sshd_config")]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut command = sshd_command();
+    command.args([SSHD, "-D", "-e", "-f", &file_path("sshd_config")]).stdin(Stdio::null()).stderr(Stdio::null());
     let mut sshd = lifeline::tie(&mut command).spawn().unwrap();
     for _ in 0..500 {
         if sshd.try_wait().unwrap().is_some() {
@@ -124,7 +124,7 @@ fn listening(folder: &Scratch, cache: &Path) -> Option<Child> {
 
 /// The command that starts sshd. Root's wants a folder that only the system's own service makes: here in a /run that
 /// nobody else sees.
-fn command() -> Command {
+fn sshd_command() -> Command {
     if !is_root() || Path::new("/run/sshd").exists() {
         return Command::new("env");
     }
@@ -142,16 +142,16 @@ pub fn cut(started: &Started) {
 
 /// Each ssh that a process has started, by its number.
 pub fn ssh_of(parent: u32) -> Vec<String> {
-    let of = |entry: fs::DirEntry| {
+    let ssh_number = |entry: fs::DirEntry| {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         let (number, rest) = stat.split_once(" (ssh) ")?;
         (rest.split(' ').nth(1)? == parent.to_string()).then(|| number.to_owned())
     };
-    fs::read_dir("/proc").unwrap().flatten().filter_map(of).collect()
+    fs::read_dir("/proc").unwrap().flatten().filter_map(ssh_number).collect()
 }
 
 /// Sends a process a signal by name.
 pub fn kill(number: &str, signal: &str) {
-    let sent = Command::new("kill").args([&format!("-{signal}"), number]).status();
-    assert!(sent.unwrap().success());
+    let status = Command::new("kill").args([&format!("-{signal}"), number]).status();
+    assert!(status.unwrap().success());
 }

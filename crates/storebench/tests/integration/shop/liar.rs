@@ -19,10 +19,10 @@ pub enum Lie {
 }
 
 /// Parameters of a trial.
-type Asked = &'static [(&'static str, &'static str)];
+type TrialParameters = &'static [(&'static str, &'static str)];
 
 /// Each, with what is asked of the trial and what the failure says.
-pub const LIES: &[(Lie, Asked, &str)] = &[
+pub const LIES: &[(Lie, TrialParameters, &str)] = &[
     (Lie::Nothing, &[], ""),
     (Lie::LosesOrder, &[("shares", "buy=1")], "199 are there, after the trial"),
     (Lie::LosesEntry, &[], "the index has"),
@@ -50,7 +50,7 @@ pub fn lying(store: &StoreDef, lie: Lie) -> StoreDef {
 fn open(name: &str, options: &OpenOptions<'_>, lie: Lie) -> Result<Box<dyn Store>> {
     let store = storebench::STORES.iter().find(|store| store.name == name);
     let open = store.ok_or_else(|| StoreError::Unsupported(name.into()))?.open;
-    let open = open.map_err(|why| StoreError::Unsupported(why.into()))?;
+    let open = open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     Ok(Box::new(Liar { inner: open(options)?, lie, sql: name == "sqlite" }))
 }
 
@@ -64,16 +64,16 @@ impl Store for Liar {
     storebench_core::pass_on!(inner: session, sql, guarantee, count, settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         if self.sql {
-            self.inner.sql()?.execute(by_sql(self.lie))?;
+            self.inner.sql()?.execute(lie_in_sql(self.lie))?;
         } else {
-            by_records(self.lie, self.inner.session()?.as_mut())?;
+            lie_in_records(self.lie, self.inner.session()?.as_mut())?;
         }
         self.inner.close()
     }
 }
 
 /// An index of SQL is the engine's own, and no statement takes an entry from it: only records have that lie.
-fn by_sql(lie: Lie) -> &'static str {
+fn lie_in_sql(lie: Lie) -> &'static str {
     match lie {
         Lie::Nothing | Lie::LosesEntry => "",
         Lie::LosesOrder => "DELETE FROM orders WHERE order_id = (SELECT max(order_id) FROM orders)",
@@ -84,20 +84,20 @@ fn by_sql(lie: Lie) -> &'static str {
     }
 }
 
-fn by_records(lie: Lie, session: &mut dyn Session) -> Result<()> {
-    let last = |session: &mut dyn Session, first: u8| -> Result<Vec<u8>> {
-        let mut last = Vec::new();
+fn lie_in_records(lie: Lie, session: &mut dyn Session) -> Result<()> {
+    let last_key = |session: &mut dyn Session, first: u8| -> Result<Vec<u8>> {
+        let mut last_key = Vec::new();
         session.scan(&[first], usize::MAX, &mut |key, _| {
             if key.first() == Some(&first) {
-                last = key.to_vec();
+                last_key = key.to_vec();
             }
         })?;
-        Ok(last)
+        Ok(last_key)
     };
     match lie {
         Lie::Nothing => Ok(()),
         Lie::LosesOrder => {
-            let order = last(session, b'o')?;
+            let order = last_key(session, b'o')?;
             let mut entry = Vec::new();
             session.scan(b"a", usize::MAX, &mut |key, _| {
                 if key.first() == Some(&b'a') && key.ends_with(&order[1..]) {
@@ -108,15 +108,15 @@ fn by_records(lie: Lie, session: &mut dyn Session) -> Result<()> {
             session.remove(&entry)
         }
         Lie::LosesEntry => {
-            let entry = last(session, b'a')?;
+            let entry = last_key(session, b'a')?;
             session.remove(&entry)
         }
         Lie::LosesCustomer => {
-            let customer = last(session, b'c')?;
+            let customer = last_key(session, b'c')?;
             session.remove(&customer)
         }
         Lie::OldStock => {
-            let product = last(session, b'p')?;
+            let product = last_key(session, b'p')?;
             let mut value = Vec::new();
             session.get(&product, &mut |found| value = found.to_vec())?;
             // The lowest byte of the stock, which lies behind the price.

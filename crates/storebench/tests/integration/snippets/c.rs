@@ -9,8 +9,8 @@ use std::process::Command;
 use super::left::run;
 use storebench_stores::PREFIXES;
 
-use super::told::{assert_same, told, writes};
-use super::{Shown, def, in_its_own, left};
+use super::engine_settings::{self, assert_same, writes};
+use super::{Shown, def, left, texts_in_own_language};
 use crate::cli::support::Scratch;
 
 /// Where an engine is.
@@ -48,8 +48,8 @@ fn header_folder(krate: &str, header: &str) -> Option<PathBuf> {
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
     let crates = fs::read_dir(home.join("registry/src")).ok()?.flatten();
     let crates = crates.filter_map(|index| fs::read_dir(index.path()).ok()).flatten().flatten();
-    let found = crates.filter(|entry| entry.file_name().to_string_lossy().starts_with(krate));
-    found.filter_map(|entry| folder_with(&entry.path(), header)).next()
+    let folders = crates.filter(|entry| entry.file_name().to_string_lossy().starts_with(krate));
+    folders.filter_map(|entry| folder_with(&entry.path(), header)).next()
 }
 
 fn folder_with(folder: &Path, header: &str) -> Option<PathBuf> {
@@ -135,14 +135,14 @@ fn check(store: &str) {
     let engine = &engine(store);
     let scratch = Scratch::new();
     let arguments = engine_arguments(engine, &scratch);
-    for (text, all) in in_its_own(def(store)) {
-        let program = compile_shown(all[0], &arguments, &scratch);
-        left::check(all[0], text, |folder| left::in_folder(&program, folder));
-        let driver = compile(all[0], &arguments, &scratch);
-        for shown in all {
+    for (text, snippets) in texts_in_own_language(def(store)) {
+        let program = compile_shown(snippets[0], &arguments, &scratch);
+        left::check(snippets[0], text, |folder| left::in_folder(&program, folder));
+        let driver = compile(snippets[0], &arguments, &scratch);
+        for shown in snippets {
             let folder = Scratch::new();
-            let told = told(shown, &mut Command::new(&driver), folder.path(), writes(shown));
-            assert_same(shown, &told);
+            let settings = engine_settings::read(shown, &mut Command::new(&driver), folder.path(), writes(shown));
+            assert_same(shown, &settings);
         }
     }
 }
@@ -193,22 +193,22 @@ fn unqlite_takes_the_code() {
 fn berkeleydb_keeps_its_log_short_and_nothing_outside_its_folder() {
     use storebench_core::store::Guarantee;
 
-    use super::told::files;
+    use super::engine_settings::files;
 
     let engine = engine("berkeleydb");
     let scratch = Scratch::new();
     let arguments = engine_arguments(&engine, &scratch);
     for threads in [1, 2] {
-        let shown = Shown::of(def("berkeleydb"), Guarantee::Process, threads, true);
+        let shown = Shown::new(def("berkeleydb"), Guarantee::Process, threads, true);
         let program = compile(&shown, &arguments, &scratch);
         let folder = Scratch::new();
-        told(&shown, &mut Command::new(program), folder.path(), 20_000 / threads as u32);
+        engine_settings::read(&shown, &mut Command::new(program), folder.path(), 20_000 / threads as u32);
         let log: u64 = files(folder.path(), "log.").iter().map(|file| file.metadata().unwrap().len()).sum();
         assert!((1..6 << 20).contains(&log), "{log} bytes of log with {shown}");
     }
-    let shown = Shown::of(def("berkeleydb"), Guarantee::None, 1, false);
+    let shown = Shown::new(def("berkeleydb"), Guarantee::None, 1, false);
     let program = compile(&shown, &arguments, &scratch);
     let folder = Scratch::new();
-    told(&shown, &mut Command::new(program), folder.path(), 10);
+    engine_settings::read(&shown, &mut Command::new(program), folder.path(), 10);
     assert_eq!(files(folder.path(), ""), [folder.join("records.db")]);
 }

@@ -14,60 +14,60 @@ use crate::running_servers::socket_in;
 
 /// The settings of a file that the store takes, in its own words.
 fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
-    let own = |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
+    let setting_name = |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| {
-        let parted = [" = ", ": ", " "].into_iter().find_map(|sign| line.split_once(sign));
-        let (name, value) = parted?;
-        let name = own(name.trim_start());
+        let pair = [" = ", ": ", " "].into_iter().find_map(|sign| line.split_once(sign));
+        let (name, value) = pair?;
+        let name = setting_name(name.trim_start());
         let setting = def.setting(&name)?;
         let value = value.trim_matches(['\'', '"']);
-        let bare = value.trim_end_matches(['B', 's']);
-        let is_number = bare.bytes().all(|byte| byte.is_ascii_digit());
-        let value = if setting.is_in_bytes() || is_number { bare } else { value };
+        let number = value.trim_end_matches(['B', 's']);
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        let value = if setting.is_in_bytes() || is_number { number } else { value };
         Some((name, value.to_owned()))
     });
     pairs.collect()
 }
 
-fn check(name: &str, asked: &[(&str, &str)]) {
+fn check(name: &str, extra_settings: &[(&str, &str)]) {
     let def = def(name);
     if def.open.is_err() || !is_installed(def) {
         skipped(name, &def.missing_need().unwrap_or_default());
         return;
     }
-    let asked: BTreeMap<String, String> =
-        asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let extra_settings: BTreeMap<String, String> =
+        extra_settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut texts = Vec::new();
     // No file makes several machines.
     for offer in def.offers.iter().filter(|offer| offer.guarantee != Guarantee::Node) {
         let subject = Subject::new(def, Some(offer.guarantee));
-        let before = subject.open_with(|options| options.settings = &asked).unwrap();
-        let read_back = before.settings().unwrap();
+        let first_store = subject.open_with(|options| options.settings = &extra_settings).unwrap();
+        let read_back = first_store.settings().unwrap();
         let text = snippet::fill(def.snippet.unwrap(), &(def.version)(), &read_back);
         assert!(text.lines().next().unwrap().contains(&(def.version)()), "{text}");
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 76).collect();
         assert!(long.is_empty() && !text.contains("{{"), "{long:?} in {text}");
-        let told = settings(def, &text);
+        let file_settings = settings(def, &text);
         let least = if def.settings.len() > 7 { 6 } else { 2 };
-        assert!(told.len() >= least, "{text}");
-        let anew = Subject::new(def, None);
+        assert!(file_settings.len() >= least, "{text}");
+        let second_subject = Subject::new(def, None);
         // A socket's path is short.
-        let beside = tempfile::tempdir().unwrap();
-        let after = anew.open_with(|options| {
-            options.settings = &told;
-            options.beside = Some(beside.path());
+        let socket_folder = tempfile::tempdir().unwrap();
+        let second_store = second_subject.open_with(|options| {
+            options.settings = &file_settings;
+            options.beside = Some(socket_folder.path());
         });
-        let after = after.unwrap();
-        assert_eq!(after.guarantee(), offer.guarantee, "{text}");
+        let second_store = second_store.unwrap();
+        assert_eq!(second_store.guarantee(), offer.guarantee, "{text}");
         // A setting that the file does not set is as shipped in both.
-        let set = |all: Vec<Setting>| {
-            all.into_iter().filter(|one| told.contains_key(&one.name)).collect::<Vec<_>>()
+        let keep_named = |settings: Vec<Setting>| {
+            settings.into_iter().filter(|setting| file_settings.contains_key(&setting.name)).collect::<Vec<_>>()
         };
-        assert_eq!(set(after.settings().unwrap()), set(read_back), "{text}");
+        assert_eq!(keep_named(second_store.settings().unwrap()), keep_named(read_back), "{text}");
         assert!(!texts.contains(&text), "what differs between tiers must show: {text}");
         texts.push(text);
-        takes_python(def, &*after, &socket_in(beside.path()));
+        takes_python(def, &*second_store, &socket_in(socket_folder.path()));
     }
 }
 
@@ -89,7 +89,7 @@ fn takes_python(def: &StoreDef, server: &dyn Store, socket: &Path) {
     scratch.write("records.cnf", login);
     for _ in 0..2 {
         let mut program = python::shown(&python, &text, &scratch, scratch.path());
-        left::says(
+        left::check_output(
             program
                 .env("PGHOST", socket)
                 .env("PGUSER", "storebench")

@@ -13,7 +13,7 @@ use crate::conformance::subject::assert_holds;
 pub fn check(shown: &Shown, text: &str, program: impl Fn(&Path) -> Command) {
     let scratch = Scratch::new();
     for _ in 0..2 {
-        says(&mut program(scratch.path()), text);
+        check_output(&mut program(scratch.path()), text);
         assert_left(&*shown.open(&folder(scratch.path())), text);
     }
 }
@@ -26,7 +26,7 @@ pub fn in_folder(program: &Path, folder: &Path) -> Command {
 }
 
 /// Runs a shown program, which prints what it has found.
-pub fn says(program: &mut Command, text: &str) {
+pub fn check_output(program: &mut Command, text: &str) {
     let output = run(program, &text);
     let lines: Vec<&str> = output.lines().collect();
     let expected = matches!(lines[..], ["apple: green", "cherry: absent" | "cherry: None"]);
@@ -36,8 +36,8 @@ pub fn says(program: &mut Command, text: &str) {
 /// The output of a program, which must do well.
 pub fn run(program: &mut Command, context: &dyn std::fmt::Display) -> String {
     let output = program.output().unwrap_or_else(|error| panic!("{program:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program:?}, {}:\n{said}\n{context}", output.status);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program:?}, {}:\n{errors}\n{context}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -51,6 +51,6 @@ pub fn assert_left(store: &dyn Store, text: &str) {
 
 /// The store's folder below the one that a program ran in: a database that is one file with its companions has none.
 fn folder(ran_in: &Path) -> PathBuf {
-    let own = ran_in.join("records");
-    if own.is_dir() { own } else { ran_in.to_path_buf() }
+    let records_folder = ran_in.join("records");
+    if records_folder.is_dir() { records_folder } else { ran_in.to_path_buf() }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use storebench::STORES;
 use storebench_core::store::{Guarantee, StoreDef};
 
-use super::{def, in_python, left};
+use super::{def, left, texts_in_python};
 use crate::cli::support::{Scratch, missing};
 
 /// The line before those that run when it is no module.
@@ -16,16 +16,16 @@ const MAIN: &str = "if __name__ == \"__main__\":";
 /// A Python that has one of these modules: the first of the path, that of the system, whose packages the first may not see, or
 /// that of scripts/setup.sh, with packages that the system does not have.
 pub fn python_with(modules: &[&str]) -> Option<PathBuf> {
-    let has = |python: &PathBuf, module: &str| {
-        let found = Command::new(python).args(["-c", &format!("import {module}")]).output();
-        found.is_ok_and(|output| output.status.success())
+    let has_module = |python: &PathBuf, module: &str| {
+        let output = Command::new(python).args(["-c", &format!("import {module}")]).output();
+        output.is_ok_and(|output| output.status.success())
     };
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache =
         std::env::var_os("XDG_CACHE_HOME").filter(|cache| !cache.is_empty()).map(PathBuf::from).or(home);
-    let own = cache.map(|cache| cache.join("storebench/python/bin/python"));
-    let mut pythons = ["python3", "/usr/bin/python3"].into_iter().map(PathBuf::from).chain(own);
-    pythons.find(|python| modules.iter().any(|module| has(python, module)))
+    let installed = cache.map(|cache| cache.join("storebench/python/bin/python"));
+    let mut pythons = ["python3", "/usr/bin/python3"].into_iter().map(PathBuf::from).chain(installed);
+    pythons.find(|python| modules.iter().any(|module| has_module(python, module)))
 }
 
 /// A Python that has one of the modules of a store's package.
@@ -47,9 +47,9 @@ pub fn shown(python: &Path, text: &str, scratch: &Scratch, folder: &Path) -> Com
 /// Runs all code for a store where Python has one of the modules of its package, each of its texts once.
 fn check(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
     let python = python_of(store, modules, package)?;
-    for (text, all) in in_python(def(store)) {
+    for (text, snippets) in texts_in_python(def(store)) {
         let scratch = Scratch::new();
-        left::check(all[0], text, |folder| shown(&python, text, &scratch, folder));
+        left::check(snippets[0], text, |folder| shown(&python, text, &scratch, folder));
     }
     Some(python)
 }
@@ -57,22 +57,22 @@ fn check(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
 /// The same, then with a driver for every number of threads.
 #[cfg(any(feature = "berkeleydb", feature = "leveldb", feature = "lmdb", feature = "rocksdb"))]
 fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
-    use super::told;
+    use super::engine_settings;
 
     let Some(python) = check(store, modules, package) else { return };
-    for (text, all) in in_python(def(store)) {
+    for (text, snippets) in texts_in_python(def(store)) {
         let scratch = Scratch::new();
         scratch.write("shown.py", text);
         let driver = ["from shown import *\n", tell, include_str!("drivers/main.py")].concat();
         let driver = scratch.write("driver.py", driver);
-        for shown in all {
+        for shown in snippets {
             let folder = Scratch::new();
             let mut command = Command::new(&python);
-            let mut told = told::told(shown, command.arg(&driver), folder.path(), told::writes(shown));
+            let mut settings = engine_settings::read(shown, command.arg(&driver), folder.path(), engine_settings::writes(shown));
             // The package brings an engine of another version.
             let version = "rocksdb_version";
-            told.extend(shown.setting(version).map(|own| (version.to_owned(), own.to_owned())));
-            told::assert_same(shown, &told);
+            settings.extend(shown.setting(version).map(|version_of_store| (version.to_owned(), version_of_store.to_owned())));
+            engine_settings::assert_same(shown, &settings);
         }
     }
 }
@@ -84,12 +84,12 @@ fn has_main(def: &StoreDef) -> bool {
 #[test]
 fn every_store_has_code_or_names_the_nearest_that_has_some() {
     for def in STORES.iter().filter(|def| def.runs_by_default() && !has_main(def)) {
-        for (text, _) in in_python(def) {
+        for (text, _) in texts_in_python(def) {
             assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
             let joined = text.replace("\n# ", " ");
             assert!(joined.contains("has no package for Python. The nearest store that has one"), "{text}");
-            let named = STORES.iter().find(|other| text.contains(&format!("advise --store {}`", other.name)));
-            assert!(named.is_some_and(|named| named.open.is_err() || has_main(named)), "{text}");
+            let nearest = STORES.iter().find(|other| text.contains(&format!("advise --store {}`", other.name)));
+            assert!(nearest.is_some_and(|nearest| nearest.open.is_err() || has_main(nearest)), "{text}");
         }
     }
 }
@@ -98,8 +98,8 @@ fn every_store_has_code_or_names_the_nearest_that_has_some() {
 fn folders_have_the_record_where_the_store_puts_it() {
     for store in ["flat-folder", "nested-folder", "one-file"] {
         check(store, &["sys"], "python3");
-        for (text, all) in in_python(def(store)) {
-            assert_eq!(text.contains("fsync"), all[0].tier == Guarantee::Power, "{text}");
+        for (text, snippets) in texts_in_python(def(store)) {
+            assert_eq!(text.contains("fsync"), snippets[0].tier == Guarantee::Power, "{text}");
         }
     }
 }
@@ -107,20 +107,20 @@ fn folders_have_the_record_where_the_store_puts_it() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn sqlite_takes_the_code_and_reads_back_the_same() {
-    use super::told;
+    use super::engine_settings;
 
     let Some(python) = check("sqlite", &["sqlite3"], "python3") else { return };
-    for (text, all) in in_python(def("sqlite")) {
+    for (text, snippets) in texts_in_python(def("sqlite")) {
         let scratch = Scratch::new();
         scratch.write("shown.py", text);
-        let names: Vec<&str> = all[0].settings.iter().map(|setting| setting.name.as_str()).collect();
+        let names: Vec<&str> = snippets[0].settings.iter().map(|setting| setting.name.as_str()).collect();
         let driver = format!(
             "from shown import *\ndb = open_records('records.sqlite')\nfor name in {names:?}:\n    \
              row = db.execute('PRAGMA ' + name).fetchone()\n    print(name, row[0] if row else '', sep='=')\n"
         );
         let driver = scratch.write("driver.py", driver);
-        let said = left::run(left::in_folder(&python, scratch.path()).arg(driver), all[0]);
-        told::assert_same(all[0], &told::pairs(&said));
+        let output = left::run(left::in_folder(&python, scratch.path()).arg(driver), snippets[0]);
+        engine_settings::assert_same(snippets[0], &engine_settings::pairs(&output));
     }
 }
 

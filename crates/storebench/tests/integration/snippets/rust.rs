@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Shown, def, in_its_own, left};
+use super::{Shown, def, left, texts_in_own_language};
 use crate::cli::support::{Scratch, missing};
 
 /// The compiler that compiled storebench; no other can read its crates.
@@ -20,9 +20,9 @@ fn compiler() -> Option<PathBuf> {
 
 /// The builds of a crate for this test, the newest first: builds with other features can be there, too.
 fn builds(krate: &str) -> Vec<PathBuf> {
-    let beside = std::env::current_exe().unwrap();
+    let this_test = std::env::current_exe().unwrap();
     let prefix = format!("lib{krate}-");
-    let entries = fs::read_dir(beside.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(this_test.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
     let is_build = |path: &PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy();
         name.starts_with(&prefix) && name.ends_with(".rlib")
@@ -36,7 +36,7 @@ fn builds(krate: &str) -> Vec<PathBuf> {
 fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathBuf {
     let (source, program) = (scratch.write("main.rs", text), scratch.join("main"));
     let builds = builds(krate);
-    let mut said = format!("there is no build of {krate} beside this test");
+    let mut complaint = format!("there is no build of {krate} beside this test");
     for build in &builds {
         let mut command = Command::new(compiler);
         command.args(["--edition=2024", "-D", "warnings", "-L"]).arg(build.parent().unwrap());
@@ -45,22 +45,22 @@ fn compile(compiler: &Path, krate: &str, text: &str, scratch: &Scratch) -> PathB
         if output.status.success() {
             return program;
         }
-        said = String::from_utf8_lossy(&output.stderr).into_owned();
+        complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     }
-    panic!("{said}\n{text}");
+    panic!("{complaint}\n{text}");
 }
 
 /// Compiles and runs all code for a store that needs a crate; then with another `main`, which must find the settings in place.
 fn check(krate: &str, driver: Option<fn(&Shown) -> String>) {
     let Some(compiler) = compiler() else { return };
-    for (text, all) in in_its_own(def(krate)) {
+    for (text, snippets) in texts_in_own_language(def(krate)) {
         let scratch = Scratch::new();
         let program = compile(&compiler, krate, text, &scratch);
-        left::check(all[0], text, |folder| left::in_folder(&program, folder));
+        left::check(snippets[0], text, |folder| left::in_folder(&program, folder));
         if let Some(driver) = driver {
-            let text = text.replace("fn main()", "#[allow(dead_code)]\nfn shown()") + &driver(all[0]);
+            let text = text.replace("fn main()", "#[allow(dead_code)]\nfn shown()") + &driver(snippets[0]);
             let program = compile(&compiler, krate, &text, &scratch);
-            left::run(&mut left::in_folder(&program, scratch.path()), all[0]);
+            left::run(&mut left::in_folder(&program, scratch.path()), snippets[0]);
         }
     }
 }
@@ -81,13 +81,13 @@ fn fjall_takes_the_code_and_reads_back_the_same() {
 #[cfg(feature = "fjall")]
 fn fjall_main(shown: &Shown) -> String {
     let cache = shown.setting("cache_size").unwrap();
-    let apart = shown.setting("kv_separation").unwrap();
+    let is_separated = shown.setting("kv_separation").unwrap();
     format!(
         "
 fn main() {{
     let records = open_records(\"records\").unwrap();
     assert_eq!(records.database.cache_capacity(), {cache});
-    assert_eq!(records.keyspace.is_kv_separated(), {apart});
+    assert_eq!(records.keyspace.is_kv_separated(), {is_separated});
 }}
 "
     )
@@ -103,16 +103,16 @@ fn sled_takes_the_code_and_reads_back_the_same() {
 #[cfg(feature = "sled")]
 fn sled_main(shown: &Shown) -> String {
     let cache = shown.setting("cache_capacity").unwrap();
-    let every = match shown.setting("flush_every_ms").unwrap() {
+    let interval = match shown.setting("flush_every_ms").unwrap() {
         "none" => "None".to_owned(),
-        every => format!("Some({every})"),
+        interval => format!("Some({interval})"),
     };
     format!(
         "
 fn main() {{
     let records = open_records(\"records\").unwrap();
     assert_eq!(records.context.cache_capacity, {cache});
-    assert_eq!(records.context.flush_every_ms, {every});
+    assert_eq!(records.context.flush_every_ms, {interval});
 }}
 "
     )

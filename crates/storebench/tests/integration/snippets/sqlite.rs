@@ -9,9 +9,9 @@ use super::{Shown, def, snippets};
 use crate::cli::support::Scratch;
 
 /// A connection on which the statements have run from the line on that begins so; all of them without one.
-fn connect(shown: &Shown, file: &Path, from: &str) -> Connection {
+fn connect(shown: &Shown, file: &Path, first_line: &str) -> Connection {
     let connection = Connection::open(file).unwrap();
-    let start = shown.text.find(from).unwrap_or_else(|| panic!("no {from} in {shown}"));
+    let start = shown.text.find(first_line).unwrap_or_else(|| panic!("no {first_line} in {shown}"));
     connection.execute_batch(&shown.text[start..]).unwrap_or_else(|error| panic!("{error}: {shown}"));
     connection
 }

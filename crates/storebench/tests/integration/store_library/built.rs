@@ -22,8 +22,8 @@ pub fn example(target: &'static str) -> Option<PathBuf> {
 
 fn build(target: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("store-libraries");
-    if let Some(why) = lacks(target) {
-        let _ = writeln!(std::io::stderr(), "examples: {target} is not tested: {why}");
+    if let Some(reason) = missing_need(target) {
+        let _ = writeln!(std::io::stderr(), "examples: {target} is not tested: {reason}");
         return None;
     }
     let output = Command::new("make")
@@ -36,7 +36,7 @@ fn build(target: &str) -> Option<PathBuf> {
 }
 
 /// Why the library of a target can't be built here, if so.
-fn lacks(target: &str) -> Option<String> {
+fn missing_need(target: &str) -> Option<String> {
     let (program, arguments, folder): (_, &[_], _) = match target {
         "bbolt" => ("go", &["mod", "download"], "examples/go"),
         _ if target.starts_with("python-") => ("/usr/bin/python3-config", &["--includes"], "."),
@@ -52,14 +52,14 @@ fn lacks(target: &str) -> Option<String> {
 /// The built-in stores, the examples' stores, and the stores of the library named by `STOREBENCH_TEST_LIBRARY`.
 pub fn all_stores() -> &'static [StoreDef] {
     static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {
-        let named = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);
+        let named_library = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);
         let examples = ["c-log", "bbolt", "python-sqlite"];
         let examples = examples.into_iter().filter_map(example);
-        let mut all = STORES.to_vec();
-        for path in examples.chain(named) {
-            all.extend(library::find(&path).and_then(|library| library::load(&library)).unwrap());
+        let mut stores = STORES.to_vec();
+        for path in examples.chain(named_library) {
+            stores.extend(library::find(&path).and_then(|library| library::load(&library)).unwrap());
         }
-        all
+        stores
     });
     &ALL
 }

@@ -14,15 +14,15 @@ use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root,
 /// Whether system calls can be made to fail here.
 pub fn has_strace() -> bool {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    let works = traced.is_ok_and(|traced| traced.status.success());
-    if !works {
+    let can_trace = traced.is_ok_and(|traced| traced.status.success());
+    if !can_trace {
         skipped("injected errors", "needs strace and the right to trace");
     }
-    works
+    can_trace
 }
 
 /// Runs storebench with one of its system calls failing: the `when`th of this kind.
-fn with_an_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
+fn run_with_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
     let mut command = Command::new("strace");
     command.args(injection(call, error, &when.to_string())).arg(faulty());
     said(command.args(arguments.split_whitespace()).current_dir(scratch.path()))
@@ -35,9 +35,9 @@ pub fn injection(call: &str, error: &str, when: &str) -> [String; 6] {
 }
 
 #[track_caller]
-pub fn ends_as_documented(said: &Said, what: &str) {
+pub fn ends_as_documented(output: &Said, context: &str) {
     let codes = Exit::ALL.map(|exit| i32::from(exit.code()));
-    assert!(said.code.is_some_and(|code| codes.contains(&code)), "{what}\n{said}");
+    assert!(output.code.is_some_and(|code| codes.contains(&code)), "{context}\n{output}");
 }
 
 /// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours
@@ -70,10 +70,10 @@ fn a_report_survives_calls_that_fail() {
         let error = ["EIO", "ENOSPC"][random.usize(..2)];
         let (when, form) =
             (random.u32(1..20), ["", "--csv", "--html page.html", "--table"][random.usize(..4)]);
-        let said = with_an_error(&scratch, call, error, when, &format!("report latest {form}"));
+        let output = run_with_error(&scratch, call, error, when, &format!("report latest {form}"));
         // Before the first call of ours the loader may end it with 127.
-        if said.code != Some(127) {
-            ends_as_documented(&said, &format!("{call} {error} {when} {form}"));
+        if output.code != Some(127) {
+            ends_as_documented(&output, &format!("{call} {error} {when} {form}"));
         }
         assert_eq!(fs::read(scratch.only_run().join("results.jsonl")).unwrap(), before);
     });
@@ -90,21 +90,21 @@ fn a_run_survives_calls_that_fail_and_is_resumed() {
         let call = CALLS[random.usize(..CALLS.len())];
         let error = ["EIO", "ENOSPC"][random.usize(..2)];
         let when = random.u32(1..60);
-        let what = format!("{call} {error} {when}");
-        let said = with_an_error(
+        let context = format!("{call} {error} {when}");
+        let output = run_with_error(
             &scratch,
             call,
             error,
             when,
             &format!("run crud --store flat-folder,fills {study}").replace(",fills", ""),
         );
-        if said.code == Some(127) {
+        if output.code == Some(127) {
             return;
         }
-        ends_as_documented(&said, &what);
+        ends_as_documented(&output, &context);
         let Some(run) = scratch.runs().pop() else { return };
         let resumed = scratch.faulty(&format!("run --resume {}", run.display()));
-        ends_as_documented(&resumed, &what);
+        ends_as_documented(&resumed, &context);
         assert_complete(&folder::read(&run).unwrap(), 1, 2);
         scratch.faulty("clean").ends(Exit::Success);
         scratch.assert_nothing_left();
@@ -142,10 +142,10 @@ fn a_disk_of_any_size_loses_no_result() {
     tries(6, |random| {
         let scratch = Scratch::new();
         let size = random.u32(16..4096);
-        let Some(said) = on_a_small_disk(&scratch, size) else { return };
-        ends_as_documented(&said, &format!("{size} KiB"));
+        let Some(output) = on_a_small_disk(&scratch, size) else { return };
+        ends_as_documented(&output, &format!("{size} KiB"));
         if !scratch.join("after").exists() {
-            assert_eq!(said.code, Some(Exit::DiskFull.code().into()), "{size} KiB\n{said}");
+            assert_eq!(output.code, Some(Exit::DiskFull.code().into()), "{size} KiB\n{output}");
             return;
         }
         let [before, after] = ["before", "after"].map(|name| folder::read(&scratch.join(name)).unwrap());

@@ -40,8 +40,8 @@ const CASES: u32 = 300;
 /// The samples of a reader; storebench's own studies are plans.
 fn corpus(reader: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let own = root.join("tests/corpus").join(reader);
-    let folders = [own].into_iter().chain((reader == "plan").then(|| root.join("../../studies")));
+    let samples = root.join("tests/corpus").join(reader);
+    let folders = [samples].into_iter().chain((reader == "plan").then(|| root.join("../../studies")));
     let entries = folders.flat_map(|folder| fs::read_dir(folder).unwrap());
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.is_file());
@@ -59,16 +59,16 @@ fn fuzz(reader: &str, read: impl Fn(&[u8])) {
         let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
         let changes = (0..samples.len(), prop::collection::vec(any::<u64>(), 0..6));
-        let changed = changes.prop_map(|(sample, changes)| {
+        let changed_texts = changes.prop_map(|(sample, changes)| {
             let mut text = samples[sample].clone();
             changes.into_iter().for_each(|seed| mutate(&mut text, &mut fastrand::Rng::with_seed(seed)));
             String::from_utf8_lossy(&text).into_owned()
         });
-        let ended = runner.run(&changed, |text| {
+        let result = runner.run(&changed_texts, |text| {
             read(text.as_bytes());
             Ok(())
         });
-        ended.unwrap_or_else(|error| panic!("put the input into tests/corpus/{reader}: {error}"));
+        result.unwrap_or_else(|error| panic!("put the input into tests/corpus/{reader}: {error}"));
     });
 }
 
@@ -150,8 +150,8 @@ fn answers_of_servers_are_read_or_refused() {
         *ANSWER.lock().unwrap() = bytes.to_vec();
         for server in STORES.iter().filter_map(|store| store.server) {
             let url = format!("{}://{}@127.0.0.1:{port}", server.schemes[0], server.user.unwrap_or("me"));
-            let said = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
-            assert!(said.chars().count() < 1000, "{said}");
+            let complaint = (server.reach)(&url).map_or_else(|error| error.to_string(), |()| String::new());
+            assert!(complaint.chars().count() < 1000, "{complaint}");
         }
     });
 }
@@ -192,12 +192,12 @@ fn properties_are_read_or_refused() {
 fn addresses_are_read_or_refused() {
     fuzz("address", |bytes| {
         for url in text(bytes).lines() {
-            let read = Address::read(url, &["postgresql", "postgres"], None);
-            if let Ok(address) = &read {
+            let address = Address::read(url, &["postgresql", "postgres"], None);
+            if let Ok(address) = &address {
                 assert!(!address.user.contains(':'), "{address:?}");
             }
-            let told = read.map_or_else(|why| why, |_| String::new());
-            assert!(!told.contains("geheim"), "{told}");
+            let complaint = address.map_or_else(|error| error, |_| String::new());
+            assert!(!complaint.contains("geheim"), "{complaint}");
             let Some((scheme, _)) = url.split_once("://").filter(|(_, rest)| rest.contains('@')) else {
                 continue;
             };

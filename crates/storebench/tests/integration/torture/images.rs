@@ -15,36 +15,36 @@ const SMALL: &str = "--records 20 --record-size 1B..1KiB --data incompressible -
 
 /// The cgroups that a process has made and that are there.
 pub fn cgroups_of(process: u32) -> Vec<PathBuf> {
-    fn look(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
+    fn collect(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 if entry.file_name().to_string_lossy().starts_with(name) {
                     found.push(entry.path());
                 }
-                look(&entry.path(), name, found);
+                collect(&entry.path(), name, found);
             }
         }
     }
     let mut found = Vec::new();
-    look(Path::new("/sys/fs/cgroup"), &format!("storebench-{process}-"), &mut found);
+    collect(Path::new("/sys/fs/cgroup"), &format!("storebench-{process}-"), &mut found);
     found
 }
 
 /// Kills a run with this number of cells after a number of milliseconds, cleans, looks for what is left, and resumes it.
-fn kill_and_resume(random: &mut fastrand::Rng, program: &Path, arguments: &str, cells: usize, within: u64) {
+fn kill_and_resume(random: &mut fastrand::Rng, program: &Path, arguments: &str, cells: usize, longest_ms: u64) {
     let scratch = with_disk();
     let run = scratch.start(program, &format!("run crud {arguments} {SMALL}"));
     let process = run.id();
-    std::thread::sleep(Duration::from_millis(random.u64(0..within)));
+    std::thread::sleep(Duration::from_millis(random.u64(0..longest_ms)));
     run.signal("KILL");
     run.end();
     wait_for("its trial to end", || {
         // A file system's own daemon lives as long as its mount.
-        let daemon = |line: &String| line.contains("exfat") || line.contains("ntfs");
-        scratch.processes().iter().all(daemon)
+        let is_daemon = |line: &String| line.contains("exfat") || line.contains("ntfs");
+        scratch.processes().iter().all(is_daemon)
     });
-    let command = |arguments: &str| scratch.start(program, arguments).end().ends(Exit::Success);
-    command("clean disk");
+    let run_command = |arguments: &str| scratch.start(program, arguments).end().ends(Exit::Success);
+    run_command("clean disk");
     wait_for("programs that were making or mounting an image to end", || left_of(&scratch).is_empty());
     assert_gone(&scratch);
     assert!(cgroups_of(process).is_empty(), "{:?} is left", cgroups_of(process));
@@ -52,7 +52,7 @@ fn kill_and_resume(random: &mut fastrand::Rng, program: &Path, arguments: &str, 
         return;
     }
     let before = scratch.results().trials;
-    command("run --resume latest");
+    run_command("run --resume latest");
     let run = scratch.results();
     assert_complete(&run, cells, 1);
     assert_eq!(run.trials[..before.len()], before, "what had ended is not run again");
@@ -75,9 +75,9 @@ fn runs_with_servers_on_images_are_killed_at_any_moment_and_resumed() {
         return;
     }
     let scratch = with_disk();
-    let there = scratch.storebench(&format!("run crud --dry-run --store postgres {SMALL}"));
-    if there.code != Some(Exit::Success.code().into()) {
-        return skipped("servers that are killed", &there.err);
+    let dry_run = scratch.storebench(&format!("run crud --dry-run --store postgres {SMALL}"));
+    if dry_run.code != Some(Exit::Success.code().into()) {
+        return skipped("servers that are killed", &dry_run.err);
     }
     let arguments = "--store sqlite,postgres --place ext4:1024,ntfs:4096";
     tries(2, |random| kill_and_resume(random, Path::new(STOREBENCH), arguments, 4, 12_000));

@@ -34,8 +34,8 @@ fn kill_and_resume(start: impl FnOnce(&Scratch) -> Started, kill: impl FnOnce(St
     kill(start(&scratch));
     wait_for("its trial to end", || scratch.processes().is_empty());
     scratch.faulty("clean disk").ends(Exit::Success);
-    let left: Vec<_> = fs::read_dir(scratch.join("disk")).unwrap().collect();
-    assert!(left.is_empty(), "{left:?}");
+    let left_files: Vec<_> = fs::read_dir(scratch.join("disk")).unwrap().collect();
+    assert!(left_files.is_empty(), "{left_files:?}");
     if scratch.runs().is_empty() {
         // It was killed before there was a run.
         return;

@@ -25,7 +25,7 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     command.args(arguments).current_dir(scratch.path()).stdin(Stdio::null());
     let start = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (out, err) = (all_of(child.stdout.take().unwrap()), all_of(child.stderr.take().unwrap()));
+    let (out, err) = (read_in_thread(child.stdout.take().unwrap()), read_in_thread(child.stderr.take().unwrap()));
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
@@ -42,16 +42,16 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     for leak in ["struct ", "expected enum", "field `"] {
         assert!(!output.err.contains(leak), "{leak}: {shown}\n{output}");
     }
-    let code = |text: &str| text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
-    assert!(!code(&output.err) && !code(&output.out), "escape codes\n{shown}\n{output}");
+    let has_control = |text: &str| text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    assert!(!has_control(&output.err) && !has_control(&output.out), "escape codes\n{shown}\n{output}");
     output
 }
 
 /// Reads to the end, whatever it is.
-fn all_of(mut from: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
+fn read_in_thread(mut stream: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes).unwrap();
+        stream.read_to_end(&mut bytes).unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
@@ -74,7 +74,7 @@ fn odd_value(random: &mut fastrand::Rng) -> String {
 }
 
 /// Changes some bytes of a text several times.
-fn mutated(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
+fn mutate_copy(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     (0..random.usize(1..6)).for_each(|_| mutate(&mut text, random));
     text
@@ -82,24 +82,24 @@ fn mutated(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
 
 /// Changes some bytes of a text: cuts, repeats, replaces, flips.
 pub fn mutate(text: &mut Vec<u8>, random: &mut fastrand::Rng) {
-    let at = random.usize(..text.len().max(1)).min(text.len());
-    let end = (at + random.usize(..80)).min(text.len());
+    let start = random.usize(..text.len().max(1)).min(text.len());
+    let end = (start + random.usize(..80)).min(text.len());
     match random.u8(..6) {
-        0 => drop(text.drain(at..end)),
+        0 => drop(text.drain(start..end)),
         1 => {
-            let piece = text[at..end].repeat(random.usize(1..20));
-            text.splice(at..at, piece);
+            let piece = text[start..end].repeat(random.usize(1..20));
+            text.splice(start..start, piece);
         }
-        2 if at < text.len() => text[at] ^= 1 << random.u8(..8),
-        3 => text.truncate(at),
-        4 => drop(text.splice(at..at, odd_value(random).into_bytes())),
-        _ => numbers_replaced(text, at, random),
+        2 if start < text.len() => text[start] ^= 1 << random.u8(..8),
+        3 => text.truncate(start),
+        4 => drop(text.splice(start..start, odd_value(random).into_bytes())),
+        _ => replace_number(text, start, random),
     }
 }
 
 /// Replaces the next number by something odd.
-fn numbers_replaced(text: &mut Vec<u8>, from: usize, random: &mut fastrand::Rng) {
-    let Some(start) = text[from..].iter().position(u8::is_ascii_digit).map(|digit| from + digit) else {
+fn replace_number(text: &mut Vec<u8>, offset: usize, random: &mut fastrand::Rng) {
+    let Some(start) = text[offset..].iter().position(u8::is_ascii_digit).map(|digit| offset + digit) else {
         return;
     };
     let length = text[start..].iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len() - start);
@@ -113,7 +113,7 @@ fn mutated_plans_are_read_or_refused() {
     let study = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/crud.toml")).unwrap();
     tries(40, |random| {
         let text = if random.bool() { OWN.as_bytes() } else { &study };
-        scratch.write("mutated.toml", mutated(text, random));
+        scratch.write("mutated.toml", mutate_copy(text, random));
         withstands(&scratch, ["run", "mutated.toml", "--dry-run"]);
     });
 }
@@ -125,7 +125,7 @@ fn plans_without_measure_are_refused_at_once() {
     let names: Vec<String> = (0..40_000).map(|n| format!("\"store-{n}\"")).collect();
     let long = "x".repeat(900_000);
     let claim = "[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nexpect.winner = { stores = [\"flat-folder\"] }\n";
-    for (from, to) in [
+    for (original, replacement) in [
         ("[\"insert\", \"get\"]", &*list("\"insert\"")),
         ("[\"flat-folder\", \"nested-folder\"]", &format!("[{}]", names.join(","))),
         ("trials = 2", &format!("trials = 2\nclaims_among = [{}]", names.join(","))),
@@ -139,8 +139,8 @@ fn plans_without_measure_are_refused_at_once() {
         ("guarantee = [\"process\"]", &format!("trials = 1\n{claim}at = 5\n")),
         ("guarantee = [\"process\"]", &"#".repeat(5_000_000)),
     ] {
-        assert!(OWN.contains(from), "{from}");
-        scratch.write("odd.toml", OWN.replacen(from, to, 1));
+        assert!(OWN.contains(original), "{original}");
+        scratch.write("odd.toml", OWN.replacen(original, replacement, 1));
         withstands(&scratch, ["run", "odd.toml", "--dry-run"]);
     }
     withstands(&scratch, ["run", "/dev/zero"]);
@@ -178,7 +178,7 @@ fn mutated_runs_are_read_or_refused() {
     tries_for_a_while(60, |random| {
         let changed = random.usize(..files.len());
         for (index, (name, text)) in files.iter().enumerate() {
-            let text = if index == changed { mutated(text, random) } else { text.clone() };
+            let text = if index == changed { mutate_copy(text, random) } else { text.clone() };
             scratch.write(&format!("mutated/{name}"), text);
         }
         match forms[random.usize(..forms.len())] {
@@ -215,7 +215,7 @@ fn mutated_answers_of_libraries_are_read_or_refused() {
     scratch.write("answer.json", ANSWER);
     scratch.storebench(&format!("settings mine --store-library {library}")).ends(Exit::Success);
     tries_for_a_while(40, |random| {
-        scratch.write("answer.json", mutated(ANSWER.as_bytes(), random));
+        scratch.write("answer.json", mutate_copy(ANSWER.as_bytes(), random));
         withstands(&scratch, ["settings", "mine", "--store-library", &library]);
     });
 }

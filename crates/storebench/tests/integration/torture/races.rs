@@ -40,8 +40,8 @@ impl Place {
             fs::create_dir_all(theirs.join(folder)).unwrap();
             fill(&theirs.join(folder));
         }
-        let held = contents(&theirs);
-        Place { top, theirs: held }
+        let files = contents(&theirs);
+        Place { top, theirs: files }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -64,29 +64,29 @@ impl Place {
     }
 
     /// Does something while `path` and a link to the files that are to stay change their names all along.
-    fn while_swapped<T>(&self, path: &Path, act: impl FnOnce() -> T) -> T {
+    fn while_swapped<T>(&self, path: &Path, action: impl FnOnce() -> T) -> T {
         let link = self.path("link");
         symlink(self.top.path().join("theirs"), &link).unwrap();
-        let over = AtomicBool::new(false);
+        let is_over = AtomicBool::new(false);
         let swap = || renameat_with(CWD, path, CWD, &link, RenameFlags::EXCHANGE);
         swap().expect("the file system can swap names");
-        let acted = thread::scope(|scope| {
+        let result = thread::scope(|scope| {
             scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
+                while !is_over.load(Ordering::Relaxed) {
                     // It fails once one of them has been deleted.
                     let _ = swap();
                 }
             });
-            let acted = act();
-            over.store(true, Ordering::Relaxed);
-            acted
+            let result = action();
+            is_over.store(true, Ordering::Relaxed);
+            result
         });
         if path.is_symlink() {
             let _ = swap();
         }
         // It may be where the folder was, if that has been deleted.
         let _ = fs::remove_file(&link).or_else(|_| fs::remove_file(path));
-        acted
+        result
     }
 }
 
@@ -112,11 +112,11 @@ fn another_users_folder_stays_whatever_it_is_swapped_for() {
         for path in [&planted, &planted.join("inner")] {
             chown(path, Some(12345), None).unwrap();
         }
-        let held = contents(&planted);
+        let files = contents(&planted);
         let swapped = if random.bool() { planted.clone() } else { planted.join("inner") };
         place.while_swapped(&swapped, || (0..5).for_each(|_| drop(clean(&place.path("")))));
         place.assert_theirs_stay();
-        assert_eq!(contents(&planted), held);
+        assert_eq!(contents(&planted), files);
     });
 }
 

@@ -31,7 +31,7 @@ struct Round {
     /// A server that the study uses and did not start.
     server: Option<Running>,
     /// A process that holds shared memory apart from the machine's.
-    apart: Option<Apart>,
+    namespace: Option<IpcNamespace>,
     /// Whether the stores' files are on a separate small disk.
     small_disk: bool,
 }
@@ -49,17 +49,17 @@ impl Round {
             mount.arg(size).args(["tmpfs", "disk"]).status().unwrap().success()
         };
         scratch.write("disk/mine", "a picture");
-        let server = study.url_of.and_then(Running::start);
-        let apart = if is_root() { Apart::new() } else { None };
-        Round { scratch, study, server, apart, small_disk }
+        let server = study.running_server.and_then(Running::start);
+        let namespace = if is_root() { IpcNamespace::new() } else { None };
+        Round { scratch, study, server, namespace, small_disk }
     }
 
     /// A command, apart from the machine's shared memory.
     fn command(&self, program: &[String], arguments: &str) -> Command {
-        let mut command = match &self.apart {
-            Some(apart) => {
+        let mut command = match &self.namespace {
+            Some(namespace) => {
                 let mut command = Command::new("nsenter");
-                command.arg(format!("--ipc=/proc/{}/ns/ipc", apart.id())).arg("--").args(program);
+                command.arg(format!("--ipc=/proc/{}/ns/ipc", namespace.id())).arg("--").args(program);
                 command
             }
             None => {
@@ -96,48 +96,48 @@ impl Round {
                 .chain(injection(call, error, when));
             program = strace.chain(program).collect();
         }
-        let told = format!("{}\n{weather:#?}", self.arguments());
+        let context = format!("{}\n{weather:#?}", self.arguments());
         let run = Started::new(&mut self.command(&program, &self.arguments()));
-        let blown = weather.blow(&self, &run);
-        let said = self.end_of(run, blown.killed && weather.injected.is_some(), &told);
-        let told = format!("{told}\n{said}");
+        let damage = weather.blow(&self, &run);
+        let output = self.wait_for_end(run, damage.killed && weather.injected.is_some(), &context);
+        let context = format!("{context}\n{output}");
         // Killed, or as documented; strace can't start what its own error keeps from loading.
-        if !blown.killed && said.code != Some(127) {
-            ends_as_documented(&said, &told);
+        if !damage.killed && output.code != Some(127) {
+            ends_as_documented(&output, &context);
         }
-        aftermath::look(&self, &blown, &said, &told);
-        aftermath::resume(&self, &blown, &told);
+        aftermath::check_run(&self, &damage, &output, &context);
+        aftermath::resume(&self, &damage, &context);
     }
 
     /// Waits for the end of a run, which comes whatever has happened to it. What traces a killed one waits for the programs that
     /// have images mounted, which `clean` ends.
     #[track_caller]
-    fn end_of(&self, run: Started, is_traced: bool, told: &str) -> Said {
+    fn wait_for_end(&self, run: Started, is_traced: bool, context: &str) -> Said {
         let tracer = run.id();
-        let ended = std::thread::spawn(move || run.end());
+        let waiter = std::thread::spawn(move || run.end());
         let start = std::time::Instant::now();
-        while !ended.is_finished() {
+        while !waiter.is_finished() {
             assert!(
                 start.elapsed().as_secs() < 600,
-                "it does not end\n{told}\n{:#?}",
+                "it does not end\n{context}\n{:#?}",
                 self.scratch.numbered_processes()
             );
             if is_traced
                 && self.scratch.numbered_processes().iter().all(|(_, line)| weather::outlives_a_run(line))
             {
-                weather::send(&[tracer], "TERM");
+                weather::send_signal(&[tracer], "TERM");
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        ended.join().unwrap_or_else(|_| panic!("it panicked\n{told}"))
+        waiter.join().unwrap_or_else(|_| panic!("it panicked\n{context}"))
     }
 
     /// Files that are none of storebench's.
-    fn theirs(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let own = contents(&self.scratch.join("theirs")).into_iter();
-        let mine = self.scratch.join("disk/mine");
-        let text = fs::read(&mine).unwrap();
-        own.chain([(mine, text)]).collect()
+    fn foreign_files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let letters = contents(&self.scratch.join("theirs")).into_iter();
+        let picture = self.scratch.join("disk/mine");
+        let text = fs::read(&picture).unwrap();
+        letters.chain([(picture, text)]).collect()
     }
 }
 
@@ -151,21 +151,21 @@ impl Drop for Round {
 }
 
 /// A process with a separate namespace for shared memory.
-struct Apart(Started);
+struct IpcNamespace(Started);
 
-impl Apart {
-    fn new() -> Option<Apart> {
+impl IpcNamespace {
+    fn new() -> Option<IpcNamespace> {
         let mut command = Command::new("unshare");
         command.args(["--ipc", "sh", "-c", "echo; exec sleep 100000"]).stdin(Stdio::null());
-        let tried = Command::new("unshare").args(["--ipc", "true"]).stderr(Stdio::null()).status();
-        if !tried.is_ok_and(|tried| tried.success()) {
+        let status = Command::new("unshare").args(["--ipc", "true"]).stderr(Stdio::null()).status();
+        if !status.is_ok_and(|status| status.success()) {
             return None;
         }
-        let apart = Apart(Started::new(&mut command));
-        let own = fs::read_link("/proc/self/ns/ipc").unwrap();
-        let there = || fs::read_link(format!("/proc/{}/ns/ipc", apart.id()));
-        wait_for("a namespace", || there().is_ok_and(|there| there != own));
-        Some(apart)
+        let namespace = IpcNamespace(Started::new(&mut command));
+        let own_namespace = fs::read_link("/proc/self/ns/ipc").unwrap();
+        let read_namespace = || fs::read_link(format!("/proc/{}/ns/ipc", namespace.id()));
+        wait_for("a namespace", || read_namespace().is_ok_and(|link| link != own_namespace));
+        Some(namespace)
     }
 
     fn id(&self) -> u32 {

@@ -19,18 +19,18 @@ pub struct Study {
     /// Whether servers take part.
     pub has_servers: bool,
     /// The store whose server was running before, if there is one.
-    pub url_of: Option<&'static str>,
+    pub running_server: Option<&'static str>,
 }
 
 /// Workloads of records, with the rest of their command line.
-const OF_RECORDS: [&str; 3] = [
+const RECORD_WORKLOADS: [&str; 3] = [
     "run crud --records 20 --record-size 1B..1KiB --data incompressible --operations 5",
     "run ycsb --workload A --records 20 --operations 5",
     "run replay --trace trace.csv",
 ];
 
 /// Others, with the stores that each may have.
-const OTHERS: [(&str, &[&str]); 3] = [
+const OTHER_WORKLOADS: [(&str, &[&str]); 3] = [
     ("run sqlite-settings --rows 10 --operations 2", &["sqlite", "postgres", "mariadb"]),
     (
         "run data-size --data-size 16KiB --threads 1 --duration 50ms --machine here --tuning default",
@@ -40,11 +40,11 @@ const OTHERS: [(&str, &[&str]); 3] = [
 ];
 
 /// The study of a file, which has no store.
-const OF_A_FILE: &str = "run device --block-size 4KiB --file-size 1MiB --io buffered --sync none --duration 5ms \
+const DEVICE_STUDY: &str = "run device --block-size 4KiB --file-size 1MiB --io buffered --sync none --duration 5ms \
      --pattern rand-read --cache warm";
 
 /// The study of power cuts, which keeps a state of each that broke something.
-const OF_CUTS: &str =
+const CRASH_STUDY: &str =
     "run crash --cuts 2 --records 20 --record-size 1KiB --operations 5 --place ext4:4096 --guarantee process";
 
 impl Study {
@@ -53,55 +53,55 @@ impl Study {
             misbehaves: false,
             has_servers: SERVERS.iter().any(|server| arguments.contains(server)),
             arguments,
-            url_of: None,
+            running_server: None,
         };
         let trials = random.u32(1..3);
         match random.u8(..13) {
-            0 => study(format!("{OF_A_FILE} --trials {trials}")),
+            0 => study(format!("{DEVICE_STUDY} --trials {trials}")),
             12 if is_root() && can_mount("ext4") => {
-                let all: Vec<&str> =
+                let names: Vec<&str> =
                     STORES.iter().filter(|store| store.server.is_none()).map(|store| store.name).collect();
                 let torn = ["", " --torn"][random.usize(..2)];
-                study(format!("{OF_CUTS}{torn} --store {} --trials {trials}", some_of(random, &all, 2)))
+                study(format!("{CRASH_STUDY}{torn} --store {} --trials {trials}", choose_stores(random, &names, 2)))
             }
             1..4 => {
-                let (workload, stores) = OTHERS[random.usize(..OTHERS.len())];
-                let stores = some_of(random, stores, 2);
+                let (workload, stores) = OTHER_WORKLOADS[random.usize(..OTHER_WORKLOADS.len())];
+                let stores = choose_stores(random, stores, 2);
                 let place =
-                    if workload.contains("filesystems") { place(random).or(Some("here")) } else { None };
+                    if workload.contains("filesystems") { random_place(random).or(Some("here")) } else { None };
                 let place = place.map_or_else(String::new, |place| format!(" --place {place}"));
                 study(format!("{workload} --store {stores} --guarantee default{place} --trials {trials}"))
             }
             4 | 5 => {
                 // It fills whatever it is put on.
-                let (stores, place) = match place(random) {
+                let (stores, place) = match random_place(random) {
                     Some(place) => ("fills,flat-folder", format!(" --place {place}")),
                     None => ("flat-folder,memory", String::new()),
                 };
-                let of_records = OF_RECORDS[0];
+                let workload = RECORD_WORKLOADS[0];
                 let arguments =
-                    format!("{of_records} --store {stores} --guarantee default{place} --trials {trials}");
+                    format!("{workload} --store {stores} --guarantee default{place} --trials {trials}");
                 Study { misbehaves: true, ..study(arguments) }
             }
             6 => {
                 let server = SERVERS[random.usize(..SERVERS.len())];
-                let url_of =
+                let running_server =
                     STORES.iter().find(|store| store.name == server && is_installed(store)).map(|_| server);
                 let stores =
-                    if url_of.is_some() { format!("{server},flat-folder") } else { "flat-folder".into() };
+                    if running_server.is_some() { format!("{server},flat-folder") } else { "flat-folder".into() };
                 let arguments =
-                    format!("{} --store {stores} --guarantee default --trials {trials}", OF_RECORDS[0]);
-                Study { url_of, has_servers: true, ..study(arguments) }
+                    format!("{} --store {stores} --guarantee default --trials {trials}", RECORD_WORKLOADS[0]);
+                Study { running_server, has_servers: true, ..study(arguments) }
             }
             _ => {
-                let workload = OF_RECORDS[random.usize(..OF_RECORDS.len())];
-                let all: Vec<&str> = STORES.iter().map(|store| store.name).collect();
-                let stores = some_of(random, &all, 3);
+                let workload = RECORD_WORKLOADS[random.usize(..RECORD_WORKLOADS.len())];
+                let names: Vec<&str> = STORES.iter().map(|store| store.name).collect();
+                let stores = choose_stores(random, &names, 3);
                 let load =
                     ["", "", "", " --background none,cpu:1", " --background memory:64MiB"][random.usize(..5)];
                 study(format!(
                     "{workload} --store {stores} --guarantee default{}{load} --trials {trials}",
-                    in_a_place(random)
+                    place_option(random)
                 ))
             }
         }
@@ -113,25 +113,25 @@ impl Study {
 }
 
 /// One or more of these stores, as far as they are here, by name.
-fn some_of(random: &mut fastrand::Rng, names: &[&str], most: usize) -> String {
-    let is_here = |name: &&&str| {
+fn choose_stores(random: &mut fastrand::Rng, names: &[&str], most: usize) -> String {
+    let is_available = |name: &&&str| {
         STORES.iter().any(|store| store.name == **name && store.open.is_ok() && is_installed(store))
     };
-    let mut here: Vec<&str> = names.iter().filter(is_here).copied().collect();
-    random.shuffle(&mut here);
-    here.truncate(random.usize(1..=most));
-    here.join(",")
+    let mut available: Vec<&str> = names.iter().filter(is_available).copied().collect();
+    random.shuffle(&mut available);
+    available.truncate(random.usize(1..=most));
+    available.join(",")
 }
 
 /// A file system in an image, or none.
-fn place(random: &mut fastrand::Rng) -> Option<&'static str> {
+fn random_place(random: &mut fastrand::Rng) -> Option<&'static str> {
     let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
     let name = kinds[random.usize(..kinds.len())];
     (is_root() && can_mount(name)).then_some(name)
 }
 
-fn in_a_place(random: &mut fastrand::Rng) -> String {
-    let place = if random.bool() { place(random) } else { None };
+fn place_option(random: &mut fastrand::Rng) -> String {
+    let place = if random.bool() { random_place(random) } else { None };
     // A disk whose server is killed blocks mkfs.btrfs on the whole machine: not together with other tests.
     let disks = if storm_is_asked_for() { ["", " --disk steady", " --disk here,sata-ssd"] } else { [""; 3] };
     let disk = disks[random.usize(..3)];

@@ -14,7 +14,7 @@ const ENDINGS: [&str; 5] = ["KILL", "TERM", "INT", "HUP", "ABRT"];
 
 /// The processes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum Target {
     Parent,
     Trial,
     Server,
@@ -26,9 +26,9 @@ enum Who {
 /// A fault.
 #[derive(Debug)]
 enum Fault {
-    Ends(Who, &'static str),
+    Ends(Target, &'static str),
     /// It does nothing for this number of milliseconds.
-    Pauses(Who, u64),
+    Pauses(Target, u64),
     /// The disk of the stores' files is full for this number of milliseconds.
     Fills(u64),
     /// The server that was running before has no address for this number of milliseconds.
@@ -49,7 +49,7 @@ pub struct Weather {
 
 /// The damage that was done.
 #[derive(Debug, Default)]
-pub struct Blown {
+pub struct Damage {
     /// The parent may have been ended by a signal.
     pub killed: bool,
     /// Something was done to a process, or to a disk.
@@ -62,12 +62,12 @@ pub struct Blown {
 
 impl Weather {
     pub fn choose(random: &mut fastrand::Rng, round: &Round) -> Weather {
-        let within = if round.study.has_servers { 8_000 } else { 3_000 };
+        let period_ms = if round.study.has_servers { 8_000 } else { 3_000 };
         let mut faults: Vec<(u64, Fault)> = Vec::new();
         for _ in 0..random.usize(..4) {
-            faults.push((random.u64(..within), Fault::choose(random, round)));
+            faults.push((random.u64(..period_ms), Fault::choose(random, round)));
         }
-        faults.sort_by_key(|(at, _)| *at);
+        faults.sort_by_key(|(delay_ms, _)| *delay_ms);
         let injected = (random.u8(..4) == 0 && !round.study.has_servers && has_strace()).then(|| {
             let call = CALLS[random.usize(..CALLS.len())];
             let error = ["EIO", "ENOSPC"][random.usize(..2)];
@@ -78,25 +78,25 @@ impl Weather {
     }
 
     /// Lets it happen to a run.
-    pub fn blow(&self, round: &Round, run: &Started) -> Blown {
-        let mut blown = Blown { disturbed: self.injected.is_some(), ..Blown::default() };
+    pub fn blow(&self, round: &Round, run: &Started) -> Damage {
+        let mut damage = Damage { disturbed: self.injected.is_some(), ..Damage::default() };
         let start = Instant::now();
-        for (at, fault) in &self.faults {
-            while start.elapsed() < Duration::from_millis(*at) && !is_over(run) {
-                blown.parent = parent(round).or(blown.parent);
+        for (delay_ms, fault) in &self.faults {
+            while start.elapsed() < Duration::from_millis(*delay_ms) && !has_ended(run) {
+                damage.parent = parent(round).or(damage.parent);
                 std::thread::sleep(Duration::from_millis(20));
             }
-            fault.strike(round, run, &mut blown);
+            fault.strike(round, run, &mut damage);
         }
-        blown.parent = parent(round).or(blown.parent);
-        blown
+        damage.parent = parent(round).or(damage.parent);
+        damage
     }
 }
 
 impl Fault {
     fn choose(random: &mut fastrand::Rng, round: &Round) -> Fault {
-        let who = [Who::Parent, Who::Trial, Who::Trial, Who::Server, Who::Daemon, Who::Load, Who::Anyone];
-        let who = who[random.usize(..who.len())];
+        let target = [Target::Parent, Target::Trial, Target::Trial, Target::Server, Target::Daemon, Target::Load, Target::Anyone];
+        let target = target[random.usize(..target.len())];
         let pause = random.u64(10..800);
         match random.u8(..8) {
             0 | 1 if round.server.is_some() => match random.u8(..3) {
@@ -105,39 +105,39 @@ impl Fault {
                 _ => Fault::ServerEnds,
             },
             2 if round.small_disk => Fault::Fills(pause),
-            3 | 4 => Fault::Pauses(who, pause),
-            _ => Fault::Ends(who, ENDINGS[random.usize(..ENDINGS.len())]),
+            3 | 4 => Fault::Pauses(target, pause),
+            _ => Fault::Ends(target, ENDINGS[random.usize(..ENDINGS.len())]),
         }
     }
 
-    fn strike(&self, round: &Round, run: &Started, blown: &mut Blown) {
+    fn strike(&self, round: &Round, run: &Started, damage: &mut Damage) {
         let wait = |ms: u64| std::thread::sleep(Duration::from_millis(ms));
         match self {
-            Fault::Ends(who, signal) => {
-                let found = who.find(round);
-                blown.killed |=
-                    found.iter().any(|process| Some(*process) == parent(round) || *process == run.id());
-                blown.disturbed |= !found.is_empty();
-                send(&found, signal);
+            Fault::Ends(target, signal) => {
+                let processes = target.find(round);
+                damage.killed |=
+                    processes.iter().any(|process| Some(*process) == parent(round) || *process == run.id());
+                damage.disturbed |= !processes.is_empty();
+                send_signal(&processes, signal);
             }
-            Fault::Pauses(who, ms) => {
-                let found = who.find(round);
-                blown.disturbed |= !found.is_empty();
-                send(&found, "STOP");
+            Fault::Pauses(target, ms) => {
+                let processes = target.find(round);
+                damage.disturbed |= !processes.is_empty();
+                send_signal(&processes, "STOP");
                 wait(*ms);
-                send(&found, "CONT");
+                send_signal(&processes, "CONT");
             }
             Fault::Fills(ms) => {
-                blown.disturbed = true;
+                damage.disturbed = true;
                 fill(round, *ms);
             }
             Fault::Hides(ms) => {
-                if let Some(server) = round.server.as_ref().filter(|_| !blown.server_ended) {
+                if let Some(server) = round.server.as_ref().filter(|_| !damage.server_ended) {
                     server.hide(true);
                     wait(*ms);
                     server.hide(false);
                 }
-                blown.disturbed = true;
+                damage.disturbed = true;
             }
             Fault::ServerPauses(ms) => {
                 if let Some(server) = &round.server {
@@ -145,13 +145,13 @@ impl Fault {
                     wait(*ms);
                     server.signal("CONT");
                 }
-                blown.disturbed = true;
+                damage.disturbed = true;
             }
             Fault::ServerEnds => {
                 if let Some(server) = &round.server {
                     server.signal("KILL");
                 }
-                (blown.server_ended, blown.disturbed) = (true, true);
+                (damage.server_ended, damage.disturbed) = (true, true);
             }
         }
     }
@@ -159,44 +159,44 @@ impl Fault {
 
 /// Whether the process of a command line is one that a killed run leaves to `clean`, or what traced the run.
 pub fn outlives_a_run(line: &str) -> bool {
-    line.starts_with("strace ") || line.starts_with("nsenter ") || Who::Daemon.is(line)
+    line.starts_with("strace ") || line.starts_with("nsenter ") || Target::Daemon.matches_line(line)
 }
 
-impl Who {
+impl Target {
     fn find(self, round: &Round) -> Vec<u32> {
         let all = round.scratch.numbered_processes().into_iter();
-        all.filter(|(_, line)| self.is(line)).map(|(number, _)| number).collect()
+        all.filter(|(_, line)| self.matches_line(line)).map(|(number, _)| number).collect()
     }
 
-    fn is(self, line: &str) -> bool {
+    fn matches_line(self, line: &str) -> bool {
         let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
         match self {
             _ if line.starts_with("strace ") || line.starts_with("nsenter ") => false,
-            Who::Parent => has(&[" run "]) && !has(&["__"]),
-            Who::Trial => has(&["__trial "]),
-            Who::Server => {
+            Target::Parent => has(&[" run "]) && !has(&["__"]),
+            Target::Trial => has(&["__trial "]),
+            Target::Server => {
                 has(&["postgres", "initdb", "mariadb", "mysqld", "redis-server", "etcd"])
                     && !has(&["__", " run "])
             }
-            Who::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs", "__disk "]),
-            Who::Load => has(&["__background "]),
-            Who::Anyone => true,
+            Target::Daemon => has(&["ntfs-3g", "exfat-fuse", "fuse2fs", "__disk "]),
+            Target::Load => has(&["__background "]),
+            Target::Anyone => true,
         }
     }
 }
 
 /// Whether a run has ended, and waits to be looked at.
-fn is_over(run: &Started) -> bool {
+fn has_ended(run: &Started) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", run.id())).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
 }
 
 fn parent(round: &Round) -> Option<u32> {
-    Who::Parent.find(round).first().copied()
+    Target::Parent.find(round).first().copied()
 }
 
 /// Signals processes.
-pub fn send(processes: &[u32], signal: &str) {
+pub fn send_signal(processes: &[u32], signal: &str) {
     for process in processes {
         let mut kill = Command::new("kill");
         let _ = kill.arg(format!("-{signal}")).arg(process.to_string()).stderr(Stdio::null()).status();

@@ -1,4 +1,4 @@
-//! The engine's words on itself once code has run, held against what the store read back.
+//! The settings that the engine reports once code has run, compared with what the store read back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,14 +23,14 @@ pub fn writes(shown: &Shown) -> u32 {
     if shown.tier == Guarantee::Power { 10 } else { 200 }
 }
 
-/// The engine's words on itself once a program with a driver has run with an empty folder.
-pub fn told(shown: &Shown, program: &mut Command, folder: &Path, writes: u32) -> BTreeMap<String, String> {
+/// The settings that the engine reports once a program with a driver has run with an empty folder.
+pub fn read(shown: &Shown, program: &mut Command, folder: &Path, writes: u32) -> BTreeMap<String, String> {
     let numbers = [shown.threads.to_string(), writes.to_string()];
-    let mut told = pairs(&left::run(program.arg(folder).args(numbers), shown));
+    let mut settings = pairs(&left::run(program.arg(folder).args(numbers), shown));
     if let Some(options) = files(folder, "OPTIONS-").last() {
-        told.extend(pairs(&fs::read_to_string(options).unwrap()));
+        settings.extend(pairs(&fs::read_to_string(options).unwrap()));
     }
-    told
+    settings
 }
 
 /// The files of a folder whose names begin so, the last in order of name last.
@@ -43,17 +43,17 @@ pub fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
 }
 
 /// Fails unless every setting that the store read back is also reported here.
-pub fn assert_same(shown: &Shown, told: &BTreeMap<String, String>) {
+pub fn assert_same(shown: &Shown, settings: &BTreeMap<String, String>) {
     for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
-        let found = told.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
+        let value = settings.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
         if setting.name == "cachesize" {
-            let [found, wanted] = [found, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
-            assert!(found.abs_diff(wanted) <= CACHE_ROUNDING, "cachesize: {found}, {shown}");
+            let [value, expected] = [value, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
+            assert!(value.abs_diff(expected) <= CACHE_ROUNDING, "cachesize: {value}, {shown}");
         } else if setting.name == "filter_policy" {
             // RocksDB's C interface reports the policy's name without its bits.
-            assert_eq!(found.split(':').next(), setting.value.split(':').next(), "filter_policy: {shown}");
+            assert_eq!(value.split(':').next(), setting.value.split(':').next(), "filter_policy: {shown}");
         } else {
-            assert_eq!(*found, setting.value, "{}: {shown}", setting.name);
+            assert_eq!(*value, setting.value, "{}: {shown}", setting.name);
         }
     }
 }
