@@ -128,9 +128,9 @@ fn ycsb(workload: &str) -> (f64, f64) {
         cell.with(find_axis(axis), find_axis(axis).read(text).expect("the value is good"))
     });
     let parameters = [("operations", OPERATIONS.to_string()), ("properties", "fieldcount=1".into())];
-    let parameters = parameters
-        .into_iter()
-        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, &text).expect("the value is good"));
+    let parameters = parameters.into_iter().fold(Parameters::default(), |parameters, (name, text)| {
+        parameters.with(name, &text).expect("the value is good")
+    });
     let folder = tempfile::tempdir().expect("a folder can be made");
     let spec = Spec::unwatched(
         cell,

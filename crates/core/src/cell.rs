@@ -247,7 +247,8 @@ mod tests {
     fn ids_are_stable() {
         assert_eq!(cell().id(), "sqlite/1B..1KiB/100..500/compressible/power");
         let elsewhere = [(Axis::RATE, "5000/s"), (Axis::THREADS, "4"), (Axis::PLACE, "ssd")];
-        let elsewhere = elsewhere.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
+        let elsewhere =
+            elsewhere.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
         assert_eq!(
             elsewhere.id(),
             "sqlite/1B..1KiB/100..500/compressible/power/place=ssd/threads=4/rate=5000/s"

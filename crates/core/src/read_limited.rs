@@ -101,7 +101,8 @@ impl<R: Read> Read for RationedReader<R> {
             let message = format!("more than {} without an end", exact_bytes(self.max_bytes));
             return Err(io::Error::new(ErrorKind::InvalidData, message));
         }
-        let room = usize::try_from(self.remaining).map_or(buffer.len(), |remaining| remaining.min(buffer.len()));
+        let room =
+            usize::try_from(self.remaining).map_or(buffer.len(), |remaining| remaining.min(buffer.len()));
         let read = self.source.read(&mut buffer[..room])?;
         self.remaining -= read as u64;
         Ok(read)

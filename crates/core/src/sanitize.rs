@@ -102,7 +102,8 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
-    let location = location.rsplit_once('@').map_or_else(|| location.to_owned(), |(_, host)| format!("{GAP}@{host}"));
+    let location =
+        location.rsplit_once('@').map_or_else(|| location.to_owned(), |(_, host)| format!("{GAP}@{host}"));
     let question = if parameters.is_empty() {
         String::new()
     } else {
@@ -112,7 +113,8 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
 }
 
 /// Mount options whose values are names and addresses.
-const IDENTIFYING_OPTIONS: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
+const IDENTIFYING_OPTIONS: [&str; 7] =
+    ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
 
 /// Mount options as anyone may read them: options with files, people and machines show only their names.
 pub fn mount_options(options: &str) -> String {

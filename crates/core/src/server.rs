@@ -138,9 +138,11 @@ fn find_processes(folder: &Path) -> Vec<Pid> {
             let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
             server_kind::is_program(&name).then_some(())
         };
-        let leads_into_folder = |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(folder));
+        let leads_into_folder =
+            |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(folder));
         let open = || fs::read_dir(proc.join("fd")).into_iter().flatten().flatten();
-        is_server().is_some() && (leads_into_folder(proc.join("cwd")) || open().any(|file| leads_into_folder(file.path())))
+        is_server().is_some()
+            && (leads_into_folder(proc.join("cwd")) || open().any(|file| leads_into_folder(file.path())))
     };
     let pids = entries.filter_map(|entry| {
         let number: i32 = entry.file_name().to_str()?.parse().ok()?;
@@ -184,7 +186,8 @@ mod tests {
         let program = elsewhere.path().join(server_kind::EXAMPLE.programs[0]);
         let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists());
         fs::copy(sleep.unwrap(), &program).unwrap();
-        let start = |folder: &Path| std::process::Command::new(&program).arg("60").current_dir(folder).spawn();
+        let start =
+            |folder: &Path| std::process::Command::new(&program).arg("60").current_dir(folder).spawn();
         let (mut inside, mut outside) = (start(&data).unwrap(), start(elsewhere.path()).unwrap());
         // Whoever started it reaps it; here that is this test.
         let ended = std::thread::scope(|scope| {

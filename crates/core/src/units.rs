@@ -64,7 +64,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         let (number, tail) = number::split(rest);
         let tail = tail.trim_start();
         let end = tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len());
-        let unit_s = seconds_of(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
+        let unit_s =
+            seconds_of(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
         seconds += number::parse_fraction(number).ok_or_else(to_error)? * unit_s;
         previous_unit_s = unit_s;
         rest = tail[end..].trim_start();

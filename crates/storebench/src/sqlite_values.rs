@@ -63,7 +63,9 @@ pub fn read(
     while let Some(row) = rows.next().map_err(describe_error)? {
         bytes.clear();
         let mut size = 0;
-        (0..count).try_for_each(|position| append(row, position, &mut size, &mut bytes)).map_err(describe_error)?;
+        (0..count)
+            .try_for_each(|position| append(row, position, &mut size, &mut bytes))
+            .map_err(describe_error)?;
         visit(size, &bytes)?;
     }
     Ok(())
@@ -112,7 +114,9 @@ fn open(file: &Path) -> Result<Reader, String> {
     let [log, index, journal] = ["-wal", "-shm", "-journal"].map(with_suffix);
     if is_in_wal_mode(&full_path).map_err(describe_error)? {
         return match (log.exists(), index.exists()) {
-            (false, _) => Ok(Reader { connection: connect(&full_path, "?mode=ro&immutable=1")?, _copy: None }),
+            (false, _) => {
+                Ok(Reader { connection: connect(&full_path, "?mode=ro&immutable=1")?, _copy: None })
+            }
             (true, true) => Ok(Reader { connection: connect(&full_path, "?mode=ro")?, _copy: None }),
             (true, false) => open_copy(&full_path, &log),
         };
@@ -128,7 +132,8 @@ fn open(file: &Path) -> Result<Reader, String> {
 
 /// Reads a copy of a file and its log or journal.
 fn open_copy(file: &Path, log: &Path) -> Result<Reader, String> {
-    let describe_error = |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
+    let describe_error =
+        |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
     let folder = tempfile::tempdir().map_err(describe_error)?;
     let mut copies = Vec::new();
     for path in [file, log] {
@@ -165,7 +170,8 @@ fn describe_existing(connection: &Connection, table: &str) -> rusqlite::Result<S
     let read_names = |sql: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };
-    let columns = read_names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
+    let columns =
+        read_names(&format!("SELECT name FROM pragma_table_info('{}')", table.replace('\'', "''")))?;
     if !columns.is_empty() {
         return Ok(format!("its table {} has the columns {}", piece(table), join_names(&columns)));
     }

@@ -15,7 +15,8 @@ const MOST_FILE_BYTES: u64 = 1 << 40;
 const PATTERNS: &[&str] =
     &[Pattern::SeqRead.name(), Pattern::SeqWrite.name(), Pattern::RandRead.name(), Pattern::RandWrite.name()];
 
-const OPEN_WAYS: &[&str] = &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
+const OPEN_WAYS: &[&str] =
+    &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
 
 pub(super) static PATTERN: AxisDef = AxisDef {
     name: "pattern",

@@ -68,7 +68,8 @@ fn is_name(name: &str) -> bool {
 
 /// The axis value for a workload in a file of this name.
 pub fn own_name(file: &str) -> String {
-    let replace_other = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let replace_other =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let name: String = file.chars().map(replace_other).take(LONGEST).collect();
     format!("{OWN}{}", if name.is_empty() { "own" } else { &name })
 }

@@ -52,7 +52,8 @@ pub fn parse_memberships(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
         let version = if group.controllers.is_empty() { Version::V2 } else { Version::V1 };
         let hosts_group = |mount: &&Mount| match version {
             Version::V1 => {
-                mount.kind == "cgroup" && group.controllers.iter().any(|controller| mount.options.contains(controller))
+                mount.kind == "cgroup"
+                    && group.controllers.iter().any(|controller| mount.options.contains(controller))
             }
             Version::V2 => mount.kind == "cgroup2",
         };

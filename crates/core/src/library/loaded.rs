@@ -202,7 +202,8 @@ fn check_functions(store: &ffi::Store, described: &DescribedStore) -> Result<(),
         ("batch", store.batch.is_some()),
         ("scan", store.scan.is_some() || !described.has_flag(ffi::ORDERED)),
     ];
-    let missing: Vec<&str> = functions.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| *name).collect();
+    let missing: Vec<&str> =
+        functions.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| *name).collect();
     match missing.as_slice() {
         [] => Ok(()),
         missing => Err(format!("{}: NULL instead of a function: {}", described.name, missing.join(", "))),

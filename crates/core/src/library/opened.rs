@@ -116,7 +116,8 @@ impl LibraryCalls {
                 batch: entries.batch?,
             })
         };
-        read_table().ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
+        read_table()
+            .ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
     }
 }
 
@@ -128,7 +129,11 @@ impl ErrorBuffer {
     }
 
     #[inline(always)]
-    fn call(&mut self, function_name: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
+    fn call(
+        &mut self,
+        function_name: &'static str,
+        function: impl FnOnce(*mut ffi::Error) -> i32,
+    ) -> Result<()> {
         match function(&raw mut self.0) {
             ffi::OK => Ok(()),
             code => Err(self.take_error(function_name, code)),
@@ -142,14 +147,19 @@ impl ErrorBuffer {
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         let message = String::from_utf8_lossy(&text[..end]).trim().to_owned();
         text[0] = 0;
-        let message =
-            if message.is_empty() { format!("the library's {function_name} failed and did not say why") } else { message };
+        let message = if message.is_empty() {
+            format!("the library's {function_name} failed and did not say why")
+        } else {
+            message
+        };
         match code {
             ffi::UNSUPPORTED => StoreError::Unsupported(message),
             ffi::BAD_SETTING => StoreError::BadSetting(message),
             ffi::FAILED => StoreError::Engine(message),
             ffi::MISSING => StoreError::Missing,
-            code => StoreError::Engine(format!("the library's {function_name} gave {code}, which is no SB_ code")),
+            code => {
+                StoreError::Engine(format!("the library's {function_name} gave {code}, which is no SB_ code"))
+            }
         }
     }
 }
@@ -182,7 +192,8 @@ impl LibraryStore {
     fn number(&self, function_name: &'static str, number: ffi::Number) -> Result<u64> {
         let mut result = 0;
         // SAFETY: the store is open.
-        ErrorBuffer::new().call(function_name, |error| unsafe { number(self.handle(), &raw mut result, error) })?;
+        ErrorBuffer::new()
+            .call(function_name, |error| unsafe { number(self.handle(), &raw mut result, error) })?;
         Ok(result)
     }
 
@@ -261,7 +272,8 @@ impl Store for LibraryStore {
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let own_statistics = self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
+        let own_statistics =
+            self.calls.table.0.statistics.map(|statistics| self.values("statistics", statistics));
         let syncs = self.syncs()?.map(|syncs| Setting::read_back(COUNTED_BY_LIBRARY, syncs));
         Ok(own_statistics.transpose()?.unwrap_or_default().into_iter().chain(syncs).collect())
     }
@@ -318,7 +330,9 @@ fn bytes<'a>(function_name: &str, first: *const c_void, length: usize) -> Result
         return Ok(&[]);
     }
     if first.is_null() || length > isize::MAX as usize {
-        return Err(StoreError::Engine(format!("the library's {function_name} showed {length} bytes at {first:?}")));
+        return Err(StoreError::Engine(format!(
+            "the library's {function_name} showed {length} bytes at {first:?}"
+        )));
     }
     // SAFETY: by the header, `length` bytes are there until the next call.
     Ok(unsafe { slice::from_raw_parts(first.cast(), length) })

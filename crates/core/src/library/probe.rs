@@ -30,7 +30,8 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// Asks a library for its stores. The error names it.
 pub fn ask(path: &Path) -> Result<Vec<DescribedStore>, String> {
-    let describe_error = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
+    let describe_error =
+        |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
     let (mut child, pipe) = start(path).map_err(describe_error)?;
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

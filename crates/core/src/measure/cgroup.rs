@@ -70,7 +70,9 @@ impl Drop for HeldCgroup {
 
 impl CgroupParent {
     /// Finds where this process may make cgroups that count memory; `try_out` tries one and removes it.
-    pub fn find(mut try_out: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
+    pub fn find(
+        mut try_out: impl FnMut(&CgroupParent) -> Result<(), String>,
+    ) -> Result<CgroupParent, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
         for parent in CgroupParent::candidates(Controller::Memory) {
             match parent.check_may_be_left().and_then(|()| try_out(&parent)) {
@@ -373,7 +375,8 @@ mod tests {
     #[test]
     fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
         let parents_of_cpu = parents_of(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
-        let folders: Vec<_> = parents_of_cpu.iter().map(|parent| parent.folder.display().to_string()).collect();
+        let folders: Vec<_> =
+            parents_of_cpu.iter().map(|parent| parent.folder.display().to_string()).collect();
         assert_eq!(folders, ["/sys/fs/cgroup/cpu/c"]);
         assert_eq!(parents_of(Controller::Io, "1:cpu:/c\n", V1), []);
     }
@@ -381,15 +384,26 @@ mod tests {
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: top.path().join("own") };
+        let parent = CgroupParent {
+            folder: top.path().into(),
+            version: Version::V2,
+            own_folder: top.path().join("own"),
+        };
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
-        assert_eq!((parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)), (Ok(()), Ok(())));
+        assert_eq!(
+            (parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)),
+            (Ok(()), Ok(()))
+        );
         let error = parent.check_controller(Controller::Io).unwrap_err();
         assert!(error.ends_with("cgroup.subtree_control does not pass on io"), "{error}");
         fs::remove_file(top.path().join("cgroup.procs")).unwrap();
-        assert!(parent.check_controller(Controller::Memory).unwrap_err().contains("cgroup.procs can't be written"));
+        assert!(
+            parent
+                .check_controller(Controller::Memory)
+                .unwrap_err()
+                .contains("cgroup.procs can't be written")
+        );
     }
 
     /// Where this process may make cgroups: elsewhere the reason is printed.
@@ -444,7 +458,8 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own_folder = top.path().join("limited.scope");
         fs::create_dir(&own_folder).unwrap();
-        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
+        let parent =
+            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
         fs::write(own_folder.join("memory.max"), "max\n").unwrap();
         fs::write(own_folder.join("cpu.max"), "max 100000\n").unwrap();
         fs::write(own_folder.join("io.max"), "").unwrap();
@@ -466,7 +481,8 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let parent = CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
+        let parent =
+            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();

@@ -57,7 +57,8 @@ pub(crate) fn check_held() -> Result<(), String> {
             let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
             if is_in != should_be_in && !has_ended(pid) {
-                let (owner, should) = if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
+                let (owner, should) =
+                    if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
                 return Err(format!("the {owner} process {pid} {should} be in {}", group.folder().display()));
             }
         }

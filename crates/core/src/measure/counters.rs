@@ -72,7 +72,8 @@ impl Snapshot {
             sync_ns: syncs.map(|syncs| syncs.ns()),
             syncs_by_call: syncs.map(|syncs| syncs.by_call()).unwrap_or_default(),
             written_bytes: bytes.map(|(now, before)| now.written.saturating_sub(before.written)),
-            read_bytes: bytes.map(|(now, before)| now.read.saturating_sub(before.read + before.measuring_read)),
+            read_bytes: bytes
+                .map(|(now, before)| now.read.saturating_sub(before.read + before.measuring_read)),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
@@ -96,7 +97,8 @@ pub fn unknown() -> Vec<UnknownFigure> {
     syncs.into_iter().chain(bytes).collect()
 }
 
-const SERVER_UNCOUNTED: &str = "a server's processes make them; what the server counts is among its statistics";
+const SERVER_UNCOUNTED: &str =
+    "a server's processes make them; what the server counts is among its statistics";
 
 /// Bytes handed to the system by write calls since the process was started, its servers included.
 pub(super) fn written_bytes() -> io::Result<u64> {

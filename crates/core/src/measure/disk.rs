@@ -23,15 +23,20 @@ pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Res
         let describe_error = |error: io::Error| {
             io::Error::new(error.kind(), format!("reading sizes in {}: {error}", folder.display()))
         };
-        let listing =
-            std::fs::symlink_metadata(&folder).and_then(|folder_metadata| Ok((folder_metadata, std::fs::read_dir(&folder)?)));
+        let listing = std::fs::symlink_metadata(&folder)
+            .and_then(|folder_metadata| Ok((folder_metadata, std::fs::read_dir(&folder)?)));
         // Without `directory` itself there is nothing to sum up.
         let may_be_gone = folder != directory;
-        let Some((folder_metadata, entries)) = unless_gone(listing, may_be_gone).map_err(describe_error)? else { continue };
+        let Some((folder_metadata, entries)) = unless_gone(listing, may_be_gone).map_err(describe_error)?
+        else {
+            continue;
+        };
         disk.allocated_bytes += folder_metadata.blocks() * 512;
         for entry in entries {
             let Some(entry) = unless_gone(entry, may_be_gone).map_err(describe_error)? else { break };
-            let Some(metadata) = unless_gone(entry.metadata(), true).map_err(describe_error)? else { continue };
+            let Some(metadata) = unless_gone(entry.metadata(), true).map_err(describe_error)? else {
+                continue;
+            };
             if metadata.is_dir() {
                 pending.extend(Some(entry.path()).filter(|path| left_out.as_ref() != Some(path)));
             } else if metadata.nlink() == 1 || linked.insert((metadata.dev(), metadata.ino())) {

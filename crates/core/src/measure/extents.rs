@@ -70,7 +70,8 @@ fn collect_extents(top: &Path, folder: &Path, found: &mut Vec<FileExtent>) -> io
                 at: extent.physical,
                 bytes: extent.length,
             };
-            found.extend(extents.into_iter().filter(|extent| extent.flags & NOWHERE == 0).map(to_file_extent));
+            found
+                .extend(extents.into_iter().filter(|extent| extent.flags & NOWHERE == 0).map(to_file_extent));
         }
     }
     Ok(())

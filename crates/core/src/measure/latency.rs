@@ -328,7 +328,10 @@ mod tests {
         }
         let direct = latencies_of(values);
         assert_eq!(merged.histogram(), direct.histogram());
-        assert_eq!((merged.sum_ns(), merged.min_ns, merged.max_ns), (direct.sum_ns(), direct.min_ns, direct.max_ns));
+        assert_eq!(
+            (merged.sum_ns(), merged.min_ns, merged.max_ns),
+            (direct.sum_ns(), direct.min_ns, direct.max_ns)
+        );
         // Floating-point sums of squares depend on the order of their summands.
         let (merged, direct) = (merged.summary().unwrap(), direct.summary().unwrap());
         assert!((merged.stdev_ns / direct.stdev_ns - 1.0).abs() < 1e-9);

@@ -25,14 +25,15 @@ impl MachineCounters {
         let device = device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
         let processors = allowed_processors().ok();
-        let processors =
-            processors.and_then(|numbers| Snapshot::read_numbered(&numbers).ok().map(|earlier| (numbers, earlier)));
+        let processors = processors
+            .and_then(|numbers| Snapshot::read_numbered(&numbers).ok().map(|earlier| (numbers, earlier)));
         MachineCounters { device, processors }
     }
 
     pub fn end(self) -> MachineUse {
-        let share_since =
-            |(numbers, earlier): (Vec<usize>, Snapshot)| Snapshot::read_numbered(&numbers).ok()?.since(&earlier);
+        let share_since = |(numbers, earlier): (Vec<usize>, Snapshot)| {
+            Snapshot::read_numbered(&numbers).ok()?.since(&earlier)
+        };
         MachineUse {
             processors: self.processors.and_then(share_since),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),

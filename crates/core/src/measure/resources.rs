@@ -175,7 +175,10 @@ mod tests {
         series.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
         let figure = |name: &str| series.figures[name].as_slice();
         assert_eq!((figure("reads_per_s"), figure("writes_per_s")), (&[10.0][..], &[0.0][..]));
-        assert_eq!((figure("read_bytes_per_s"), figure("written_bytes_per_s")), (&[2048.0][..], &[2048.0][..]));
+        assert_eq!(
+            (figure("read_bytes_per_s"), figure("written_bytes_per_s")),
+            (&[2048.0][..], &[2048.0][..])
+        );
         assert_eq!((figure("queue"), figure("busy_share")), (&[3.0][..], &[0.5][..]));
         assert_eq!((figure("memory_bytes"), figure("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
         assert_eq!(figure("processor_pressure"), [0.25]);

@@ -30,8 +30,12 @@ const ENGINE_RULE: RestRule =
 /// 1.2 s: server processes wake up many times a second, and the kernel counts their time in ticks of 10 ms, so that only a longer
 /// step shows how busy they are. Several may be one store. An eventfd, by which a thread wakes another, takes eight bytes: timers
 /// in Go programs write to one many times a second. Members of a cluster may send each other some 2 kB many times a second.
-const SERVER_RULE: RestRule =
-    RestRule { step: Duration::from_millis(400), quiet_steps: 3, idle_share: 0.1, idle_bytes_per_s: 16_000.0 };
+const SERVER_RULE: RestRule = RestRule {
+    step: Duration::from_millis(400),
+    quiet_steps: 3,
+    idle_share: 0.1,
+    idle_bytes_per_s: 16_000.0,
+};
 
 /// The shortest wait, for an idle store; `server` if a private server is one.
 pub fn shortest(server: bool) -> Duration {
@@ -42,7 +46,9 @@ pub fn shortest(server: bool) -> Duration {
 fn rest_rule(servers: usize) -> RestRule {
     match servers {
         0 => ENGINE_RULE,
-        servers => RestRule { idle_bytes_per_s: servers as f64 * SERVER_RULE.idle_bytes_per_s, ..SERVER_RULE },
+        servers => {
+            RestRule { idle_bytes_per_s: servers as f64 * SERVER_RULE.idle_bytes_per_s, ..SERVER_RULE }
+        }
     }
 }
 
@@ -148,7 +154,11 @@ mod tests {
         // Work begins the count anew.
         assert_eq!(wait_for_rest(3, &[false, false, true, false, false, false]), (true, 6));
         assert_eq!(wait_for_rest(3, &[true; 50]), (false, 51));
-        assert_eq!(wait_for_rest(3, &[false, false, true].repeat(9)), (false, 28), "it pauses, and is not at rest");
+        assert_eq!(
+            wait_for_rest(3, &[false, false, true].repeat(9)),
+            (false, 28),
+            "it pauses, and is not at rest"
+        );
     }
 
     #[test]
@@ -161,8 +171,12 @@ mod tests {
 
     #[test]
     fn work_of_another_thread_is_seen() {
-        let before =
-            ActivitySample { taken_at: Instant::now(), cpu: Duration::ZERO, written_bytes: 5, is_busy: false };
+        let before = ActivitySample {
+            taken_at: Instant::now(),
+            cpu: Duration::ZERO,
+            written_bytes: 5,
+            is_busy: false,
+        };
         let later = |cpu_ms: u64, written_bytes: u64, is_busy: bool| ActivitySample {
             taken_at: before.taken_at + Duration::from_millis(100),
             cpu: Duration::from_millis(cpu_ms),

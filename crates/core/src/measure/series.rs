@@ -266,7 +266,11 @@ mod tests {
         let mut others = Latencies::new().unwrap();
         others.record(5_000);
         second.push_second(&others, 2).unwrap();
-        assert_eq!(series.gathered.lock().unwrap().summaries.len(), 1, "the first second has been left by both");
+        assert_eq!(
+            series.gathered.lock().unwrap().summaries.len(),
+            1,
+            "the first second has been left by both"
+        );
         latencies.record(70);
         first.start -= Duration::from_millis(3_500);
         first.add_latencies(&latencies).unwrap();

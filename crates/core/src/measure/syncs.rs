@@ -257,7 +257,10 @@ mod tests {
                 with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
                 (-1, Some(libc::EBADF))
             );
-            assert_eq!(with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)), (-1, Some(libc::ENOENT)));
+            assert_eq!(
+                with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)),
+                (-1, Some(libc::ENOENT))
+            );
         }
         assert_eq!(
             File::open("/dev/null").unwrap().sync_all().unwrap_err().raw_os_error(),

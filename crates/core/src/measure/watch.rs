@@ -61,8 +61,9 @@ impl<'a> TrialMeter<'a> {
 
     /// To be called when the last operation has returned.
     pub fn burst(&mut self) {
-        let read_burst =
-            |meter: &mut DeviceMeter<'_>| meter.device.traffic().map(|now| meter.burst = now.since(&meter.before));
+        let read_burst = |meter: &mut DeviceMeter<'_>| {
+            meter.device.traffic().map(|now| meter.burst = now.since(&meter.before))
+        };
         if let Some(Err(error)) = self.device.as_mut().ok().map(read_burst) {
             self.device = Err(error.to_string());
         }

@@ -33,15 +33,18 @@ impl Pool {
     /// for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
         let describe_error = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
-        let mut files: Vec<_> =
-            std::fs::read_dir(directory).map_err(describe_error)?.collect::<Result<_, _>>().map_err(describe_error)?;
+        let mut files: Vec<_> = std::fs::read_dir(directory)
+            .map_err(describe_error)?
+            .collect::<Result<_, _>>()
+            .map_err(describe_error)?;
         files.sort_by_key(std::fs::DirEntry::file_name);
         let mut bytes = Vec::new();
         for file in files {
             let path = file.path();
             let remaining_bytes = OWN_TEXT_BYTES - bytes.len() as u64;
             if path.is_file() && remaining_bytes > 0 {
-                let result = plain_file(&path).and_then(|file| file.take(remaining_bytes).read_to_end(&mut bytes));
+                let result =
+                    plain_file(&path).and_then(|file| file.take(remaining_bytes).read_to_end(&mut bytes));
                 result.map_err(|error| format!("{}: {error}", path.display()))?;
             }
         }

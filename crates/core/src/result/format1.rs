@@ -61,7 +61,10 @@ fn recognize(sentence: String) -> LeftOutReason {
         LeftOutReason::OneSession { store: store(), threads },
     ];
     let current_sentence = sentence.replace("give space back", "reclaim space");
-    known.into_iter().find(|reason| reason.to_string() == current_sentence).unwrap_or(LeftOutReason::Sentence(sentence))
+    known
+        .into_iter()
+        .find(|reason| reason.to_string() == current_sentence)
+        .unwrap_or(LeftOutReason::Sentence(sentence))
 }
 
 /// The name that an axis of formats 1 and 2 has now.

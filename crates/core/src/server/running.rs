@@ -78,9 +78,8 @@ impl Address {
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         // Behind the host there is no user.
         let has_single_at_sign = !database.contains('@') && !query.contains('@');
-        let user_and_host = authority
-            .rsplit_once('@')
-            .or_else(|| Some((default.filter(|_| has_single_at_sign)?, authority)));
+        let user_and_host =
+            authority.rsplit_once('@').or_else(|| Some((default.filter(|_| has_single_at_sign)?, authority)));
         let (user, host) = user_and_host.ok_or_else(|| format!("the URL names no user: {form}"))?;
         if percent_decode_fully(user).contains([':', '\u{fe55}', '\u{ff1a}', ';', '/', '?']) {
             return Err(PASSWORD.into());
@@ -292,7 +291,8 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     if let Some(namespace) = namespace.filter(|_| start.elapsed() > SLOW) {
-        *unresponsive = Some(UnresponsiveServer { namespace, since: Instant::now(), message: message.clone() });
+        *unresponsive =
+            Some(UnresponsiveServer { namespace, since: Instant::now(), message: message.clone() });
     }
     Err(io::Error::other(UndroppedNamespace(message)))
 }
@@ -326,7 +326,8 @@ fn run_to_drop(folder: &Path) -> io::Result<String> {
         if start.elapsed() > LONGEST_DROP {
             child.kill()?;
             child.wait()?;
-            let name = ServerNamespace::read_note(folder)?.map_or_else(String::new, |namespace| namespace.name);
+            let name =
+                ServerNamespace::read_note(folder)?.map_or_else(String::new, |namespace| namespace.name);
             return Ok(format!("{name} could not be dropped within {} s", LONGEST_DROP.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -362,7 +363,10 @@ mod tests {
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
         let members = read("example+unix:///run/a,/run/b").unwrap();
-        assert_eq!(members.members().map(|member| member.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
+        assert_eq!(
+            members.members().map(|member| member.at.name()).collect::<Vec<_>>(),
+            ["/run/a", "/run/b"]
+        );
         let members = read("example://one:1,[::1]:2,three").unwrap();
         assert_eq!((members.name(), members.others[1].1), ("one:1, ::1:2, three".into(), None));
         assert_eq!(members.members().map(|member| member.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);

@@ -30,15 +30,18 @@ impl Evidence {
     /// was acknowledged; `None` if nothing was checked. Version and file systems are the first's.
     pub fn sum_torn(evidence: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
         let with_guarantee = || evidence.iter().filter(|entry| entry.guarantee == guarantee);
-        let is_harmed =
-            |entry: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && entry.count(harm) > 0);
+        let is_harmed = |entry: &&Evidence| {
+            Harm::ALL.into_iter().any(|harm| harm != Harm::Created && entry.count(harm) > 0)
+        };
         let is_only_torn_harmed = with_guarantee().any(|entry| is_harmed(&entry))
             && with_guarantee().filter(is_harmed).all(|entry| entry.torn);
-        with_guarantee().filter(|entry| entry.torn || !is_only_torn_harmed).cloned().reduce(|sum, other| Evidence {
-            states: sum.states + other.states,
-            harms: std::array::from_fn(|harm| Some(sum.harms[harm]? + other.harms[harm]?)),
-            torn: sum.torn && other.torn,
-            ..sum
+        with_guarantee().filter(|entry| entry.torn || !is_only_torn_harmed).cloned().reduce(|sum, other| {
+            Evidence {
+                states: sum.states + other.states,
+                harms: std::array::from_fn(|harm| Some(sum.harms[harm]? + other.harms[harm]?)),
+                torn: sum.torn && other.torn,
+                ..sum
+            }
         })
     }
 
@@ -108,8 +111,9 @@ mod tests {
         let cuts = "power: of 1,600 power cuts with half-written pages";
         let expected = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
         assert_eq!(evidence.describe(), format!("{cuts} {expected}"));
-        let dangers =
-            |guarantee, harms| Evidence { guarantee, harms, ..evidence.clone() }.dangers().collect::<Vec<_>>();
+        let dangers = |guarantee, harms| {
+            Evidence { guarantee, harms, ..evidence.clone() }.dangers().collect::<Vec<_>>()
+        };
         assert_eq!(dangers(Guarantee::Power, evidence.harms), [Harm::ByHand]);
         let unknown = [Some(0), Some(2), None, Some(0), Some(0)];
         assert!(
@@ -122,15 +126,21 @@ mod tests {
         let harmless = Evidence { harms: [Some(0); 5], torn: false, ..evidence.clone() };
         let expected = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
         assert_eq!(harmless.describe(), expected);
-        let describe_sum = |entries: &[Evidence]| Evidence::sum_torn(entries, Guarantee::Power).unwrap().describe();
+        let describe_sum =
+            |entries: &[Evidence]| Evidence::sum_torn(entries, Guarantee::Power).unwrap().describe();
         let unclear = Evidence { harms: unknown, torn: false, ..evidence.clone() };
         let expected = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
         assert_eq!(describe_sum(&[harmless.clone(), unclear]), expected);
         let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..harmless };
-        assert_eq!(describe_sum(&[created.clone(), evidence.clone()]), evidence.describe(), "only torn pages did harm");
+        assert_eq!(
+            describe_sum(&[created.clone(), evidence.clone()]),
+            evidence.describe(),
+            "only torn pages did harm"
+        );
         let torn_while_created = Evidence { torn: true, ..created.clone() };
         assert!(
-            describe_sum(&[created, torn_while_created.clone()]).contains("of 3,200 power cuts 6 broke while it was created")
+            describe_sum(&[created, torn_while_created.clone()])
+                .contains("of 3,200 power cuts 6 broke while it was created")
         );
         assert_eq!(Evidence::sum_torn(&[torn_while_created], Guarantee::Process), None);
         assert!(

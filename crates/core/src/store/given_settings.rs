@@ -17,7 +17,8 @@ pub struct GivenSettings<'a> {
 impl<'a> GivenSettings<'a> {
     /// Takes the settings of `options`. Fails with [`StoreError::BadSetting`] when one of them is not in `known`.
     pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<GivenSettings<'a>> {
-        let unknown_name = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
+        let unknown_name =
+            options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
         match unknown_name {
             None => Ok(GivenSettings { options }),
             Some(name) => {

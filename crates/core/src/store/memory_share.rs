@@ -24,7 +24,15 @@ impl MemoryShare {
     /// One part in `denominator`.
     pub const fn one_in(denominator: u64, says: &'static str, source: &'static str) -> MemoryShare {
         let format: fn(u64) -> String = |bytes| bytes.to_string();
-        MemoryShare { part: (1, denominator), step: 1, by_session: false, only_with: None, says, source, format }
+        MemoryShare {
+            part: (1, denominator),
+            step: 1,
+            by_session: false,
+            only_with: None,
+            says,
+            source,
+            format,
+        }
     }
 
     /// Takes this number of parts.

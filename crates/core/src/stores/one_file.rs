@@ -165,7 +165,11 @@ impl OneFile {
             let _ = self.remove_temporary();
         }
         replaced?;
-        if is_synced { self.directory.sync_all().map_err(StoreError::io("sync the directory")) } else { Ok(()) }
+        if is_synced {
+            self.directory.sync_all().map_err(StoreError::io("sync the directory"))
+        } else {
+            Ok(())
+        }
     }
 
     fn remove_temporary(&self) -> Result<()> {

@@ -33,8 +33,13 @@ pub struct Columns {
 
 impl Columns {
     /// The columns of a file without a header: time, operation, key, size.
-    pub const WITHOUT_HEADER: Columns =
-        Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), column_count: 4 };
+    pub const WITHOUT_HEADER: Columns = Columns {
+        time: Some((0, Some(SECOND_NS))),
+        operation: 1,
+        key: (2, false),
+        size: Some(3),
+        column_count: 4,
+    };
 
     /// The columns that a header names; `None` if it is no header.
     pub fn from_header(names: &[String]) -> Option<Columns> {
@@ -87,12 +92,17 @@ impl Columns {
     /// A mistake in them.
     pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<ParsedLine, String> {
         let field = |index: usize, name: &str| {
-            let missing =
-                || format!("it has {} columns and no {name}, which would be column {}", fields.len(), index + 1);
+            let missing = || {
+                format!("it has {} columns and no {name}, which would be column {}", fields.len(), index + 1)
+            };
             fields.get(index).map(<[u8]>::trim_ascii).ok_or_else(missing)
         };
         if fields.iter().skip(self.column_count).any(|field| !field.trim_ascii().is_empty()) {
-            return Err(format!("it has {} columns, and the first line has {}", fields.len(), self.column_count));
+            return Err(format!(
+                "it has {} columns, and the first line has {}",
+                fields.len(),
+                self.column_count
+            ));
         }
         let word = find_operation(Form::Csv, field(self.operation, "operation")?)?;
         let time_ns = match self.time {
@@ -209,8 +219,8 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     }
     let operation_number = parse_number(operation, "operation")?;
     let word = usize::try_from(operation_number).ok().and_then(|index| operation::ROCKSDB.get(index));
-    let word =
-        word.ok_or_else(|| format!("trace_analyzer has no operation {operation_number}: they go from 0 to 8"))?;
+    let word = word
+        .ok_or_else(|| format!("trace_analyzer has no operation {operation_number}: they go from 0 to 8"))?;
     let family = parse_number(family, "column family")?;
     key.clear();
     if family != 0 {
@@ -271,7 +281,8 @@ fn parse_decimal(text: &[u8], unit_ns: u64) -> Result<u64, String> {
         Some(point) => (&text[..point], &text[point + 1..]),
         None => (text, &b""[..]),
     };
-    let mut time_ns = to_nanoseconds(parse_number(if whole.is_empty() { b"0" } else { whole }, "time")?, unit_ns)?;
+    let mut time_ns =
+        to_nanoseconds(parse_number(if whole.is_empty() { b"0" } else { whole }, "time")?, unit_ns)?;
     let mut digit_ns = unit_ns;
     for digit in fraction {
         if !digit.is_ascii_digit() {
@@ -317,7 +328,10 @@ mod tests {
     fn a_line_of_trace_analyzer_has_a_key_in_hexadecimal() {
         let mut key = Vec::new();
         let parsed = rocksdb(b"0x00FFa1 5 0 37 1594838400000123", &mut key).unwrap();
-        assert_eq!((parsed.time_ns, parsed.size, parsed.word.name), (1_594_838_400_000_123_000, Some(37), "merge"));
+        assert_eq!(
+            (parsed.time_ns, parsed.size, parsed.word.name),
+            (1_594_838_400_000_123_000, Some(37), "merge")
+        );
         assert_eq!(key, [0, 255, 0xa1]);
         let parsed = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
         assert_eq!((parsed.word.does, parsed.size), (TraceOperation::Scan, Some(1)));
@@ -370,7 +384,10 @@ mod tests {
         assert_eq!((headerless.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
         let longer = csv::ByteRecord::from(vec!["0.5", "set", "a", "3", "40"]);
         assert!(
-            headerless.read(&longer, &mut key).unwrap_err().contains("has 5 columns, and the first line has 4")
+            headerless
+                .read(&longer, &mut key)
+                .unwrap_err()
+                .contains("has 5 columns, and the first line has 4")
         );
         assert!(!parse_header("key,op").unwrap().has_times() && parse_header("a,b").is_none());
     }

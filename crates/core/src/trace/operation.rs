@@ -85,7 +85,11 @@ pub static ROCKSDB: [OperationName; 9] = [
     operation_name("single_delete", TraceOperation::Remove, ""),
     operation_name("range_delete", TraceOperation::Skip, "the trace does not say where the range ends"),
     operation_name("merge", TraceOperation::Modify, APPENDED),
-    operation_name("iterator_Seek", TraceOperation::Scan, "the trace does not say how many records were read: one is"),
+    operation_name(
+        "iterator_Seek",
+        TraceOperation::Scan,
+        "the trace does not say how many records were read: one is",
+    ),
     operation_name("iterator_SeekForPrev", TraceOperation::Skip, "stores here scan upwards only"),
     operation_name("multiget", TraceOperation::Get, "each key is read alone"),
 ];

@@ -136,7 +136,8 @@ impl Reader {
         }
         let parsed = self.lines.next(self.form, &mut self.key, &mut self.line_number);
         let line = self.line_number;
-        let parsed = parsed.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
+        let parsed =
+            parsed.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
         let Some(ParsedLine { time_ns, word, size }) = parsed else { return Ok(None) };
         if self.position == 0 {
             (self.first_ns, self.latest_ns) = (time_ns, time_ns);
@@ -279,7 +280,8 @@ mod tests {
             ));
         }
         let mut reader = reader.rewind()?;
-        let second_count = std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
+        let second_count =
+            std::iter::from_fn(|| reader.next_entry().unwrap().map(|entry| entry.position)).count();
         assert_eq!(second_count, entries.len());
         Ok(entries)
     }
@@ -300,15 +302,18 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named() {
-        let error =
-            read_entries("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default()).unwrap_err();
+        let error = read_entries("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default())
+            .unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("fetch"), "{error}");
-        let error = read_entries("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
+        let error =
+            read_entries("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
         assert!(read_entries("", ReaderOptions::default()).unwrap_err().contains("is empty"));
-        let error =
-            read_entries("0,get,a,1\n", ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() })
-                .unwrap_err();
+        let error = read_entries(
+            "0,get,a,1\n",
+            ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() },
+        )
+        .unwrap_err();
         assert!(error.contains("seven columns"), "{error}");
         assert!(Reader::open(Path::new("/nonexistent/trace"), ReaderOptions::default()).is_err());
         assert!(Reader::open(Path::new("/dev/null"), ReaderOptions::default()).is_err());

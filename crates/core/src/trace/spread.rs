@@ -61,7 +61,8 @@ impl Spread {
         if position_in_group == count || entry.time_ns != *group_ns {
             (*group_ns, *count, *position_in_group) = (entry.time_ns, scout.count()?, 0);
         }
-        let offset_ns = (u128::from(SECOND_NS) * u128::from(*position_in_group) / u128::from((*count).max(1))) as u64;
+        let offset_ns =
+            (u128::from(SECOND_NS) * u128::from(*position_in_group) / u128::from((*count).max(1))) as u64;
         *position_in_group += 1;
         Ok(Some(Entry { time_ns: entry.time_ns + offset_ns, ..entry }))
     }

@@ -129,7 +129,11 @@ impl Summary {
     ///
     /// # Errors
     /// A sentence that names the file, when it can't be read.
-    pub fn read(path: &Path, options: ReaderOptions, is_over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
+    pub fn read(
+        path: &Path,
+        options: ReaderOptions,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Option<Summary>, String> {
         const CHECK_INTERVAL: u64 = 1 << 16;
         let mut reader = Reader::open(path, options)?;
         let mut counts = SummaryCounts::new()?;
@@ -226,7 +230,8 @@ impl SummaryCounts {
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
         let touched_records = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let KeyTally { keys, key_bytes, value_bytes } = self.census.records_touched_up_to(operations, unknown);
+            let KeyTally { keys, key_bytes, value_bytes } =
+                self.census.records_touched_up_to(operations, unknown);
             TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
         };
         let share = |(word, count): &(&'static OperationName, u64)| Share {
@@ -319,7 +324,14 @@ impl SizeCounts {
         }
         let quantile_size = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
         let mean = *sum as f64 / histogram.len() as f64;
-        Sizes { mean, min: *min, p50: quantile_size(0.5), p90: quantile_size(0.9), p99: quantile_size(0.99), max: *max }
+        Sizes {
+            mean,
+            min: *min,
+            p50: quantile_size(0.5),
+            p90: quantile_size(0.9),
+            p99: quantile_size(0.99),
+            max: *max,
+        }
     }
 }
 

@@ -16,7 +16,8 @@ pub fn exponent(counts: &[u64]) -> Option<f64> {
     }
     let logs: Vec<f64> = (1..=counts.len()).map(|rank| (rank as f64).ln()).collect();
     let total: f64 = counts.iter().map(|count| *count as f64).sum();
-    let observed_mean_log = counts.iter().zip(&logs).map(|(count, log)| *count as f64 * log).sum::<f64>() / total;
+    let observed_mean_log =
+        counts.iter().zip(&logs).map(|(count, log)| *count as f64 * log).sum::<f64>() / total;
     let mean_log = |s: f64| {
         let (mut weights, mut sum) = (0.0, 0.0);
         for log in &logs {

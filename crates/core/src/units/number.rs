@@ -56,8 +56,9 @@ fn without_commas(whole: &str) -> Option<String> {
     let is_digit_group = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
         lengths.contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let is_grouped = groups.next().is_some_and(|first| is_digit_group(first, 1..=3) && !first.starts_with('0'))
-        && groups.all(|group| is_digit_group(group, 3..=3));
+    let is_grouped =
+        groups.next().is_some_and(|first| is_digit_group(first, 1..=3) && !first.starts_with('0'))
+            && groups.all(|group| is_digit_group(group, 3..=3));
     is_grouped.then(|| whole.replace(',', ""))
 }
 
@@ -151,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_comma_separates_values_unless_it_can_only_group_thousands() {
-        let is_good = |text: &str| parse_scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
+        let is_good =
+            |text: &str| parse_scaled(text, 1, true).is_some_and(|number| (1..=100_000).contains(&number));
         let split = |text: &str| split_list(text, is_good);
         for (text, expected) in [
             ("100", &["100"][..]),

@@ -151,7 +151,8 @@ impl ExpectedRecords {
             let version = self.versions[thread].get(position)?;
             Some(((position * threads + thread) as u64, *version))
         };
-        (0..longest).flat_map(move |position| (0..threads).filter_map(move |thread| record_at(position, thread)))
+        (0..longest)
+            .flat_map(move |position| (0..threads).filter_map(move |thread| record_at(position, thread)))
     }
 
     /// Versions are counted modulo 256: a record updated 256 times looks untouched.

@@ -60,8 +60,7 @@ impl<'a> Bench<'a> {
     /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
     /// the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
-        let syncs =
-            self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
+        let syncs = self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
         Ok(syncs.map(|syncs| self.syncs_before + syncs))
     }
 

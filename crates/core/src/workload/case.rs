@@ -124,7 +124,8 @@ impl Case<'_> {
 
     /// How many of `held_bytes` its store keeps in memory alone: all, if it has nowhere else for them.
     pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
-        let in_memory = self.capabilities().is_some_and(|capabilities| capabilities.keeps && !capabilities.persists);
+        let in_memory =
+            self.capabilities().is_some_and(|capabilities| capabilities.keeps && !capabilities.persists);
         if in_memory { held_bytes } else { 0.0 }
     }
 

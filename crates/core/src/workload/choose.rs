@@ -60,7 +60,8 @@ impl Chooser {
     pub fn fill(&mut self, chosen: &mut [u64], known: &[u8]) {
         let count = known.len() as u64;
         chosen.fill_with(|| self.choose_below(count));
-        let checksum = chosen.iter().fold(0, |checksum, index| checksum ^ known.get(*index as usize).unwrap_or(&0));
+        let checksum =
+            chosen.iter().fold(0, |checksum, index| checksum ^ known.get(*index as usize).unwrap_or(&0));
         std::hint::black_box(checksum);
     }
 }

@@ -292,7 +292,8 @@ impl<'a> Driver<'a> {
             }
             completed += 1;
         }
-        for (planned, ticks) in planned[..completed].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
+        for (planned, ticks) in
+            planned[..completed].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
         {
             let record = self.recorder.kind_record_mut(planned.operation as usize);
             record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
@@ -417,13 +418,17 @@ impl<'a> Driver<'a> {
     ) -> Result<(), WorkloadError> {
         if self.visit == Visit::Touch && !self.copied {
             let read_buffer = &mut self.read_buffer;
-            session.get(key, &mut |value| read_buffer.copy(value)).map_err(|error| store_error(planned, key, &error))?;
+            session
+                .get(key, &mut |value| read_buffer.copy(value))
+                .map_err(|error| store_error(planned, key, &error))?;
         }
         let value = if self.copied { session.copied() } else { self.read_buffer.value() }.unwrap_or_default();
         if !self.records.is_value(planned.index, planned.version, value) {
             let expected = self.records.value_length(planned.index, planned.version);
-            let fault =
-                format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.read_buffer.length);
+            let fault = format!(
+                "is wrong: {} bytes, but {expected} were written, or other bytes",
+                self.read_buffer.length
+            );
             return Err(wrong_data(planned, key, &fault));
         }
         self.recorder.kind_record_mut(Operation::Get as usize).value_bytes += value.len() as u64;

@@ -105,11 +105,8 @@ pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result
         (false, true) => "after its process was killed and one of its machines was lost",
     };
     let failure = if undone { Failure::Unsynced } else { Failure::WrongData };
-    let error_after_kill = |message: String| WorkloadError {
-        failure,
-        message: format!("{message} {when}"),
-        operation: None,
-    };
+    let error_after_kill =
+        |message: String| WorkloadError { failure, message: format!("{message} {when}"), operation: None };
     let store = open(context, Step::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => {
             TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop })
@@ -128,7 +125,8 @@ pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result
     drop(session);
     let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     if count != expected_records.len() as u64 {
-        let message = format!("the store counts {count} records, but {} were acknowledged", expected_records.len());
+        let message =
+            format!("the store counts {count} records, but {} were acknowledged", expected_records.len());
         return Err(error_after_kill(message).into());
     }
     Ok(store.close().map_err(|error| WorkloadError::store("closing the store", &error))?)

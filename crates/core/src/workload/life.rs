@@ -91,10 +91,12 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, is_scannable: keeps && order, holds_reader };
     aging.probe(&trial.bench, concurrent_worker.as_ref())?;
-    let outcome = aging.age(&trial.bench, (&workers, concurrent_worker.as_mut()), &mut batch, &mut acknowledged)?;
+    let outcome =
+        aging.age(&trial.bench, (&workers, concurrent_worker.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let mut workers: Vec<LifeWorker<'_>> = workers.into_iter().map(into_worker).collect();
-    let concurrent_writes = concurrent_worker.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
+    let concurrent_writes =
+        concurrent_worker.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
     note_writes(&outcome, &workers, concurrent_worker.as_ref(), &mut acknowledged);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
@@ -106,7 +108,8 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         &records,
         spec.seed,
     );
-    let audit_while_open = |trial: &mut SettledTrial<'_>| remaining.audit(&mut trial.bench, false, AuditOpening::Open);
+    let audit_while_open =
+        |trial: &mut SettledTrial<'_>| remaining.audit(&mut trial.bench, false, AuditOpening::Open);
     let audit_open = (keeps && !persists).then(|| audit_while_open(&mut trial)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
@@ -114,16 +117,19 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let pieces = bench.outside_location().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let stored = remaining.stored();
     let space_reclaim = is_persistent.then(|| remaining.reclaim_space(&mut bench, &work)).transpose()?;
-    let audit_anew = is_persistent.then(|| remaining.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
+    let audit_anew =
+        is_persistent.then(|| remaining.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
     let find_warnings = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
     let warnings = if keeps { find_warnings() } else { Vec::new() };
-    let written = workers.iter().fold(outcome.loaded.plus(concurrent_writes), |sum, worker| sum.plus(worker.written));
+    let written =
+        workers.iter().fold(outcome.loaded.plus(concurrent_writes), |sum, worker| sum.plus(worker.written));
     let bursts = sum_bursts(&mut workers, &work)?;
     let (operations, rounds) = results(&workers, outcome.tenths)?;
     let sum_calls = |calls_of: fn(&LifeWorker<'_>) -> CallStatistics| {
         workers.iter().map(calls_of).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (during, otherwise) = (sum_calls(|worker| worker.watch.during), sum_calls(|worker| worker.watch.otherwise));
+    let (during, otherwise) =
+        (sum_calls(|worker| worker.watch.during), sum_calls(|worker| worker.watch.otherwise));
     Ok(Measurements {
         load: outcome.load,
         operations,
@@ -231,7 +237,11 @@ impl<'a> Aging<'a> {
     }
 
     /// Checks that the open store has a reader or a backup, if one is wanted.
-    fn probe(self, bench: &Bench<'_>, concurrent_worker: Option<&ConcurrentWorker<'_>>) -> Result<(), TrialError> {
+    fn probe(
+        self,
+        bench: &Bench<'_>,
+        concurrent_worker: Option<&ConcurrentWorker<'_>>,
+    ) -> Result<(), TrialError> {
         let store = bench.store()?;
         if let Some(concurrent_worker) = concurrent_worker
             && !concurrent_worker.is_possible(store)?

@@ -41,7 +41,8 @@ pub fn load(
     if total_records == Some(0) {
         return Ok((load, written));
     }
-    let (mut batches, mut progress) = (0, total_records.map(|total| ProgressReporter::new(ProgressKind::Loading, total)));
+    let (mut batches, mut progress) =
+        (0, total_records.map(|total| ProgressReporter::new(ProgressKind::Loading, total)));
     let before = Snapshot::now();
     loop {
         batch.clear();

@@ -111,8 +111,13 @@ mod tests {
     fn what_is_not_timed_makes_nothing_late_and_takes_no_lateness_away() {
         let clock = Clock::new();
         // Moments at 1000, 1100, 1200, ...
-        let mut pacer =
-            Pacer { start: 1000, interval_ticks: 100.0, next_operation: 1, stood_still: 0, stopped: Arc::default() };
+        let mut pacer = Pacer {
+            start: 1000,
+            interval_ticks: 100.0,
+            next_operation: 1,
+            stood_still: 0,
+            stopped: Arc::default(),
+        };
         pacer.make_room_for(1010, 1090);
         assert_eq!((pacer.moment(), pacer.stood_still()), (1100, 0), "there was time for it");
         pacer.make_room_for(1010, 1150);

@@ -244,10 +244,14 @@ mod tests {
             ("speed", "0.5"),
             ("visit", "touch"),
         ];
-        let parameters = texts.iter().fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
+        let parameters = texts
+            .iter()
+            .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
         let json = serde_json::to_string(&parameters).unwrap();
         assert_eq!(serde_json::from_str::<Parameters>(&json).unwrap(), parameters, "{json}");
-        texts.iter().for_each(|(name, text)| assert_eq!(parameters.text(name).as_deref(), Some(*text), "{name}"));
+        texts
+            .iter()
+            .for_each(|(name, text)| assert_eq!(parameters.text(name).as_deref(), Some(*text), "{name}"));
         let shorter =
             Parameters::default().with("limit", "1M").unwrap().with("bursts", "10%, 2000/s").unwrap();
         assert_eq!(

@@ -100,7 +100,10 @@ impl<const N: usize> Recorder<N> {
     }
 
     pub fn merge(&mut self, other: &Recorder<N>) -> Result<(), String> {
-        self.records.iter_mut().zip(&other.records).try_for_each(|(record, other_record)| record.merge(other_record))
+        self.records
+            .iter_mut()
+            .zip(&other.records)
+            .try_for_each(|(record, other_record)| record.merge(other_record))
     }
 
     /// The sum over all threads. Fails when there is none.

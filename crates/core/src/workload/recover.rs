@@ -78,7 +78,9 @@ pub fn run(
             let result =
                 store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
-            report(&result.map_or_else(failure_message, |()| RecoveryMessage::Opened(Reopening { close_ns, ..reopening })))
+            report(&result.map_or_else(failure_message, |()| {
+                RecoveryMessage::Opened(Reopening { close_ns, ..reopening })
+            }))
         }
         RecoverEnd::Killed => {
             report(&RecoveryMessage::Opened(reopening))?;
@@ -87,7 +89,9 @@ pub fn run(
         RecoverEnd::Cut => {
             let journal_check = journal.and_then(|()| kill::check_journal());
             report(
-                &journal_check.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(reopening)),
+                &journal_check
+                    .clone()
+                    .map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(reopening)),
             )?;
             if journal_check.is_ok() {
                 kill::undo()?;
@@ -97,7 +101,10 @@ pub fn run(
     }
 }
 
-fn open_and_work(context: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), TrialError> {
+fn open_and_work(
+    context: &TrialContext<'_>,
+    part: RecoverPart,
+) -> Result<(Box<dyn Store>, Reopening), TrialError> {
     if part.is_cold {
         page_cache::fill_with_program()
             .map_err(|error| TrialError::harness(format!("reading the program into memory: {error}")))?;
@@ -119,7 +126,9 @@ fn open_and_work(context: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<d
         reopening.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(write_start_ns);
     }
     reopening.read_bytes = before.until_now().read_bytes;
-    reopening.fetched_bytes = fetched_before.zip(fetched_bytes().ok()).map(|(fetched_before, after)| after.saturating_sub(fetched_before));
+    reopening.fetched_bytes = fetched_before
+        .zip(fetched_bytes().ok())
+        .map(|(fetched_before, after)| after.saturating_sub(fetched_before));
     reopening.memory_bytes = base.zip(resident()).map(|(base, after)| after.saturating_sub(base));
     add_records(&mut *session, part.records..part.records + part.adds)?;
     drop(session);
@@ -165,8 +174,9 @@ fn add_records(session: &mut dyn Session, records: Range<u64>) -> Result<(), Wor
     let Range { mut start, end } = records;
     while start < end {
         let batch_end = (start + BATCH).min(end);
-        let owned: Vec<(String, Vec<u8>)> =
-            (start..batch_end).map(|record| (record_key(record), record_value(record, 0, MOST_BYTES))).collect();
+        let owned: Vec<(String, Vec<u8>)> = (start..batch_end)
+            .map(|record| (record_key(record), record_value(record, 0, MOST_BYTES)))
+            .collect();
         let batch: Vec<(&[u8], &[u8])> =
             owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
         session.insert_batch(&batch).map_err(|error| WorkloadError::store("adding records", &error))?;

@@ -115,9 +115,9 @@ fn count_stored(work: &ShopParameters, shop_run: &ShopRun, purchases: &[u64]) ->
 
 /// The records handed to the store: data, orders, and stock as four bytes.
 fn count_written(shop_run: &ShopRun, workers: &[ShopWorker<'_>]) -> WrittenRecords {
-    let (new_orders, writes) = workers
-        .iter()
-        .fold((0, 0), |(new_orders, writes), worker| (new_orders + worker.purchases(), writes + worker.writes()));
+    let (new_orders, writes) = workers.iter().fold((0, 0), |(new_orders, writes), worker| {
+        (new_orders + worker.purchases(), writes + worker.writes())
+    });
     // Each transaction that writes changes a stock; a purchase is an order, too.
     let records = new_orders + writes;
     shop_run.loaded.plus(WrittenRecords {

@@ -96,7 +96,11 @@ mod tests {
     fn a_count_of_all_is_held_to_all() {
         let inserts = |writes, threads| AcknowledgedWrites { kind: "inserts", writes, threads, syncs: None };
         let acknowledged = [inserts(100, 1), inserts(50, 1)];
-        assert!(check_all(&acknowledged, 150).is_ok() && check_all(&acknowledged, 149).is_err() && check_all(&[], 0).is_ok());
+        assert!(
+            check_all(&acknowledged, 150).is_ok()
+                && check_all(&acknowledged, 149).is_err()
+                && check_all(&[], 0).is_ok()
+        );
         assert!(check_all(&[inserts(100, 4)], 25).is_ok() && check_all(&[inserts(100, 4)], 24).is_err());
     }
 

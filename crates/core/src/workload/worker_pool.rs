@@ -126,7 +126,8 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
             };
             let mut is_connected = ready.send(Ok(())).is_ok();
             while is_connected && let Ok(order) = order_receiver.recv() {
-                is_connected = part_sender.send(run_worker(barrier, worker, number, &mut handle, order)).is_ok();
+                is_connected =
+                    part_sender.send(run_worker(barrier, worker, number, &mut handle, order)).is_ok();
             }
         };
         thread::Builder::new()
@@ -150,8 +151,10 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
             thread.orders.send(order).map_err(|_| thread_gone_error())?;
         }
         let first_part = run_worker(self.barrier, self.worker, 0, &mut self.handle, order);
-        let other_parts =
-            self.others.iter().map(|thread| thread.parts.recv().unwrap_or_else(|_| Err(thread_gone_error().into())));
+        let other_parts = self
+            .others
+            .iter()
+            .map(|thread| thread.parts.recv().unwrap_or_else(|_| Err(thread_gone_error().into())));
         let mut parts: Vec<_> = std::iter::once(first_part).chain(other_parts).collect();
         if let Some(first) = self.barrier.first_to_fail() {
             let failed_part = parts.remove(first.min(parts.len() - 1));
@@ -170,7 +173,8 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     order: O,
 ) -> Result<TimedPart, L::Failed> {
     let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
+    let result =
+        catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
     if result.is_err() {
         barrier.stop(number);
     }
@@ -179,8 +183,10 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
 
 /// The message of a panic in the store or the harness.
 fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
-    let text =
-        payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let message =
         text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
     WorkloadError { failure: Failure::Crashed, message, operation: None }

@@ -113,9 +113,11 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let open_audit = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
     let rounds = summarize_rounds(&shared, &recorders, &rounds_run)?;
-    let collect_warnings = || warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk);
+    let collect_warnings =
+        || warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk);
     let warnings = if keeps { collect_warnings() } else { Vec::new() };
-    let reopened_audit = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
+    let reopened_audit =
+        (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
     let operations = results(&shared, &Recorder::sum(recorders.iter().cloned())?, &total)?;
     Ok(Measurements {
         written: Some(rounds_run.loaded.plus(written)),
@@ -166,7 +168,12 @@ fn summarize_rounds(
 }
 
 /// Warnings about disk figures, at the end and over the rounds.
-fn warnings(data: Data, stored: &StoredRecords, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Warning> {
+fn warnings(
+    data: Data,
+    stored: &StoredRecords,
+    (load, rounds): (&Load, &[Round]),
+    disk: &Disk,
+) -> Vec<Warning> {
     let mut warnings = audit::warnings(data, stored, disk);
     let holds_less =
         |first: &Round| first.disk.allocated_bytes > 0 && first.disk.allocated_bytes < load.value_bytes;
@@ -191,7 +198,8 @@ fn results(
     round: &rounds::YcsbRound,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let main_kind = shared.definition().main_kind();
-    let overall = result(OVERALL, &recorder::merge_all(recorder).map_err(WorkloadError::harness)?, shared, round)?;
+    let overall =
+        result(OVERALL, &recorder::merge_all(recorder).map_err(WorkloadError::harness)?, shared, round)?;
     let mut results = vec![OperationResult { counters: Some(round.counters.clone()), ..overall }];
     for kind in Kind::ALL {
         let record = recorder::merge_kind(recorder, kind).map_err(WorkloadError::harness)?;

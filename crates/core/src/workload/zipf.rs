@@ -59,7 +59,8 @@ impl Zipf {
         // The high bits choose the column, the low ones, as good as independent of them, between its two buckets.
         let chosen = scale_below(number, self.table.len() as u64) as usize;
         let column = self.table[chosen];
-        let bucket = &self.buckets[if number as u32 <= column.threshold { chosen } else { column.alias as usize }];
+        let bucket =
+            &self.buckets[if number as u32 <= column.threshold { chosen } else { column.alias as usize }];
         if bucket.length == 1 { bucket.first } else { self.random_in_bucket(bucket, random) }
     }
 
@@ -69,7 +70,9 @@ impl Zipf {
             let number = random.next_u64();
             let rank = bucket.first + scale_below(number, bucket.length);
             let chance = f64::from(number as u32) / f64::from(u32::MAX);
-            if chance <= bucket.sure_chance || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent) {
+            if chance <= bucket.sure_chance
+                || chance <= (bucket.first as f64 / rank as f64).powf(self.exponent)
+            {
                 return rank;
             }
         }

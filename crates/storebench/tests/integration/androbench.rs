@@ -24,10 +24,9 @@ fn trial(
 ) -> std::result::Result<Measurements, TrialError> {
     let common = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
     let find_axis = |name: &str| Axis::find(name).unwrap();
-    let cell = common
-        .iter()
-        .chain(values)
-        .fold(Cell::default(), |cell, (axis, text)| cell.with(find_axis(axis), find_axis(axis).read(text).unwrap()));
+    let cell = common.iter().chain(values).fold(Cell::default(), |cell, (axis, text)| {
+        cell.with(find_axis(axis), find_axis(axis).read(text).unwrap())
+    });
     let workload: Workload = "androbench".parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
@@ -72,8 +71,11 @@ fn every_row_is_there_and_every_transaction_is_counted() {
     for statements in ["1", "3"] {
         let wal = [("journal_mode", "WAL"), ("synchronous", "FULL"), ("page_size", "1024")];
         let measured = trial(sqlite(), &[("statements", statements)], &wal).unwrap();
-        let counts: Vec<_> =
-            measured.operations.iter().map(|operation| (operation.operation.as_str(), operation.count, operation.errors)).collect();
+        let counts: Vec<_> = measured
+            .operations
+            .iter()
+            .map(|operation| (operation.operation.as_str(), operation.count, operation.errors))
+            .collect();
         assert_eq!(counts, [("insert", 20, 0), ("update", 20, 0), ("delete", 20, 0)]);
         let audit = measured.audit.unwrap();
         assert_eq!((measured.stored.records, audit.records, audit.reopened), (50, 50, 2));
@@ -231,7 +233,8 @@ impl SqlSession for LiarSession<'_> {
         Ok(prepared)
     }
     fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
-        let is_dropped = self.texts.iter().any(|(prepared, sql)| *prepared == statement && self.lie.drops(sql));
+        let is_dropped =
+            self.texts.iter().any(|(prepared, sql)| *prepared == statement && self.lie.drops(sql));
         // The tenth of them. (Inserts are of the last statement that was prepared of their kind: rows that are loaded count.)
         if is_dropped && self.runs.fetch_add(1, Ordering::Relaxed) == 9 {
             return Ok(if self.lie.0 == 3 { 0 } else { 1 });

@@ -187,7 +187,13 @@ fn run_file(file: &str) {
     };
     std::thread::scope(|scope| (0..CASES_AT_ONCE).for_each(|_| drop(scope.spawn(work))));
     let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{} of {} cases failed\n{}", failures.len(), cases.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases failed\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
 }
 
 /// A case under way.
@@ -374,14 +380,19 @@ impl Play {
             ["out"] => assert!(contains_text(&last_output().out, text), "it is missing\n{}", last_output()),
             ["err"] => assert!(contains_text(&last_output().err, text), "it is missing\n{}", last_output()),
             ["says"] => assert_eq!(join_words(&last_output().out), text, "{}", last_output()),
-            ["no", "out"] => assert!(!contains_text(&last_output().out, text), "it is there\n{}", last_output()),
-            ["no", "err"] => assert!(!contains_text(&last_output().err, text), "it is there\n{}", last_output()),
+            ["no", "out"] => {
+                assert!(!contains_text(&last_output().out, text), "it is there\n{}", last_output())
+            }
+            ["no", "err"] => {
+                assert!(!contains_text(&last_output().err, text), "it is there\n{}", last_output())
+            }
             ["keep"] => self.noted_files = self.scratch.contents(),
             ["kept"] => {
                 let now = self.scratch.contents();
                 let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
                 assert_eq!(names(&now), names(&self.noted_files));
-                now.iter().for_each(|(path, bytes)| assert!(self.noted_files[path] == *bytes, "{path:?} changed"));
+                now.iter()
+                    .for_each(|(path, bytes)| assert!(self.noted_files[path] == *bytes, "{path:?} changed"));
             }
             ["empty"] => assert_eq!(self.scratch.contents().into_keys().next(), None),
             ["no", "runs"] => assert!(self.scratch.runs().is_empty(), "{:?}", self.scratch.runs()),
@@ -420,7 +431,11 @@ fn exit(name: &str) -> Exit {
 
 /// Whether a text holds another, as it is or when all white space is a blank; for an empty one, whether it holds anything.
 fn contains_text(text: &str, wanted: &str) -> bool {
-    if wanted.is_empty() { !text.is_empty() } else { text.contains(wanted) || join_words(text).contains(wanted) }
+    if wanted.is_empty() {
+        !text.is_empty()
+    } else {
+        text.contains(wanted) || join_words(text).contains(wanted)
+    }
 }
 
 /// A text with one blank for all white space between two words.
@@ -458,6 +473,9 @@ fn a_case_that_fails_is_named_with_its_line() {
         play.play("made", &cases[0], &failures);
         play.play("made", &cases[1], &failures);
         let failures = failures.into_inner().unwrap().concat();
-        assert!(failures.is_empty() == complaint.is_empty() && failures.contains(complaint), "{lines}\n{failures}");
+        assert!(
+            failures.is_empty() == complaint.is_empty() && failures.contains(complaint),
+            "{lines}\n{failures}"
+        );
     }
 }

@@ -35,7 +35,9 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         assert_eq!(assertions.is_some(), store.kind == StoreKind::Engine, "{}: {build:?}", store.name);
         assert_eq!(measured.operations.iter().map(|operation| operation.count).collect::<Vec<_>>(), [5; 4]);
         assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
-        assert!(measured.operations.iter().all(|operation| operation.latency.min_ns > 0 && operation.sum_ns > 0));
+        assert!(
+            measured.operations.iter().all(|operation| operation.latency.min_ns > 0 && operation.sum_ns > 0)
+        );
     }
     scratch.assert_nothing_left();
     let run = scratch.only_run();

@@ -88,7 +88,11 @@ fn counts(run: &Run) -> Vec<(String, u64, u64, u64)> {
     let measured = run.trials[0].ok().unwrap_or_else(|| panic!("{:?}", run.trials[0].outcome));
     assert!(measured.audit.is_some());
     let operations = measured.operations.iter();
-    operations.map(|operation| (operation.operation.clone(), operation.count, operation.value_bytes, measured.stored.value_bytes)).collect()
+    operations
+        .map(|operation| {
+            (operation.operation.clone(), operation.count, operation.value_bytes, measured.stored.value_bytes)
+        })
+        .collect()
 }
 
 #[test]
@@ -110,7 +114,8 @@ fn sessions_on_clients_do_what_sessions_here_do() {
     for client in clients {
         // One machine: a wrong clock would start one long before the other.
         assert!(client.late_ns < 1_000_000_000 && client.clock_uncertainty_ns < 100_000_000, "{client:?}");
-        let phases: Vec<_> = client.phases.iter().map(|phase| (phase.operation.as_str(), phase.count)).collect();
+        let phases: Vec<_> =
+            client.phases.iter().map(|phase| (phase.operation.as_str(), phase.count)).collect();
         let count = client.sessions * 80;
         assert_eq!(phases, ["insert", "get", "update", "remove"].map(|operation| (operation, count)));
     }
@@ -129,7 +134,10 @@ fn clients_that_can_t_be_had_are_told_before_anything_is_made() {
     let assert_refused = |more: &str, exit: Exit, words: &[&str]| {
         let output = setup.run(&format!("{WORK} {more}")).ends(exit);
         let last_line = output.err.lines().last().unwrap();
-        assert!(last_line.starts_with("storebench: ") && words.iter().all(|word| last_line.contains(word)), "{output}");
+        assert!(
+            last_line.starts_with("storebench: ") && words.iter().all(|word| last_line.contains(word)),
+            "{output}"
+        );
         assert!(setup.scratch.runs().is_empty());
     };
     assert_refused(

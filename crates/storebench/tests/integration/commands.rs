@@ -319,8 +319,10 @@ fn substitute_names(command: &str) -> String {
     let has_option = |option: &str| words.iter().any(|word| word == option);
     let is_advice = words[1] == "advise" && !has_option("--from");
     let is_study = words[1] == "run" && !has_option("--resume") && !has_option("--dry-run");
-    let find_narrowing = |study: &str| NARROW.lines().find_map(|line| line.trim().strip_prefix(study)?.strip_prefix(' '));
-    let narrow = words.get(2).and_then(|study| find_narrowing(study)).or_else(|| find_narrowing("other")).unwrap();
+    let find_narrowing =
+        |study: &str| NARROW.lines().find_map(|line| line.trim().strip_prefix(study)?.strip_prefix(' '));
+    let narrow =
+        words.get(2).and_then(|study| find_narrowing(study)).or_else(|| find_narrowing("other")).unwrap();
     let narrow: Vec<&str> = narrow.split(' ').collect();
     let narrow = narrow.chunks(2).map(|pair| (pair[0], pair[1]));
     let narrow = narrow.filter(|(option, _)| is_study && !has_option(option));
@@ -330,8 +332,10 @@ fn substitute_names(command: &str) -> String {
     let additions: String = narrow.map(|(option, value)| format!(" {option} {value}")).collect();
     let advice = [("--store", "sqlite,flat-folder"), ("--budget", "1s")];
     let advice = advice.iter().filter(|(option, _)| is_advice && !has_option(option));
-    let additions = advice.fold(additions, |additions, (option, value)| format!("{additions} {option} {value}"));
-    let additions = if words[1] == "tune" && !has_option("--budget") { additions + " --budget 1s" } else { additions };
+    let additions =
+        advice.fold(additions, |additions, (option, value)| format!("{additions} {option} {value}"));
+    let additions =
+        if words[1] == "tune" && !has_option("--budget") { additions + " --budget 1s" } else { additions };
     // It takes half of the budget for each of two things: of a second, a busy machine has nothing left for the other.
     let line = words.join(" ") + &additions;
     if is_advice && has_option("--tune") { line.replace("--budget 1s", "--budget 10s") } else { line }

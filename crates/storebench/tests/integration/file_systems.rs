@@ -88,7 +88,9 @@ pub fn assert_gone(scratch: &Scratch) {
     assert!(disk.is_empty(), "{disk:?} is left");
     // The kernel ends a killed run's trial, which on a busy machine has not yet got so far as to open anything.
     // A loop device goes with the last of its users, which may be a mount that ends with a process.
-    wait_for("the end of what is at work there", || scratch.processes().is_empty() && loops_of(scratch).is_empty());
+    wait_for("the end of what is at work there", || {
+        scratch.processes().is_empty() && loops_of(scratch).is_empty()
+    });
     let left = mounts_of(scratch);
     assert!(left.is_empty(), "{left:#?} is left");
 }

@@ -122,7 +122,8 @@ fn what_parts_have_run_is_the_whole_each_cell_once() {
     assert!(blocks.is_sorted(), "{blocks:?}");
     // Measurements stay as they were.
     for trial in one.trials.iter().chain(&two.trials) {
-        let merged_trial = merged.trials.iter().find(|other| other.cell == trial.cell && other.block == trial.block);
+        let merged_trial =
+            merged.trials.iter().find(|other| other.cell == trial.cell && other.block == trial.block);
         let merged_trial = merged_trial.unwrap();
         assert_eq!(
             storebench_core::result::TrialResult { position: trial.position, ..merged_trial.clone() },

@@ -114,7 +114,8 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn stored_runs_are_reported_as_before() {
-    let runs: Vec<_> = fs::read_dir(golden_folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let runs: Vec<_> =
+        fs::read_dir(golden_folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(STUDIES.iter().all(|study| runs.iter().any(|run| run.as_os_str() == study.name)), "{runs:?}");
     let is_rewritten = std::env::var("STOREBENCH_GOLDEN").is_ok_and(|word| word == "write");
     let mut different = Vec::new();

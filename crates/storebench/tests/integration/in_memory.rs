@@ -22,7 +22,8 @@ pub fn folder(prefix: &str) -> TempDir {
 
 /// Whether there is room, and files can be opened past the page cache, as some settings have it.
 fn is_fit(memory: &Path) -> bool {
-    let has_room = || rustix::fs::statvfs(memory).is_ok_and(|status| status.f_bavail * status.f_frsize >= ROOM);
+    let has_room =
+        || rustix::fs::statvfs(memory).is_ok_and(|status| status.f_bavail * status.f_frsize >= ROOM);
     let Ok(folder) = tempfile::tempdir_in(memory) else { return false };
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::DIRECT;
     has_room() && rustix::fs::open(folder.path().join("direct"), flags, Mode::RUSR | Mode::WUSR).is_ok()

@@ -57,7 +57,10 @@ fn target(source: &str, name: &str) -> Option<String> {
 
 #[test]
 fn files_that_are_named_are_found() {
-    assert_eq!(named_files("include_str!(\"a\") #[path = \"b/c\"] include_bytes!(\"../d\")"), ["a", "../d", "b/c"]);
+    assert_eq!(
+        named_files("include_str!(\"a\") #[path = \"b/c\"] include_bytes!(\"../d\")"),
+        ["a", "../d", "b/c"]
+    );
     assert_eq!(target("src/a/b.rs", "../../c").as_deref(), Some("c"));
     assert_eq!(target("src/a.rs", "../../c"), None);
 }
@@ -79,7 +82,10 @@ fn packages_hold_all_that_they_are_compiled_from() {
             }
         }
     }
-    assert!(missing_files.is_empty() && count > 50, "not in the crate's package, of {count}: {missing_files:#?}");
+    assert!(
+        missing_files.is_empty() && count > 50,
+        "not in the crate's package, of {count}: {missing_files:#?}"
+    );
 }
 
 /// The build script names it where sources are missing, and it reads others.

@@ -141,8 +141,7 @@ fn every_store_has_notes() {
         assert!(notes.contains(&shipped), "{}: {shipped}", store.name);
         for offer in store.offers {
             let danger = offer.danger(&[]).unwrap();
-            let loss =
-                if offer.guarantee == Guarantee::Power { danger.power_cut } else { danger.kill };
+            let loss = if offer.guarantee == Guarantee::Power { danger.power_cut } else { danger.kill };
             assert!(offer.atomic_replace || loss.can_tear(), "{} at {}", store.name, offer.guarantee);
         }
     }

@@ -95,7 +95,8 @@ fn a_lost_connection_loses_and_doubles_nothing() {
     let name = folder.file_name().unwrap().to_str().unwrap();
     assert!(output.err.contains("the connection is lost"), "{output}");
     assert!(
-        output.err
+        output
+            .err
             .contains(&format!("resume with: storebench run --resume storebench-runs/{name} --remote board")),
         "{output}"
     );
@@ -146,7 +147,8 @@ fn folders_there_may_have_any_name() {
     arguments.extend(["--remote-dir", odd_folder.to_str().unwrap(), "--at", &location]);
     said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
     assert_eq!(scratch.results().header.locations[0].path, place.display().to_string());
-    let mut folders: Vec<_> = fs::read_dir(&odd_folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut folders: Vec<_> =
+        fs::read_dir(&odd_folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     folders.sort();
     assert_eq!(folders, ["programs", "runs"]);
     assert!(server.names("").is_empty(), "the usual folder is not used");

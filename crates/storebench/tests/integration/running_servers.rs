@@ -101,7 +101,8 @@ impl Running {
     /// Takes its address away, or gives it back.
     pub fn hide(&self, is_hidden: bool) {
         let hidden_path = self.folder.path().join("away");
-        let (source, target) = if is_hidden { (&self.socket, &hidden_path) } else { (&hidden_path, &self.socket) };
+        let (source, target) =
+            if is_hidden { (&self.socket, &hidden_path) } else { (&hidden_path, &self.socket) };
         fs::rename(source, target).unwrap();
     }
 

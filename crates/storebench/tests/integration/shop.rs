@@ -18,7 +18,9 @@ use liar::{LIES, Lie, lying};
 fn able_stores() -> impl Iterator<Item = &'static StoreDef> {
     let can_take_part = |store: &&StoreDef| {
         let capabilities = &store.capabilities;
-        store.open.is_ok() && (capabilities.sql || capabilities.order && capabilities.transactions) && store.kind != StoreKind::Harness
+        store.open.is_ok()
+            && (capabilities.sql || capabilities.order && capabilities.transactions)
+            && store.kind != StoreKind::Harness
     };
     STORES.iter().filter(can_take_part).filter(|store| tier::asks_for(store) && is_installed(store))
 }
@@ -80,7 +82,8 @@ fn every_store_with_transactions_keeps_all_of_them() {
             let axes = [("threads", threads), ("index", index), ("load_order", order)];
             let measured = trial_with(store.clone(), &axes, &[("operations", "120")], setting)
                 .unwrap_or_else(|error| panic!("{context}: {error:?}"));
-            let operation = |name: &str| measured.operations.iter().find(|record| record.operation == name).unwrap();
+            let operation =
+                |name: &str| measured.operations.iter().find(|record| record.operation == name).unwrap();
             assert_eq!(operation("overall").count, 120, "{context}");
             assert_eq!(operation("overall").epochs.len(), 1, "{context}");
             let bought = operation("buy").count;
@@ -89,8 +92,11 @@ fn every_store_with_transactions_keeps_all_of_them() {
             let rows = measured.load.records + bought;
             assert_eq!((audit.records, audit.read_back, audit.reopened), (rows, rows, 2), "{context}");
             if store.kind == StoreKind::Server {
-                let isolation =
-                    measured.settings.iter().find(|setting| setting.name.ends_with("transaction_isolation")).unwrap();
+                let isolation = measured
+                    .settings
+                    .iter()
+                    .find(|setting| setting.name.ends_with("transaction_isolation"))
+                    .unwrap();
                 let level = isolation.value.to_lowercase().replace('-', " ");
                 assert_eq!((level.as_str(), isolation.source), ("read committed", SettingSource::ReadBack));
             }
@@ -118,7 +124,8 @@ fn what_a_store_loses_or_tears_is_found() {
         }
         for (lie, parameters, complaint) in LIES {
             let is_honest = *lie == Lie::Nothing || *lie == Lie::LosesEntry && store.capabilities.sql;
-            let parameters: Vec<(&str, &str)> = parameters.iter().copied().chain([("operations", "200")]).collect();
+            let parameters: Vec<(&str, &str)> =
+                parameters.iter().copied().chain([("operations", "200")]).collect();
             let result = trial(lying(store, *lie), &[], &parameters);
             match result {
                 Ok(_) if is_honest => {}

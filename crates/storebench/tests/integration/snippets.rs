@@ -167,7 +167,8 @@ fn make_snippets(def: &'static StoreDef) -> Vec<Shown> {
     let is_tuned: &[bool] = if has_settings { &[false, true] } else { &[false] };
     let tiers = def.offers.iter().map(|offer| offer.guarantee);
     let cases = tiers.flat_map(|tier| threads.iter().map(move |threads| (tier, *threads)));
-    cases.flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::new(def, tier, threads, *tuned)))
+    cases
+        .flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::new(def, tier, threads, *tuned)))
         .collect()
 }
 
@@ -212,8 +213,9 @@ fn every_store_that_can_be_recommended_has_one_and_its_settings_fill_it() {
         }
         // A difference between tiers must show.
         for (position, snippet) in snippets.iter().enumerate() {
-            let twin =
-                snippets[..position].iter().find(|other| other.tier != snippet.tier && other.text == snippet.text);
+            let twin = snippets[..position]
+                .iter()
+                .find(|other| other.tier != snippet.tier && other.text == snippet.text);
             assert!(twin.is_none(), "the same code for {snippet} and for {}", twin.unwrap());
         }
     }

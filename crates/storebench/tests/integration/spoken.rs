@@ -161,8 +161,11 @@ fn the_sentences_of_the_command_line_read_well_with_any_number() {
             "runs" | "gates" => texts.map(without_progress).collect(),
             _ => texts.map(unwrapped).collect(),
         };
-        let distinct: BTreeSet<String> =
-            texts.iter().flat_map(|text| sentences(text)).map(|sentence| without_figures(&sentence)).collect();
+        let distinct: BTreeSet<String> = texts
+            .iter()
+            .flat_map(|text| sentences(text))
+            .map(|sentence| without_figures(&sentence))
+            .collect();
         let _ = writeln!(all, "# {title}");
         for sentence in distinct {
             let _ = writeln!(all, "{sentence}");

@@ -24,6 +24,7 @@ pub fn stores() -> String {
         need => need.is_none() && store.open.is_ok(),
     };
     let is_comparable = |store: &&StoreDef| store.kind != StoreKind::Harness && store.name != "one-file";
-    let stores = storebench::STORES.iter().filter(is_comparable).filter(|store| asks_for(store)).filter(can_run);
+    let stores =
+        storebench::STORES.iter().filter(is_comparable).filter(|store| asks_for(store)).filter(can_run);
     stores.map(|store| store.name).collect::<Vec<_>>().join(",")
 }

@@ -34,10 +34,9 @@ fn spec(store: &StoreDef, settings: &TrialSettings<'_>, directory: PathBuf) -> S
         ("guarantee", "default"),
     ];
     let find_axis = |name: &str| Axis::find(name).unwrap();
-    let cell = common
-        .iter()
-        .chain(settings.axes)
-        .fold(Cell::default(), |cell, (axis, text)| cell.with(find_axis(axis), find_axis(axis).read(text).unwrap()));
+    let cell = common.iter().chain(settings.axes).fold(Cell::default(), |cell, (axis, text)| {
+        cell.with(find_axis(axis), find_axis(axis).read(text).unwrap())
+    });
     let parameters = settings
         .parameters
         .iter()
@@ -47,7 +46,10 @@ fn spec(store: &StoreDef, settings: &TrialSettings<'_>, directory: PathBuf) -> S
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
-fn trial(store: &StoreDef, settings: &TrialSettings<'_>) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
+fn trial(
+    store: &StoreDef,
+    settings: &TrialSettings<'_>,
+) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -239,7 +241,10 @@ fn rounds_go_on_with_one_database() {
             let measured = measure(store, &settings);
             let rounds = &measured.rounds;
             let counts = |name: &str| -> Vec<u64> {
-                rounds.iter().map(|round| round.operation(name).map_or(0, |operation| operation.count)).collect()
+                rounds
+                    .iter()
+                    .map(|round| round.operation(name).map_or(0, |operation| operation.count))
+                    .collect()
             };
             assert_eq!(counts(OVERALL), [50, 50, 50], "{} {between}", store.name);
             for name in [OVERALL, "read", "update", "insert"] {

@@ -43,7 +43,10 @@ pub fn compare(bench: &Bench, store: &StoreDef, size: SizeRange) {
         let (theirs, assertions) = theirs(size, pair as u64, &folder.path().join("tool"));
         is_slower |= assertions;
         let ours = first_times.unwrap_or_else(|| ours(bench, store, size, pair as u64, folder.path()));
-        measured.iter_mut().zip(ours.into_iter().zip(theirs)).for_each(|(measured, pair)| measured.push(pair));
+        measured
+            .iter_mut()
+            .zip(ours.into_iter().zip(theirs))
+            .for_each(|(measured, pair)| measured.push(pair));
     }
     for (operation, pairs) in COMPARED.into_iter().zip(&measured) {
         shown::row(TOOL, size.from, operation.name(), pairs, |_| None);

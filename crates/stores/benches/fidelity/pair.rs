@@ -49,7 +49,9 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
         let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
         let (our_folder, their_folder) = (folder.path().join("storebench"), folder.path().join("direct"));
-        [&our_folder, &their_folder].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
+        [&our_folder, &their_folder]
+            .into_iter()
+            .for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
         // Who comes first may find better memory, or a better place on the disk.
         let is_ours_first = pair % 2 == 0;
         let (store_under_test, engine) = if is_ours_first {
@@ -110,7 +112,11 @@ fn take_turns(
 impl OperationTime {
     pub fn new(operations: u64, calls: f64, whole: f64) -> OperationTime {
         let per_operation = |ns: f64| ns / operations as f64;
-        OperationTime { calls_ns: per_operation(calls), clocked_ns: per_operation(calls), whole_ns: per_operation(whole) }
+        OperationTime {
+            calls_ns: per_operation(calls),
+            clocked_ns: per_operation(calls),
+            whole_ns: per_operation(whole),
+        }
     }
 
     /// The medians of turns.

@@ -45,7 +45,10 @@ impl LimitValues {
         }
         let memberships = cgroups::own_memberships();
         for group in &self.groups {
-            if !memberships.iter().any(|membership| membership.folder.file_name() == group.folder().file_name()) {
+            if !memberships
+                .iter()
+                .any(|membership| membership.folder.file_name() == group.folder().file_name())
+            {
                 return Err(format!(
                     "the process is not in {} though it joined it",
                     group.folder().display()
@@ -106,7 +109,10 @@ impl LimitValues {
         let available = self.processors.len() as u64;
         if !in_force.is_some_and(|found| is_as_asked(*limit, *asked, found, available)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
-            return Err(format!("{mechanism} holds {} to {found}, but {asked} was asked for", limit.describe()));
+            return Err(format!(
+                "{mechanism} holds {} to {found}, but {asked} was asked for",
+                limit.describe()
+            ));
         }
         let too_few = (*limit == LimitKind::Processors && available < *asked)
             .then(|| format!("there are only {available} here"));

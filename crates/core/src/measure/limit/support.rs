@@ -87,15 +87,15 @@ impl LimitSupport {
         optional: &[LimitKind],
         device: Result<(), &str>,
     ) -> Result<LimitDecisions, String> {
-        let own_methods = limits.iter().map(|(limit, value)| {
-            (*limit, *value, self.method_without_systemd(*limit, optional, device))
-        });
+        let own_methods = limits
+            .iter()
+            .map(|(limit, value)| (*limit, *value, self.method_without_systemd(*limit, optional, device)));
         let (decision, first_unmet) = partition(own_methods, optional);
         let Some((limit, reason)) = first_unmet else { return Ok(decision) };
         if let Ok(controllers) = &self.scope_controllers {
-            let scope_methods = limits.iter().map(|(limit, value)| {
-                (*limit, *value, method_by_scope(controllers, *limit, device))
-            });
+            let scope_methods = limits
+                .iter()
+                .map(|(limit, value)| (*limit, *value, method_by_scope(controllers, *limit, device)));
             if let (decision, None) = partition(scope_methods, optional) {
                 return Ok(decision);
             }
@@ -119,7 +119,8 @@ impl LimitSupport {
         let unknown = || Err("nothing is known of it".to_owned());
         match self.cgroup_parents.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
             Ok(parent) => {
-                let mechanism = if parent.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
+                let mechanism =
+                    if parent.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
                 let remark = self.escape_remark(limit, &parent);
                 Ok((mechanism, Some(parent), remark))
             }
@@ -169,7 +170,9 @@ fn partition(
     let (mut decision, mut first_unmet) = (LimitDecisions::default(), None);
     for (limit, asked, method) in methods {
         match method {
-            Ok((mechanism, home, remark)) => decision.held.push(HeldLimit { limit, asked, by: mechanism, home, remark }),
+            Ok((mechanism, home, remark)) => {
+                decision.held.push(HeldLimit { limit, asked, by: mechanism, home, remark })
+            }
             Err(reason) if optional.contains(&limit) => {
                 let remark = Some(reason);
                 decision.not_held.push(LimitReport { limit, asked, in_force: None, by: None, remark });
@@ -211,7 +214,9 @@ mod tests {
         let parent = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
         LimitSupport {
             cgroup_parents: Controller::ALL.map(|controller| (controller, parent(controller))).into(),
-            scope_controllers: scope.map(|controllers| controllers.iter().copied().collect()).ok_or_else(|| "no systemd".to_owned()),
+            scope_controllers: scope
+                .map(|controllers| controllers.iter().copied().collect())
+                .ok_or_else(|| "no systemd".to_owned()),
             processors: vec![0, 1],
             has_swap: false,
         }
@@ -258,7 +263,10 @@ mod tests {
     fn a_process_limits_itself_where_that_is_enough() {
         let nowhere = support(None, None);
         let processors = [(LimitKind::Processors, 1)].into();
-        assert_eq!(mechanisms(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [LimitMechanism::Affinity].into());
+        assert_eq!(
+            mechanisms(&nowhere.decide(&processors, &[], Ok(())).unwrap()),
+            [LimitMechanism::Affinity].into()
+        );
         let memory = [(LimitKind::Memory, 1 << 20)].into();
         let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
         assert_eq!(decision.held[0].by, LimitMechanism::ResourceLimit);

@@ -118,7 +118,8 @@ fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     let (start, used_before, periods_before) = (Instant::now(), processor_ns(&child), throttled());
     let mut periods = 0;
     // Long enough that the kernel's clock tick, which ends a part a little late, does not count.
-    while start.elapsed() < Duration::from_secs(2) || (periods < 50 && start.elapsed() < Duration::from_secs(60))
+    while start.elapsed() < Duration::from_secs(2)
+        || (periods < 50 && start.elapsed() < Duration::from_secs(60))
     {
         std::thread::sleep(Duration::from_millis(50));
         periods = throttled() - periods_before;
@@ -129,7 +130,10 @@ fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     child.wait().unwrap();
     assert!(periods >= 50, "a process that spins uses its part up: {periods} slices");
     assert!(used_ns <= 1.1 * wall * SHARE as f64 / 1e6, "{used_ns} of {wall} ns");
-    assert!(used_ns >= 0.9 * (periods * quota_us * 1000) as f64, "{used_ns} ns in {periods} slices of {quota_us} µs");
+    assert!(
+        used_ns >= 0.9 * (periods * quota_us * 1000) as f64,
+        "{used_ns} ns in {periods} slices of {quota_us} µs"
+    );
     assert!(group.evidence().throttled_ns > Some(0));
 }
 

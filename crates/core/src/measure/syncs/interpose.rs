@@ -201,7 +201,12 @@ fn run_write(
 }
 
 #[cold]
-fn run_watched_write(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
+fn run_watched_write(
+    fd: c_int,
+    bytes: usize,
+    offset: Option<i64>,
+    next: impl FnOnce() -> ssize_t,
+) -> ssize_t {
     let synchronous = is_synchronous(fd);
     unsynced::around_write(fd, bytes as u64, offset, synchronous, || {
         run_timed_if(synchronous, SyncFunction::Write, next)

@@ -187,7 +187,8 @@ impl WrittenFile {
         let Some(length) = self.length() else { return };
         // It may have been cut short in other ways than the visible ones.
         self.note_truncation(length);
-        let unsynced = self.unsynced.get_or_insert_with(|| UnsyncedWrites { length, overwritten: Vec::new() });
+        let unsynced =
+            self.unsynced.get_or_insert_with(|| UnsyncedWrites { length, overwritten: Vec::new() });
         let end = offset.saturating_add(bytes).min(unsynced.length);
         let mut old = vec![0; usize::try_from(end.saturating_sub(offset)).unwrap_or(0)];
         if read_at(&self.file, offset, &mut old).is_ok() && !old.is_empty() {
@@ -221,7 +222,9 @@ impl WrittenFile {
 
     /// Restores the state at the last sync.
     fn undo(&mut self) -> io::Result<()> {
-        let Some(current_length) = self.length() else { return Err(io::Error::other("a file has no length")) };
+        let Some(current_length) = self.length() else {
+            return Err(io::Error::other("a file has no length"));
+        };
         self.note_truncation(current_length);
         let Some(UnsyncedWrites { length, overwritten }) = self.unsynced.take() else { return Ok(()) };
         for (offset, old) in overwritten.iter().rev() {

@@ -77,7 +77,11 @@ fn it_compresses_as_books_do() -> Result<()> {
             for (codec, book) in CODECS.iter().zip(books) {
                 let text_ratio = ratio(codec, &text, size, slices)?;
                 let deviation = text_ratio / book - 1.0;
-                assert!(deviation.abs() <= TOLERANCE, "{name} under {}: {text_ratio:.3}, books {book}", codec.name);
+                assert!(
+                    deviation.abs() <= TOLERANCE,
+                    "{name} under {}: {text_ratio:.3}, books {book}",
+                    codec.name
+                );
             }
         }
     }
@@ -94,8 +98,16 @@ fn the_guide_shows_these_figures() -> Result<()> {
         for (index, (codec, book)) in CODECS.iter().zip(books).enumerate() {
             let [book_ratio, text_ratio, percent] = cells[3 * index..3 * index + 3] else { panic!("{row}") };
             assert_eq!(book_ratio, book, "{row}");
-            assert!((ratio(codec, &text, size, slices)? / text_ratio - 1.0).abs() < 0.01, "{}: {row}", codec.name);
-            assert!((100.0 * (text_ratio / book_ratio - 1.0) - percent).abs() < 0.15, "{}: {row}", codec.name);
+            assert!(
+                (ratio(codec, &text, size, slices)? / text_ratio - 1.0).abs() < 0.01,
+                "{}: {row}",
+                codec.name
+            );
+            assert!(
+                (100.0 * (text_ratio / book_ratio - 1.0) - percent).abs() < 0.15,
+                "{}: {row}",
+                codec.name
+            );
         }
     }
     Ok(())

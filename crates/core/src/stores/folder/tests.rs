@@ -224,7 +224,11 @@ fn a_store_that_was_closed_is_opened_without_listing_a_directory() {
             store.close().unwrap();
             let (store, listed) = listed_at_opening(&def, directory.path(), second);
             assert_eq!(listed, 0, "{context}");
-            assert_eq!(files(directory.path()).len(), 1, "{context}: nothing but the record while it is open");
+            assert_eq!(
+                files(directory.path()).len(),
+                1,
+                "{context}: nothing but the record while it is open"
+            );
             // As after a crash: it was never closed.
             drop(store);
             let (store, listed) = listed_at_opening(&def, directory.path(), second);
@@ -338,6 +342,9 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
 
         let other_tier = if tier == Power { Process } else { Power };
         let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other_tier), &settings).err();
-        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{settings:?} at {other_tier}: {refused:?}");
+        assert!(
+            matches!(refused, Some(StoreError::BadSetting(_))),
+            "{settings:?} at {other_tier}: {refused:?}"
+        );
     }
 }

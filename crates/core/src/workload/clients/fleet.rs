@@ -71,7 +71,8 @@ impl Fleet {
         if spec.clients.is_empty() {
             return Ok(None);
         }
-        let connector = connector.ok_or_else(|| WorkloadError::harness("this program knows no way to clients"))?;
+        let connector =
+            connector.ok_or_else(|| WorkloadError::harness("this program knows no way to clients"))?;
         let ranges = split_threads(threads, spec.clients.len() as u64);
         let connect_one = &|(host, threads): (&String, &Range<u64>)| {
             let sessions = threads.end - threads.start;
@@ -139,8 +140,11 @@ impl Fleet {
     /// Has all start at one moment, each by its own clock.
     fn start(&mut self) -> Result<Instant, WorkloadError> {
         let (base, silence) = (self.base, self.silence);
-        let offsets =
-            self.members.iter_mut().map(|member| member.measure_offset(base, silence)).collect::<Result<Vec<_>, _>>()?;
+        let offsets = self
+            .members
+            .iter_mut()
+            .map(|member| member.measure_offset(base, silence))
+            .collect::<Result<Vec<_>, _>>()?;
         let uncertainty_ns = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
         let start = Instant::now() + LEAD + 4 * Duration::from_nanos(uncertainty_ns);
         let start_ns = nanoseconds(base, start);
@@ -159,7 +163,8 @@ impl Fleet {
             ClientReply::Finished(result) => Some(*result),
             _ => None,
         })?;
-        let threads = self.members.iter().map(|member| member.threads.start as usize..member.threads.end as usize);
+        let threads =
+            self.members.iter().map(|member| member.threads.start as usize..member.threads.end as usize);
         Ok(threads.zip(results).collect())
     }
 
@@ -261,7 +266,11 @@ impl ClientMember {
     /// Whether the results are for its threads.
     fn check(&self, result: &RoundResult) -> Result<(), WorkloadError> {
         let is_right = result.records.len() as u64 == self.report.sessions;
-        if is_right { Ok(()) } else { Err(client_error(&self.host, "it reported threads that are not its own")) }
+        if is_right {
+            Ok(())
+        } else {
+            Err(client_error(&self.host, "it reported threads that are not its own"))
+        }
     }
 
     /// Adds a round to its report.

@@ -38,14 +38,19 @@ const AWAKE_NS: f64 = 3_000_000.0;
 const MIN_COUNTED_TIME: Duration = Duration::from_millis(300);
 
 /// Follows the trial's orders until there are no more, with these threads. Stops at the first thing that goes wrong.
-pub fn serve(context: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWire) -> Result<(), TrialError> {
+pub fn serve(
+    context: &TrialContext<'_>,
+    threads: Range<u64>,
+    wire: &dyn ClientWire,
+) -> Result<(), TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
     let records = trial::records(spec, None)?;
     let plan = trial::crud(spec, &CrudParameters::for_cell(&spec.parameters, &spec.cell));
     let new_share = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
-    let shares = threads.clone().map(new_share).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
+    let shares =
+        threads.clone().map(new_share).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
     let shared =
         SharedRecords { plan: &plan, records: &records, clock: &clock, series, first: threads.start };

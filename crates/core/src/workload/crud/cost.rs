@@ -211,7 +211,8 @@ mod tests {
             .with(Axis::RECORDS, Axis::RECORDS.read("1000..1000000").unwrap())
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
         let texts = parameters.iter();
-        let parameters = texts.fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
+        let parameters = texts
+            .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
         seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&parameters), &probe)
     }
 

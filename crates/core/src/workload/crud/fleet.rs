@@ -24,8 +24,8 @@ const MIX: &str = "mix";
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, loaded_records: Option<u64>) -> Result<(), WorkloadError> {
     let namespace = ServerNamespace::read_note(bench.folder())
         .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
-    let namespace =
-        namespace?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
+    let namespace = namespace?
+        .ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
     fleet.open(&namespace, loaded_records)
 }
 
@@ -87,7 +87,9 @@ fn take_results(shares: &[Mutex<RecordShare<'_>>], results: &ClientResults) -> R
         share.versions = unpacked(versions, share.versions.len())?;
     }
     let recorder = recorder_from(&results.kinds)?;
-    shares.first().map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, results.seen_gone))
+    shares
+        .first()
+        .map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, results.seen_gone))
 }
 
 fn recorder_from(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {

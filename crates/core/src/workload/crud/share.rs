@@ -174,7 +174,8 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         let (begin, pacer) = started.start_work(shared.plan.rate);
         self.driver.set_pacer(pacer);
         let can_continue = || started.can_continue(begin, goal.until);
-        let result = self.run_quanta(session, order, goal.operations - warm_up, can_continue, Some(&mut seconds));
+        let result =
+            self.run_quanta(session, order, goal.operations - warm_up, can_continue, Some(&mut seconds));
         let end = shared.clock.now();
         let pacer = self.driver.set_pacer(None);
         let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.ticks_late(end));

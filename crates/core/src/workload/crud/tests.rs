@@ -52,8 +52,11 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
 fn every_operation_is_timed_and_the_store_holds_what_was_written() {
     for threads in [1, 3] {
         let result = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
-        let counts: Vec<_> =
-            result.operations.iter().map(|operation| (operation.operation.as_str(), operation.count, operation.errors)).collect();
+        let counts: Vec<_> = result
+            .operations
+            .iter()
+            .map(|operation| (operation.operation.as_str(), operation.count, operation.errors))
+            .collect();
         assert_eq!(counts, [("insert", 1000, 0), ("get", 1000, 0), ("update", 1000, 0), ("remove", 1000, 0)]);
         // 100 and 400 more, twice; then 100 and the last 200.
         assert_eq!(result.stored.records, 300);
@@ -94,10 +97,19 @@ fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
         let total: u64 = result.operations.iter().map(|operation| operation.count).sum();
         assert_eq!(total, 900);
         for (operation, share) in mix.shares() {
-            let measured = result.operations.iter().find(|measured| measured.operation == operation.name()).unwrap();
-            assert!((measured.count as f64 - 900.0 * share).abs() <= 12.0, "{}: {}", measured.operation, measured.count);
+            let measured =
+                result.operations.iter().find(|measured| measured.operation == operation.name()).unwrap();
+            assert!(
+                (measured.count as f64 - 900.0 * share).abs() <= 12.0,
+                "{}: {}",
+                measured.operation,
+                measured.count
+            );
             assert_eq!(measured.errors, 0);
-            assert!(measured.series.is_empty() || *operation == Operation::Get, "only the main one has a course");
+            assert!(
+                measured.series.is_empty() || *operation == Operation::Get,
+                "only the main one has a course"
+            );
             let warm = measured.warm_up as f64 - 90.0 * share;
             assert!(warm.abs() <= 12.0, "{}: {} of the warm-up", measured.operation, measured.warm_up);
         }

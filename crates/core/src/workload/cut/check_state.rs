@@ -26,7 +26,9 @@ pub(super) fn check_state(
         let mut session = kill::session(store)?;
         (0..)
             .zip(steps_begun)
-            .map(|(session_number, steps_begun)| session_state::read(&mut *session, session_number, *steps_begun, batch))
+            .map(|(session_number, steps_begun)| {
+                session_state::read(&mut *session, session_number, *steps_begun, batch)
+            })
             .collect()
     })
 }
@@ -46,7 +48,9 @@ pub(super) fn check_with(
     let start = Instant::now();
     let mut store = match open(context, is_control, Step::Reopening) {
         Ok(store) => store,
-        Err(TrialError::Failed(stop)) => return with_finding(report, no_space_or(StateFinding::Refused), stop.message),
+        Err(TrialError::Failed(stop)) => {
+            return with_finding(report, no_space_or(StateFinding::Refused), stop.message);
+        }
         Err(unsupported) => return Err(unsupported),
     };
     report.open_ns = Some(start.elapsed().as_nanos() as u64);
@@ -60,7 +64,9 @@ pub(super) fn check_with(
             SessionState::First(steps) => report.kept.push(steps),
             SessionState::Torn(message) => return with_finding(report, StateFinding::Torn, message),
             SessionState::Wrong(message) => return with_finding(report, StateFinding::Wrong, message),
-            SessionState::Resurrected(message) => return with_finding(report, StateFinding::Resurrected, message),
+            SessionState::Resurrected(message) => {
+                return with_finding(report, StateFinding::Resurrected, message);
+            }
             SessionState::Hole(message) => return with_finding(report, StateFinding::Hole, message),
         }
     }
@@ -79,7 +85,11 @@ fn is_full(context: &TrialContext<'_>) -> bool {
 }
 
 /// Checks that a store takes a new record, closes, opens again, and has it. The error is the reason if it does not.
-fn check_new_record(context: &TrialContext<'_>, is_control: bool, store: Box<dyn Store>) -> Result<(), String> {
+fn check_new_record(
+    context: &TrialContext<'_>,
+    is_control: bool,
+    store: Box<dyn Store>,
+) -> Result<(), String> {
     let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
     let describe = |action: &str, error: &dyn std::fmt::Display| format!("{action} after the cut: {error}");

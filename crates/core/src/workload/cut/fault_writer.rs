@@ -48,7 +48,10 @@ fn free_bytes(context: &TrialContext<'_>) -> Result<u64, TrialError> {
 }
 
 /// Checks what is left of steps, each acknowledged or not; the last may have been under way.
-pub(super) fn check_after_faults(context: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutMessage, TrialError> {
+pub(super) fn check_after_faults(
+    context: &TrialContext<'_>,
+    acknowledged: &[bool],
+) -> Result<CutMessage, TrialError> {
     let batch = batch(context, false)?;
     check_with(context, false, |store| {
         let mut session = kill::session(store)?;
@@ -118,15 +121,18 @@ mod tests {
         let mut acknowledged = [true; 12];
         acknowledged[3] = false;
         acknowledged[8] = false;
-        let state_after =
-            |steps: &[u64]| read(&mut map_after(steps.iter().copied()), &acknowledged, Batch::Atomic).unwrap();
+        let state_after = |steps: &[u64]| {
+            read(&mut map_after(steps.iter().copied()), &acknowledged, Batch::Atomic).unwrap()
+        };
         let all_steps: Vec<u64> = (0..12).collect();
         let steps_without = |missing: &[u64]| -> Vec<u64> {
             all_steps.iter().copied().filter(|step| !missing.contains(step)).collect()
         };
         assert_eq!(state_after(&all_steps), SessionState::First(12));
         assert_eq!(state_after(&steps_without(&[3, 8])), SessionState::First(12));
-        assert!(matches!(state_after(&steps_without(&[2])), SessionState::Wrong(why) if why.contains("is missing")));
+        assert!(
+            matches!(state_after(&steps_without(&[2])), SessionState::Wrong(why) if why.contains("is missing"))
+        );
         assert!(
             matches!(state_after(&steps_without(&[6])), SessionState::Wrong(why) if why.contains("may not have")),
             "a removal that is undone"

@@ -12,7 +12,11 @@ use crate::workload::step::Step;
 use crate::workload::store_trial;
 
 /// Opens the check's store, or the made one that writes in place.
-pub(super) fn open(context: &TrialContext<'_>, is_control: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
+pub(super) fn open(
+    context: &TrialContext<'_>,
+    is_control: bool,
+    step: Step,
+) -> Result<Box<dyn Store>, TrialError> {
     if is_control {
         return in_place_store::open(&context.spec.directory).map_err(store_trial::unsupported_or_failed);
     }

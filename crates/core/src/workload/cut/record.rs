@@ -25,8 +25,11 @@ pub(super) fn record(
     is_control: bool,
     report: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<Infallible, TrialError> {
-    let disk =
-        context.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
+    let disk = context
+        .spec
+        .disk
+        .as_deref()
+        .ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
     prepare(context, is_control)?;
     let log = Log(disk);
     let log_at_start = log.length()?;
@@ -44,7 +47,12 @@ pub(super) fn record(
         let more = recorder.record_sessions(sessions, numbers)?;
         marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
-    report(&CutMessage::Recorded(RecordedHistory { sessions: marks_by_session, began: log_at_start, opened: log_at_open, settling: log_at_settling }))?;
+    report(&CutMessage::Recorded(RecordedHistory {
+        sessions: marks_by_session,
+        began: log_at_start,
+        opened: log_at_open,
+        settling: log_at_settling,
+    }))?;
     Err(kill::die())
 }
 

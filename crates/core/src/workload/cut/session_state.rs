@@ -29,7 +29,8 @@ fn history(session_number: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, boo
     for number in 0..steps_begun {
         let step = step(steps::session_step(session_number, number));
         let leaves_value = !matches!(step, steps::Step::Remove(_));
-        step.records().for_each(|record| writes_by_record.entry(record).or_default().push((number, leaves_value)));
+        step.records()
+            .for_each(|record| writes_by_record.entry(record).or_default().push((number, leaves_value)));
     }
     writes_by_record
 }
@@ -68,7 +69,8 @@ pub(super) fn read(
                     "the record {key} has {size} bytes that it never had"
                 )));
             }
-            torn_message.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
+            torn_message
+                .get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
             continue;
         }
         let is_as_after = |steps_taken: u64| {
@@ -80,9 +82,13 @@ pub(super) fn read(
         };
         let is_resurrected = |steps_taken: u64| {
             let last_write = writes.partition_point(|(number, _)| *number < steps_taken).checked_sub(1);
-            writer.flatten() < last_write && last_write.is_some_and(|last_write| !writes[last_write].1) && value.is_some()
+            writer.flatten() < last_write
+                && last_write.is_some_and(|last_write| !writes[last_write].1)
+                && value.is_some()
         };
-        for (steps_taken, (explained, explained_with_removed)) in (0..).zip(explained.iter_mut().zip(&mut explained_with_removed)) {
+        for (steps_taken, (explained, explained_with_removed)) in
+            (0..).zip(explained.iter_mut().zip(&mut explained_with_removed))
+        {
             // Any part of a begun batch that is not atomic may be there.
             let may_be_partial = batch == Batch::Grouped
                 && steps_taken < steps_begun
@@ -115,13 +121,18 @@ type RecordState = (Option<usize>, Vec<(u64, bool)>);
 
 /// The steps that are missing before the newest that is there.
 fn describe_missing(session_number: u64, records: &[RecordState]) -> String {
-    let newest = records.iter().filter_map(|(writer, writes)| Some(writes[(*writer)?].0)).max().unwrap_or_default();
+    let newest =
+        records.iter().filter_map(|(writer, writes)| Some(writes[(*writer)?].0)).max().unwrap_or_default();
     let missing_step = |(writer, writes): &RecordState| {
         let last_write = writes.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
         let (number, leaves_value) = writes[last_write];
         // What a later step removed may have been there.
         let is_gone = writer.is_none() && writes[last_write..].iter().any(|(_, leaves_value)| !leaves_value);
-        let is_there = if leaves_value { *writer >= Some(last_write) || is_gone } else { is_gone || *writer > Some(last_write) };
+        let is_there = if leaves_value {
+            *writer >= Some(last_write) || is_gone
+        } else {
+            is_gone || *writer > Some(last_write)
+        };
         (!is_there).then_some(number)
     };
     let steps: BTreeSet<u64> = records.iter().filter_map(missing_step).collect();
@@ -131,7 +142,8 @@ fn describe_missing(session_number: u64, records: &[RecordState]) -> String {
 
 /// Whether each byte of a value is 0 or that of another value at its place.
 fn is_pieced(value: &[u8], earlier_values: &[Vec<u8>]) -> bool {
-    let is_byte_of_any = |offset: usize, byte: &u8| earlier_values.iter().any(|earlier| earlier.get(offset) == Some(byte));
+    let is_byte_of_any =
+        |offset: usize, byte: &u8| earlier_values.iter().any(|earlier| earlier.get(offset) == Some(byte));
     value.iter().enumerate().all(|(offset, byte)| *byte == 0 || is_byte_of_any(offset, byte))
 }
 

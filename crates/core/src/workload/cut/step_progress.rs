@@ -94,7 +94,10 @@ mod tests {
     #[test]
     fn steps_are_told_with_their_records() {
         let removal = step_progress(0, 6, true);
-        assert_eq!((removal.does, removal.records.len(), removal.records[0].value.as_deref()), ("remove", 1, None));
+        assert_eq!(
+            (removal.does, removal.records.len(), removal.records[0].value.as_deref()),
+            ("remove", 1, None)
+        );
         let batch = super::step_progress(1, 8, false);
         assert_eq!((batch.does, batch.records.len()), ("batch", 20));
         assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));

@@ -79,7 +79,9 @@ impl<'a> DeviceWorker<'a> {
         let seed = split_mix(&mut state);
         let syncs = match spec.sync {
             Sync::None => None,
-            Sync::Each(call, writes) => Some(Syncs { call, interval: writes.max(1), remaining: writes.max(1) }),
+            Sync::Each(call, writes) => {
+                Some(Syncs { call, interval: writes.max(1), remaining: writes.max(1) })
+            }
         };
         let direction = if spec.pattern.writes() {
             Direction::Write { pool: BlockPool::new(block, seed), syncs }

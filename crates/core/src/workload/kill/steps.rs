@@ -172,7 +172,8 @@ mod tests {
         assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
         assert_eq!(existing, expected(1_000).into_keys().collect());
         // Each session has its own records.
-        let records_of_session = |session| (0..1_000).flat_map(move |number| step(session_step(session, number)).records());
+        let records_of_session =
+            |session| (0..1_000).flat_map(move |number| step(session_step(session, number)).records());
         assert!(records_of_session(1).collect::<BTreeSet<_>>().is_disjoint(&records_of_session(0).collect()));
     }
 

@@ -220,7 +220,8 @@ mod tests {
         let steps: Vec<(BurstPart, f64)> = MINUTE.steps().collect();
         let times_of =
             |part| steps.iter().filter(|step| step.0 == part).map(|step| step.1 / 1e9).collect::<Vec<_>>();
-        let ends = |part| (times_of(part).len(), times_of(part)[0].round(), times_of(part).last().unwrap().round());
+        let ends =
+            |part| (times_of(part).len(), times_of(part)[0].round(), times_of(part).last().unwrap().round());
         assert_eq!(ends(BurstPart::Before), (3_000, 0.0, 30.0));
         assert_eq!(ends(BurstPart::Burst), (1_000, 30.0, 31.0));
         assert_eq!(ends(BurstPart::After), (1_900, 31.0, 50.0));
@@ -242,7 +243,8 @@ mod tests {
 
     #[test]
     fn a_load_is_a_share_or_so_many_steps_a_second() {
-        let schedule_of = |load: &str| Schedule::for_load(load.parse().unwrap(), 200.0, Duration::from_secs(60));
+        let schedule_of =
+            |load: &str| Schedule::for_load(load.parse().unwrap(), 200.0, Duration::from_secs(60));
         assert_eq!((schedule_of("50%").percent, schedule_of("50%").per_second), (50.0, 100.0));
         assert_eq!((schedule_of("100/s").percent, schedule_of("100/s").per_second), (50.0, 100.0));
         assert_eq!("2500/s".parse::<BurstLoad>().unwrap().to_string(), "2500/s");

@@ -143,8 +143,8 @@ impl<'a> ConcurrentWorker<'a> {
         self.measured.during_steps_ns.push(overlap.as_nanos() as u64);
         self.syncs += period.syncs;
         if self.work == WorkKind::Backup {
-            let disk =
-                disk::usage(&self.backup_folder).map_err(|error| file_error("measuring", &self.backup_folder, &error))?;
+            let disk = disk::usage(&self.backup_folder)
+                .map_err(|error| file_error("measuring", &self.backup_folder, &error))?;
             self.measured.bytes.push(disk.allocated_bytes);
         }
         Ok(result)
@@ -176,7 +176,8 @@ impl<'a> ConcurrentWorker<'a> {
         let (method, start, end) = match self.work {
             WorkKind::Backup => {
                 let (method, start, end) = self.timed(|| self.back_up(store));
-                let method = method?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
+                let method =
+                    method?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
                 (method.to_owned(), start, end)
             }
             WorkKind::Batch => self.batch(store)?,
@@ -200,9 +201,8 @@ impl<'a> ConcurrentWorker<'a> {
 
     fn remove_backup(&self) -> Result<(), WorkloadError> {
         match fs::symlink_metadata(&self.backup_folder) {
-            Ok(_) => {
-                guard::remove_made(&self.backup_folder).map_err(|error| file_error("deleting", &self.backup_folder, &error))
-            }
+            Ok(_) => guard::remove_made(&self.backup_folder)
+                .map_err(|error| file_error("deleting", &self.backup_folder, &error)),
             Err(_) => Ok(()),
         }
     }
@@ -269,7 +269,9 @@ impl<'a> ConcurrentWorker<'a> {
             }
         }
         if missing > fewer {
-            return Err(wrong_backup(format!("lacks {missing} of the records that were read, or has other values")));
+            return Err(wrong_backup(format!(
+                "lacks {missing} of the records that were read, or has other values"
+            )));
         }
         Ok(())
     }

@@ -58,7 +58,8 @@ mod tests {
             |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
         let whole = [extent("a", 0, 4096, 4096), extent("a", 4096, 8192, 4096), extent("b", 0, 12_288, 100)];
         assert_eq!(count_pieces(&whole), FilePieces { files: 2, pieces: 2 });
-        let torn = [extent("a", 0, 4096, 4096), extent("a", 4096, 40_960, 4096), extent("a", 8192, 8192, 4096)];
+        let torn =
+            [extent("a", 0, 4096, 4096), extent("a", 4096, 40_960, 4096), extent("a", 8192, 8192, 4096)];
         assert_eq!(count_pieces(&torn), FilePieces { files: 1, pieces: 3 });
     }
 }

@@ -109,7 +109,11 @@ impl<'a> PauseWatch<'a> {
     #[inline]
     pub fn sample_if_due(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let may_look = self.call_end >= self.sampled_at + self.sampling_ticks * SAMPLING_SHARE_AFTER_PAUSES;
-        if (self.had_pause && may_look) || self.call_end >= self.next_sample { self.take_sample(store) } else { Ok(()) }
+        if (self.had_pause && may_look) || self.call_end >= self.next_sample {
+            self.take_sample(store)
+        } else {
+            Ok(())
+        }
     }
 
     /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.

@@ -180,7 +180,8 @@ mod tests {
     fn a_place_remembers_what_its_record_was() {
         for churn in [Churn::Uniform, Churn::Replace] {
             let mut set = Set::new(churn, (1, 2), 8, 7).unwrap();
-            let mut states_by_place: Vec<Vec<Record>> = (0..4).map(|place| vec![set.record_at(place)]).collect();
+            let mut states_by_place: Vec<Vec<Record>> =
+                (0..4).map(|place| vec![set.record_at(place)]).collect();
             for _ in 0..40 {
                 let Step { old, new } = set.step();
                 states_by_place.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
@@ -195,7 +196,8 @@ mod tests {
     #[test]
     fn threads_have_all_records_among_them_and_never_meet() {
         for churn in [Churn::Uniform, Churn::Queue] {
-            let mut parts: Vec<Set> = (0..3).map(|thread| Set::new(churn, (thread, 3), 50, 7).unwrap()).collect();
+            let mut parts: Vec<Set> =
+                (0..3).map(|thread| Set::new(churn, (thread, 3), 50, 7).unwrap()).collect();
             let indexes =
                 |parts: &[Set]| parts.iter().flat_map(Set::all).map(|(index, _)| index).collect::<Vec<_>>();
             let (mut fresh, count) = (indexes(&parts), |part: &Set| part.all().len());

@@ -44,7 +44,11 @@ impl<'r> RemainingRecords<'r> {
         for set_records in parts.into_iter().map(Set::all) {
             let first_kept = set_records.len() - set_records.len() / LEFT_ONE_IN;
             for (number, record) in set_records.enumerate() {
-                let is_kept = if churn.ascends() { number >= first_kept } else { number % LEFT_ONE_IN == LEFT_ONE_IN - 1 };
+                let is_kept = if churn.ascends() {
+                    number >= first_kept
+                } else {
+                    number % LEFT_ONE_IN == LEFT_ONE_IN - 1
+                };
                 if is_kept { &mut remaining.kept } else { &mut remaining.removed }.push(record);
             }
         }
@@ -136,7 +140,8 @@ impl<'r> RemainingRecords<'r> {
         };
         let sample = Sample::select(expected.iter().map(|_| true), most_records, self.seed);
         let live = expected.len() as u64;
-        let sample_records: Vec<Record> = expected.into_iter().filter(|record| sample.contains(record.0, true)).collect();
+        let sample_records: Vec<Record> =
+            expected.into_iter().filter(|record| sample.contains(record.0, true)).collect();
         let step = self.removed.len().div_ceil(REMOVALS_LOOKED_FOR).max(1);
         let gone: Vec<Record> =
             if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };

@@ -11,7 +11,8 @@ pub(crate) fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool
 
 /// Whether each is more than the one before it, or each less. Five random ones are so in one of 60 cases.
 fn has_trend(figures: &[f64; LAST]) -> bool {
-    figures.is_sorted_by(|previous, next| previous < next) || figures.is_sorted_by(|previous, next| previous > next)
+    figures.is_sorted_by(|previous, next| previous < next)
+        || figures.is_sorted_by(|previous, next| previous > next)
 }
 
 #[cfg(test)]

@@ -34,8 +34,9 @@ fn trial_on(
     (store, churn): (&str, &str),
 ) -> std::result::Result<Measurements, TrialError> {
     let with_after_load = settings.iter().copied().chain([("after_load", "at-once")]);
-    let parameters =
-        with_after_load.fold(Parameters::default(), |parameters, (parameter, text)| parameters.with(parameter, text).unwrap());
+    let parameters = with_after_load.fold(Parameters::default(), |parameters, (parameter, text)| {
+        parameters.with(parameter, text).unwrap()
+    });
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -70,12 +71,20 @@ fn a_set_is_written_ten_times_over_and_given_back() {
             assert_eq!(measured.stored.records, 50);
             let fragmentation = measured.fragmentation.as_ref().unwrap();
             let scans = if store == "memory" { 3 } else { 0 };
-            assert_eq!((fragmentation.fresh_scans_ns.len(), fragmentation.aged_scans_ns.len()), (scans, scans), "{store}");
-            assert!(fragmentation.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files), "{fragmentation:?}");
+            assert_eq!(
+                (fragmentation.fresh_scans_ns.len(), fragmentation.aged_scans_ns.len()),
+                (scans, scans),
+                "{store}"
+            );
+            assert!(
+                fragmentation.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files),
+                "{fragmentation:?}"
+            );
             let reclaim = measured.space_reclaim.as_ref();
             assert_eq!(reclaim.map(|reclaim| reclaim.removed), persists.then_some(45), "{store} {churn}");
             // A file for each record.
-            let files = reclaim.map(|reclaim| (measured.disk.files - reclaim.disk.files, reclaim.compacted.is_some()));
+            let files = reclaim
+                .map(|reclaim| (measured.disk.files - reclaim.disk.files, reclaim.compacted.is_some()));
             assert_eq!(files, persists.then_some((45, false)), "{store} {churn}");
             let audit = measured.audit.map(|audit| (audit.read_back, audit.seen_gone));
             let audited = if persists { Some((5, 45)) } else { (store == "memory").then_some((50, 0)) };
@@ -195,7 +204,11 @@ fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
     assert_eq!(pauses.by_call.keys().collect::<Vec<_>>(), ["update"]);
     assert!(pauses.longest_ns >= stall && pauses.total_ns >= 5 * stall && pauses.calls_ns >= pauses.total_ns);
     let upkeep_of = |work: &str| pauses.upkeep.iter().find(|upkeep| upkeep.work == work).unwrap();
-    assert_eq!((upkeep_of("stall").after, upkeep_of("nothing").after, upkeep_of("nothing").otherwise), (5, 0, 0), "{pauses:?}");
+    assert_eq!(
+        (upkeep_of("stall").after, upkeep_of("nothing").after, upkeep_of("nothing").otherwise),
+        (5, 0, 0),
+        "{pauses:?}"
+    );
     // It sleeps, and syncs nothing.
     assert_eq!(pauses.sync_ns.unwrap_or(0), 0);
 }
@@ -225,7 +238,10 @@ fn large_batches_come_and_go_beside_the_steps() {
     assert_eq!((concurrent_work.by.as_str(), concurrent_work.took_ns.len()), ("a batch of 5", TENTHS));
     assert!(concurrent_work.bytes.is_empty() && measured.stored.records == 50);
     assert_eq!(concurrent_work.during_steps_ns.len(), TENTHS);
-    assert_eq!(concurrent_work.during.count + concurrent_work.otherwise.count, measured.pauses.unwrap().calls);
+    assert_eq!(
+        concurrent_work.during.count + concurrent_work.otherwise.count,
+        measured.pauses.unwrap().calls
+    );
     // 500 steps are handed over, 50 are loaded, and 5 come ten times.
     assert_eq!(measured.written.unwrap().records, 600);
     assert_eq!(measured.audit.unwrap().read_back, 50);
@@ -235,11 +251,11 @@ fn large_batches_come_and_go_beside_the_steps() {
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
     let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
-    let message_of = |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform"))
-    {
-        Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
-        other => panic!("nothing was noticed: {other:?}"),
-    };
+    let message_of =
+        |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform")) {
+            Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
+            other => panic!("nothing was noticed: {other:?}"),
+        };
     assert_eq!(message_of(&stores, "memory"), "the backup has 0 records, but the store has 50");
     // As many, and not one as it was.
     let stores = [StoreDef { open: Ok(&wrong::<4>), ..FLAT_FOLDER }];

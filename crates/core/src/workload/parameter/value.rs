@@ -13,12 +13,19 @@ use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 const ANY: u64 = u64::MAX;
 
 /// A value within bounds that are part of its type.
-fn check_bounds(value: u64, least: u64, most: u64, format_value: impl Fn(u64) -> String) -> Result<u64, String> {
+fn check_bounds(
+    value: u64,
+    least: u64,
+    most: u64,
+    format_value: impl Fn(u64) -> String,
+) -> Result<u64, String> {
     match value {
         value if value < least => {
             Err(format!("{} is too few: it must be at least {}", format_value(value), format_value(least)))
         }
-        value if value > most => Err(format!("{} is too many: at most {}", format_value(value), format_value(most))),
+        value if value > most => {
+            Err(format!("{} is too many: at most {}", format_value(value), format_value(most)))
+        }
         value => Ok(value),
     }
 }

@@ -58,7 +58,8 @@ impl HeldRecords<'_, '_> {
             let mut player = lock_worker(&players[player_of(hash, count)]);
             let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
-            let is_there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
+            let is_there =
+                session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
             let is_right = match (is_there, written) {
                 (is_there, ABSENT) => !is_there,
                 (false, _) => false,

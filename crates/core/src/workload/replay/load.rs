@@ -106,8 +106,11 @@ impl Loader {
                     None => {
                         pass += 1;
                         first_operations.table.clear();
-                        next_reader =
-                            next_reader.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
+                        next_reader = next_reader
+                            .take()
+                            .map(Reader::rewind)
+                            .transpose()
+                            .map_err(WorkloadError::harness)?;
                     }
                 }
             }

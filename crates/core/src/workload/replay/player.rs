@@ -346,7 +346,8 @@ impl<'a> Player<'a> {
         }
         if *records > 0 {
             let hash = crate::trace::key_hash(first);
-            let is_right = first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
+            let is_right =
+                first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
             if !is_right {
                 return Err(wrong_data(planned, key, "or the first one after it is not what was written"));
             }

@@ -77,7 +77,12 @@ fn what_is_read_first_is_loaded_or_missed() {
             assert_eq!((audit.records, audit.read_back, audit.seen_gone), (3, 3, 1), "{name}");
             let statistic = |name: &str| {
                 let statistics = &measured.statistics;
-                statistics.iter().find(|setting| setting.name == format!("replay.{name}")).unwrap().value.clone()
+                statistics
+                    .iter()
+                    .find(|setting| setting.name == format!("replay.{name}"))
+                    .unwrap()
+                    .value
+                    .clone()
             };
             assert_eq!(statistic("operations_not_played"), "1");
             let changed = if store.capabilities.any_byte_in_keys { "0" } else { "3" };
@@ -182,7 +187,11 @@ impl Session for PlantedSession<'_> {
     crate::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
-        if self.store.fault == Fault::LosesAWrite && writes == 5 { Ok(()) } else { self.inner.update(key, value) }
+        if self.store.fault == Fault::LosesAWrite && writes == 5 {
+            Ok(())
+        } else {
+            self.inner.update(key, value)
+        }
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
         match self.store.fault {

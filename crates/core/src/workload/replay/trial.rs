@@ -190,8 +190,12 @@ impl<'a> PreparedReplay<'a> {
 
     /// Whether the played trace is the one that was examined.
     fn check_digest(&self, work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<(), TrialError> {
-        let sha256 =
-            feed_outcome.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
+        let sha256 = feed_outcome
+            .spread
+            .into_reader()
+            .digest(&|| false)
+            .map_err(TrialError::harness)?
+            .unwrap_or_default();
         if sha256 == work.facts.sha256 {
             return Ok(());
         }

@@ -61,7 +61,8 @@ impl Values {
     fn fingerprint(&self, key: u64, position: u64, length: usize) -> u64 {
         let mut bytes = [0; 24];
         let parts = [key, position, length as u64];
-        bytes.as_chunks_mut::<8>()
+        bytes
+            .as_chunks_mut::<8>()
             .0
             .iter_mut()
             .zip(parts)

@@ -113,7 +113,9 @@ impl ShopAudit<'_> {
                     next += 1;
                     None
                 }
-                Some(RowOrigin::Client { thread, number }) if is_ascending && is_acknowledged(purchases, thread, number) => {
+                Some(RowOrigin::Client { thread, number })
+                    if is_ascending && is_acknowledged(purchases, thread, number) =>
+                {
                     counts_by_thread[thread as usize] += 1;
                     None
                 }
@@ -151,7 +153,8 @@ impl ShopAudit<'_> {
         let (mut entries, mut last_entry, mut first_wrong) = (0, None, None);
         let mut visit = |customer: i64, order: i64| {
             let entry = Some((customer, order));
-            if first_wrong.is_none() && !(last_entry < entry && is_entry(shared, purchases, customer, order)) {
+            if first_wrong.is_none() && !(last_entry < entry && is_entry(shared, purchases, customer, order))
+            {
                 first_wrong =
                     Some(format!("the index has a wrong entry: customer {customer}, order {order}"));
             }
@@ -169,14 +172,19 @@ impl ShopAudit<'_> {
     fn check_customers(&mut self, tables: &mut dyn Tables) -> Result<(), WorkloadError> {
         let data = &self.shared.data;
         let (customers, mut read_buffer) = (data.rows(Table::Customers), ReadBuffer::new());
-        let sampled = customers.min(if self.shared.work.indexed { SAMPLED_CUSTOMERS } else { SAMPLED_WITHOUT_INDEX });
+        let sampled =
+            customers.min(if self.shared.work.indexed { SAMPLED_CUSTOMERS } else { SAMPLED_WITHOUT_INDEX });
         for index in 0..sampled {
             let customer = (u128::from(customers) * u128::from(index) / u128::from(sampled)) as u64;
             read_buffer.clear();
-            tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut read_buffer).map_err(read_error)?;
+            tables
+                .orders(data.ids(Table::Customers).id_of_row(customer), &mut read_buffer)
+                .map_err(read_error)?;
             let knowledge = &self.shared.knowledge;
             let count = knowledge.order_count(customer, knowledge.orders_before(customer));
-            self.check.check_orders(customer, &read_buffer, count).map_err(|error| end_error(error.message))?;
+            self.check
+                .check_orders(customer, &read_buffer, count)
+                .map_err(|error| end_error(error.message))?;
         }
         Ok(())
     }

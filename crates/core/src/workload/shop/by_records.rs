@@ -69,7 +69,12 @@ impl<'s> ByRecords<'s> {
     }
 
     /// Shows the records from a key on while `see` wants more.
-    fn walk(&mut self, first_key: &[u8], limit: usize, mut visit: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
+    fn walk(
+        &mut self,
+        first_key: &[u8],
+        limit: usize,
+        mut visit: impl FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
         let (mut next, mut last) = (first_key.to_vec(), Vec::with_capacity(ENTRY_BYTES));
         let mut goes_on = true;
         while goes_on {
@@ -95,14 +100,16 @@ impl<'s> ByRecords<'s> {
         let first_entry = entry(customer, &[0; ID_BYTES]);
         let result = self.walk(&first_entry, ENTRIES_AT_ONCE, |key, _| {
             let is_of_customer = key.starts_with(&first_entry[..KEY_BYTES]);
-            if let Some(order) = key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| is_of_customer)
+            if let Some(order) =
+                key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| is_of_customer)
             {
                 order_ids.push(order);
             }
             is_of_customer
         });
-        let read_result = result
-            .and_then(|()| order_ids.iter().try_for_each(|order| self.read_row(Table::Orders, order, read_buffer)));
+        let read_result = result.and_then(|()| {
+            order_ids.iter().try_for_each(|order| self.read_row(Table::Orders, order, read_buffer))
+        });
         self.order_ids = order_ids;
         read_result
     }
@@ -207,14 +214,22 @@ impl Tables for ByRecords<'_> {
         let mut was_changed = false;
         self.session.transact(&mut |transaction| {
             let customer = request.customer.to_be_bytes();
-            add_row(|visit| transaction.get(&key_from_bytes(Table::Customers, &customer), visit), &customer, read_buffer)?;
+            add_row(
+                |visit| transaction.get(&key_from_bytes(Table::Customers, &customer), visit),
+                &customer,
+                read_buffer,
+            )?;
             for (index, id) in request.looked_at.iter().enumerate() {
                 let bytes = id.to_be_bytes();
                 if index == request.chosen {
                     let is_found = read_to_change(transaction, *id, product)?;
                     read_buffer.add(|row| row.extend_from_slice(if is_found { &product[..] } else { &[] }));
                 } else {
-                    add_row(|visit| transaction.get(&key_from_bytes(Table::Products, &bytes), visit), &bytes, read_buffer)?;
+                    add_row(
+                        |visit| transaction.get(&key_from_bytes(Table::Products, &bytes), visit),
+                        &bytes,
+                        read_buffer,
+                    )?;
                 }
             }
             let (id, value) = split_key(&request.order);
@@ -232,7 +247,8 @@ impl Tables for ByRecords<'_> {
         let row = &mut self.product;
         let mut was_changed = false;
         self.session.transact(&mut |transaction| {
-            was_changed = read_to_change(transaction, product, row)? && change_stock(transaction, row, amount)?;
+            was_changed =
+                read_to_change(transaction, product, row)? && change_stock(transaction, row, amount)?;
             Ok(())
         })?;
         Ok(was_changed)

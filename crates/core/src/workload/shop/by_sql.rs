@@ -95,7 +95,8 @@ impl Tables for BySql<'_> {
         let mut bulk_loads = 0;
         while let Some(Chunk { table, .. }) = source.current() {
             let table = *table;
-            let target = BulkLoad { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
+            let target =
+                BulkLoad { table: table.name(), columns: &table.column_names(), sorted: self.sorted };
             let result = self.session.bulk_load(&target, &mut |add| {
                 let mut bytes = 0;
                 while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {

@@ -50,7 +50,12 @@ impl<'a> Check<'a> {
     }
 
     /// Checks a customer and all their orders. Fails with [`Failure::WrongData`] when one is wrong or missing.
-    pub fn check_orders(&mut self, customer: u64, read_buffer: &ReadBuffer, count: Bounds) -> Result<(), WorkloadError> {
+    pub fn check_orders(
+        &mut self,
+        customer: u64,
+        read_buffer: &ReadBuffer,
+        count: Bounds,
+    ) -> Result<(), WorkloadError> {
         self.check_customer(customer, read_buffer.row(0))?;
         let mut last_id = None;
         let mut ascending = true;
@@ -97,7 +102,12 @@ impl<'a> Check<'a> {
                 return Err(wrong_data(format!("the product {product} {}", describe_row(row))));
             }
             let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
-            let bounds = shared.knowledge.quantity(*product, shared.data.quantity(*product), *ended_changes, own_amount);
+            let bounds = shared.knowledge.quantity(
+                *product,
+                shared.data.quantity(*product),
+                *ended_changes,
+                own_amount,
+            );
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
             if !bounds.contains(quantity) {
                 return Err(wrong_data(format!(

@@ -122,8 +122,9 @@ impl Makers {
                 let (ready_sender, ready) = channel();
                 let (empty_sender, empty) = channel();
                 spare.into_iter().for_each(|chunk| drop(empty_sender.send(chunk)));
-                scope
-                    .spawn(move || work((maker as u64..count).step_by(makers as usize), &empty, &ready_sender, make));
+                scope.spawn(move || {
+                    work((maker as u64..count).step_by(makers as usize), &empty, &ready_sender, make)
+                });
                 MakerLink { ready, empty_sender }
             });
             take(Source {

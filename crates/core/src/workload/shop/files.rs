@@ -218,7 +218,9 @@ impl Files {
         }
         let path = self.folder.join(format!("{name}{UNFINISHED}"));
         match File::options().write(true).create_new(true).open(&path) {
-            Ok(file) => Ok(UnfinishedFile { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), length: 0 }),
+            Ok(file) => {
+                Ok(UnfinishedFile { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), length: 0 })
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GenerateError::Exists(path)),
             Err(error) => Err(GenerateError::File(path, error)),
         }

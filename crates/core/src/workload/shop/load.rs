@@ -38,7 +38,10 @@ pub fn load(
     let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
         let all_rows = shared.data.all_rows();
-        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all_rows}", taken.rows)));
+        return Err(WorkloadError::harness(format!(
+            "{} rows were loaded, but there are {all_rows}",
+            taken.rows
+        )));
     }
     AcknowledgedWrites::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;

@@ -198,7 +198,12 @@ mod tests {
             .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
-    fn estimate<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], figure: impl Fn(&Case<'_>) -> T) -> T {
+    fn estimate<T>(
+        cell: &Cell,
+        parameters: &Parameters,
+        stores: &[StoreDef],
+        figure: impl Fn(&Case<'_>) -> T,
+    ) -> T {
         figure(&Case::with_defaults(cell, parameters, stores, 1 << 24))
     }
 
@@ -230,7 +235,8 @@ mod tests {
             ShopParameters::from_parameters(&relative, &defaults, Some(4 << 20)).unwrap().data_bytes,
             10 << 20
         );
-        let Some(LeftOutReason::Contradiction { why }) = estimate(&relative, &defaults, &[MEMORY], reason) else {
+        let Some(LeftOutReason::Contradiction { why }) = estimate(&relative, &defaults, &[MEMORY], reason)
+        else {
             panic!("it has no limit");
         };
         assert!(why.contains("the machine here has no limit of memory"), "{why}");
@@ -260,7 +266,10 @@ mod tests {
             Some(LeftOutReason::NoOrder { store: "flat-folder".into() })
         );
         let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
-        assert!(matches!(estimate(&large, &defaults, &[MEMORY], reason), Some(LeftOutReason::TooLarge { .. })));
+        assert!(matches!(
+            estimate(&large, &defaults, &[MEMORY], reason),
+            Some(LeftOutReason::TooLarge { .. })
+        ));
     }
 
     #[test]
@@ -271,7 +280,8 @@ mod tests {
         let small = seconds(&cell("memory", &[]));
         assert!(seconds(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")])) > 2.0 * small);
         assert!(seconds(&cell("memory", &[(Axis::INDEX, "none")])) > small);
-        let bytes = |cell: &Cell| estimate(cell, &defaults, &[MEMORY], |case| (space(case).peak_bytes, memory(case)));
+        let bytes =
+            |cell: &Cell| estimate(cell, &defaults, &[MEMORY], |case| (space(case).peak_bytes, memory(case)));
         let (disk, memory) = bytes(&cell("memory", &[(Axis::DATA_SIZE, "64MiB")]));
         assert!(disk > 64e6 && memory > 64e6);
     }

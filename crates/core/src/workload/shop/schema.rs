@@ -99,7 +99,11 @@ impl Table {
     }
 
     pub fn most_bytes(self) -> usize {
-        let texts = self.columns().iter().filter(|(_, column_type)| matches!(column_type, ColumnType::Text(_))).count();
+        let texts = self
+            .columns()
+            .iter()
+            .filter(|(_, column_type)| matches!(column_type, ColumnType::Text(_)))
+            .count();
         self.row_bytes() as usize + 2 * texts
     }
 

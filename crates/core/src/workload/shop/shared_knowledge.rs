@@ -114,7 +114,13 @@ impl SharedKnowledge {
 
     /// The bounds of a stock that was read, `initial` at the start, when the read has ended. The reader itself takes
     /// `own_amount` only after the read.
-    pub fn quantity(&self, product: u64, initial: i32, ended_before: EndedChanges, own_amount: u32) -> Bounds {
+    pub fn quantity(
+        &self,
+        product: u64,
+        initial: i32,
+        ended_before: EndedChanges,
+        own_amount: u32,
+    ) -> Bounds {
         let stock = self.stock(product);
         let (taken, brought) = (stock.taken.count_begun() - own_amount, stock.brought.count_begun());
         let initial = i64::from(initial);
@@ -158,15 +164,24 @@ mod tests {
         knowledge.begin_order(&order);
         knowledge.begin_delivery(product, 7);
         let taken = i64::from(amount);
-        assert_eq!(knowledge.quantity(product, initial, before, 0), Bounds { least: stock - taken, most: stock + 7 });
-        assert_eq!(knowledge.quantity(product, initial, before, amount), Bounds { least: stock, most: stock + 7 });
+        assert_eq!(
+            knowledge.quantity(product, initial, before, 0),
+            Bounds { least: stock - taken, most: stock + 7 }
+        );
+        assert_eq!(
+            knowledge.quantity(product, initial, before, amount),
+            Bounds { least: stock, most: stock + 7 }
+        );
         knowledge.end_order(&order);
         knowledge.end_delivery(product, 7);
         let now = Bounds { least: stock - taken + 7, most: stock - taken + 7 };
         assert_eq!(knowledge.quantity(product, initial, knowledge.state_before_read(product), 0), now);
         assert_eq!(knowledge.growth(product), 7 - taken);
         let count = knowledge.orders_before(customer);
-        assert_eq!(knowledge.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
+        assert_eq!(
+            knowledge.order_count(customer, count),
+            Bounds { least: count.into(), most: count.into() }
+        );
         assert!(now.contains(now.least) && !now.contains(now.least - 1) && !now.contains(now.most + 1));
     }
 

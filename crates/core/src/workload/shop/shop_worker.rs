@@ -164,7 +164,8 @@ impl<'a> ShopWorker<'a> {
         let customer = shared.data.customer_to_read(self.thread, number);
         let id = shared.data.ids(Table::Customers).id_of_row(customer);
         let before = shared.knowledge.orders_before(customer);
-        let ((), ticks) = self.time_transaction(Kind::Orders, |_, read_buffer| tables.orders(id, read_buffer))?;
+        let ((), ticks) =
+            self.time_transaction(Kind::Orders, |_, read_buffer| tables.orders(id, read_buffer))?;
         let bounds = shared.knowledge.order_count(customer, before);
         self.check.check_orders(customer, &self.read_buffer, bounds)?;
         self.count_bytes(Kind::Orders, 0);
@@ -180,7 +181,8 @@ impl<'a> ShopWorker<'a> {
             *ended_changes = shared.knowledge.state_before_read(product);
         }
         shared.knowledge.begin_order(&purchase.order);
-        let (was_changed, ticks) = self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;
+        let (was_changed, ticks) =
+            self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;
         self.check.check_purchase(&purchase, &self.read_buffer, &ended_changes)?;
         self.check.check_changed(was_changed, purchase.order.product)?;
         shared.knowledge.end_order(&purchase.order);
@@ -205,7 +207,8 @@ impl<'a> ShopWorker<'a> {
         let (product, amount) = shared.data.delivery(self.thread, number);
         let id = shared.data.ids(Table::Products).id_of_row(product);
         shared.knowledge.begin_delivery(product, amount);
-        let (was_changed, ticks) = self.time_transaction(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
+        let (was_changed, ticks) =
+            self.time_transaction(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
         self.check.check_changed(was_changed, product)?;
         shared.knowledge.end_delivery(product, amount);
         self.count_bytes(Kind::Restock, size_of::<i32>());

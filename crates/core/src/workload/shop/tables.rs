@@ -108,7 +108,10 @@ mod tests {
         for row in [&b"first"[..], b"", b"third"] {
             read_buffer.add(|bytes| bytes.extend_from_slice(row));
         }
-        assert_eq!((read_buffer.row(0), read_buffer.row(1), read_buffer.row(2)), (&b"first"[..], &b""[..], &b"third"[..]));
+        assert_eq!(
+            (read_buffer.row(0), read_buffer.row(1), read_buffer.row(2)),
+            (&b"first"[..], &b""[..], &b"third"[..])
+        );
         assert_eq!((read_buffer.row(3), read_buffer.count(), read_buffer.bytes()), (&b""[..], 3, 10));
         assert_eq!(read_buffer.rows_after_first().collect::<Vec<_>>(), [&b""[..], b"third"]);
         read_buffer.clear();

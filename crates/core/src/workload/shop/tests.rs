@@ -34,7 +34,11 @@ fn trial(
 }
 
 fn count(measured: &Measurements, name: &str) -> u64 {
-    measured.operations.iter().find(|operation| operation.operation == name).map_or(0, |operation| operation.count)
+    measured
+        .operations
+        .iter()
+        .find(|operation| operation.operation == name)
+        .map_or(0, |operation| operation.count)
 }
 
 #[test]
@@ -102,7 +106,11 @@ fn a_store_that_does_what_it_says_passes_and_conflicts_are_counted() {
     assert!(honest.operations.iter().all(|operation| operation.conflicts == 0));
     let measured = trial(liar(&open_as::<6>), &[], &[("operations", "300")]).unwrap();
     let conflicts = |name: &str| {
-        measured.operations.iter().find(|operation| operation.operation == name).map_or(0, |operation| operation.conflicts)
+        measured
+            .operations
+            .iter()
+            .find(|operation| operation.operation == name)
+            .map_or(0, |operation| operation.conflicts)
     };
     assert!(conflicts("buy") > 50 && conflicts("restock") > 20);
     assert_eq!((conflicts("overall"), conflicts("orders")), (conflicts("buy") + conflicts("restock"), 0));

@@ -56,7 +56,9 @@ impl Table {
     fn keys(&self, column: &str, value: &Value) -> Vec<i64> {
         match self.column(column) {
             0 => self.rows.contains_key(&value.integer()).then(|| value.integer()).into_iter().collect(),
-            column_index => self.rows.iter().filter(|(_, row)| row[column_index] == *value).map(|(key, _)| *key).collect(),
+            column_index => {
+                self.rows.iter().filter(|(_, row)| row[column_index] == *value).map(|(key, _)| *key).collect()
+            }
         }
     }
 }
@@ -163,8 +165,11 @@ impl SqlSession for Connection<'_> {
             None => table.rows.keys().copied().collect(),
         };
         let mut rows: Vec<&Vec<Value>> = keys.iter().map(|key| &table.rows[key]).collect();
-        let order: Vec<usize> = words_between(words, "BY", &[]).iter().map(|name| table.column(name)).collect();
-        rows.sort_by_key(|row| order.iter().map(|column_index| row[*column_index].integer()).collect::<Vec<_>>());
+        let order: Vec<usize> =
+            words_between(words, "BY", &[]).iter().map(|name| table.column(name)).collect();
+        rows.sort_by_key(|row| {
+            order.iter().map(|column_index| row[*column_index].integer()).collect::<Vec<_>>()
+        });
         let column_indexes: Vec<usize> = columns.iter().map(|name| table.column(name)).collect();
         for row in &rows {
             visit(&column_indexes.iter().map(|column_index| row[*column_index].show()).collect::<Vec<_>>());

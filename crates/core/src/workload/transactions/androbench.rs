@@ -104,7 +104,8 @@ fn load_and_run(
 ) -> Result<(Load, Vec<Phase>), WorkloadError> {
     let mut load_figures = Load::default();
     let prepare = |table: &mut Table<'_>| {
-        load_figures = load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
+        load_figures =
+            load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
         load_figures.rest = (load_figures.records > 0).then(|| after_load.wait()).flatten();
         table.prepare()
     };
@@ -157,7 +158,9 @@ fn load(
     load.store_ns = start.elapsed().as_nanos() as u64;
     let rows_loaded = rows_loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
     if rows_loaded != count {
-        return Err(WorkloadError::harness(format!("{rows_loaded} rows were loaded, but {count} were given")));
+        return Err(WorkloadError::harness(format!(
+            "{rows_loaded} rows were loaded, but {count} were given"
+        )));
     }
     let counters = before.until_now();
     AcknowledgedWrites::new("loads", 1, 1, &counters).note(acknowledged);

@@ -52,8 +52,8 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let capabilities = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let transactions = BatchTransactions::prepare(work, spec.seed, capabilities.keeps);
-    let workers =
-        TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
+    let workers = TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge)
+        .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier.map(|_| guarantee), spec)?;
     let store = trial.bench.store()?;
@@ -71,7 +71,8 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut trial = trial.finish(&acknowledged, (capabilities.keeps && !capabilities.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let audit = (capabilities.keeps && capabilities.persists).then(|| audit(&mut bench, capabilities)).transpose()?;
+    let audit =
+        (capabilities.keeps && capabilities.persists).then(|| audit(&mut bench, capabilities)).transpose()?;
     Ok(Measurements {
         operations,
         // Every row was deleted.
@@ -82,7 +83,10 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     })
 }
 
-fn open_table<'s>(store: &'s dyn Store, capabilities: &Capabilities) -> Result<Box<dyn Table + 's>, WorkloadError> {
+fn open_table<'s>(
+    store: &'s dyn Store,
+    capabilities: &Capabilities,
+) -> Result<Box<dyn Table + 's>, WorkloadError> {
     if capabilities.sql {
         let session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
         return Ok(Box::new(Rows::make(session)?));
@@ -98,8 +102,9 @@ fn audit(bench: &mut Bench<'_>, capabilities: &Capabilities) -> Result<Audit, Wo
     let remaining = count_rows(bench.store()?, capabilities)?;
     bench.close()?;
     if remaining > 0 {
-        let message =
-            format!("{remaining} rows are there, though all were deleted, when the store had been opened anew");
+        let message = format!(
+            "{remaining} rows are there, though all were deleted, when the store had been opened anew"
+        );
         return Err(WorkloadError::wrong_data(message));
     }
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })

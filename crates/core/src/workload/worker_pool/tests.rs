@@ -105,7 +105,11 @@ fn a_thread_that_fails_or_panics_stops_all() {
             for failing in 0..3 {
                 let mut ways = [others; 3];
                 ways[failing] = way;
-                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {failing} of {others:?}");
+                assert_eq!(
+                    rounds(&ways).0.unwrap_err().message,
+                    message,
+                    "{way:?} in {failing} of {others:?}"
+                );
             }
         }
     }

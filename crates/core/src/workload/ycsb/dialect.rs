@@ -168,10 +168,14 @@ fn why_idle(name: &str, value: &str) -> Result<&'static str, String> {
     let number = |text: &str| text.parse::<f64>().ok();
     match effect {
         Nothing => Ok(why),
-        NothingAt(accepted) if value == accepted || number(value).is_some() && number(value) == number(accepted) => {
+        NothingAt(accepted)
+            if value == accepted || number(value).is_some() && number(value) == number(accepted) =>
+        {
             Ok(why)
         }
-        NothingAt(accepted) => Err(format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value))),
+        NothingAt(accepted) => {
+            Err(format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value)))
+        }
         NotSupported => Err(format!("the property {name} is not supported: {why}")),
     }
 }
@@ -184,8 +188,10 @@ pub(super) fn unknown(name: &str) -> String {
     let plan_properties =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
-    let names = ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
-    let mut candidates: Vec<_> = names.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
+    let names =
+        ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
+    let mut candidates: Vec<_> =
+        names.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
     candidates.sort_unstable();
     let hint = match candidates[..] {
         [(nearest, meant), (second, _), ..] if nearest < second => Some(meant),

@@ -206,7 +206,9 @@ mod tests {
         assert_eq!(value[..4], 100_u32.to_le_bytes());
         let varied = fields("fieldlengthdistribution=zipfian");
         assert!(
-            (0..100).map(|record| make_value(&varied, record, 1).len()).all(|length| length < varied.largest())
+            (0..100)
+                .map(|record| make_value(&varied, record, 1).len())
+                .all(|length| length < varied.largest())
         );
         assert!(varied.mean() < multiple.mean() / 2.0);
     }
@@ -217,17 +219,25 @@ mod tests {
             let fields = fields(properties);
             for version in [1, 255, 256, 257, 70_000] {
                 let value = make_value(&fields, 5, version);
-                let may_be_read = |oldest, newest| fields.is_value(5, &KnownVersions::from_slots(&[oldest; 10], newest), &value);
+                let may_be_read = |oldest, newest| {
+                    fields.is_value(5, &KnownVersions::from_slots(&[oldest; 10], newest), &value)
+                };
                 let is_value_of = |record, value: &[u8]| {
                     fields.is_value(record, &KnownVersions::from_slots(&[version; 10], version), value)
                 };
                 assert!(
-                    may_be_read(version, version) && may_be_read(1, version) && may_be_read(version, version + 3),
+                    may_be_read(version, version)
+                        && may_be_read(1, version)
+                        && may_be_read(version, version + 3),
                     "{properties}"
                 );
                 assert!(!may_be_read(version + 1, version + 3), "{properties}");
                 assert!(version == 1 || !may_be_read(version - 1, version - 1), "{properties}");
-                assert!(!is_value_of(6, &value) && !is_value_of(5, &value[..value.len() - 1]) && !is_value_of(5, b""));
+                assert!(
+                    !is_value_of(6, &value)
+                        && !is_value_of(5, &value[..value.len() - 1])
+                        && !is_value_of(5, b"")
+                );
                 assert!(!is_value_of(5, &[&value[..], b"x"].concat()));
             }
         }
@@ -261,7 +271,10 @@ mod tests {
             };
             for field in 0..fields.count() {
                 assert!(is_field(5, field, 7, &value), "{properties} {field}");
-                assert!(!is_field(5, field, 8, &value) && !is_field(6, field, 7, &value), "{properties} {field}");
+                assert!(
+                    !is_field(5, field, 8, &value) && !is_field(6, field, 7, &value),
+                    "{properties} {field}"
+                );
                 assert!(!is_field(5, field, 7, &value[..3]), "{properties} {field}");
             }
             // Bytes behind the field are not looked at.

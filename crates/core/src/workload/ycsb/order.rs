@@ -24,7 +24,8 @@ impl Order {
     }
 
     pub fn records_from(&self, record: u64) -> impl Iterator<Item = u64> {
-        let first = self.positions.get(record as usize).map_or(self.records.len(), |position| *position as usize);
+        let first =
+            self.positions.get(record as usize).map_or(self.records.len(), |position| *position as usize);
         self.records[first..].iter().map(|record| u64::from(*record))
     }
 }

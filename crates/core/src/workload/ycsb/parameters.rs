@@ -126,7 +126,10 @@ impl YcsbParameters {
         }
         Ok(YcsbParameters {
             rounds,
-            between_rounds: parameters.between_rounds.filter(|_| rounds > 1).unwrap_or(BetweenRounds::Nothing),
+            between_rounds: parameters
+                .between_rounds
+                .filter(|_| rounds > 1)
+                .unwrap_or(BetweenRounds::Nothing),
             loaded: if definition.loads { 0 } else { loaded },
             max_records: records.to - first,
             definition,
@@ -205,7 +208,8 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
         return Err(LeftOutReason::LosesRounds { store: store.name.into() });
     }
     let tier = cell.guarantee().tier().unwrap_or(store.shipped);
-    let replaces_whole = capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
+    let replaces_whole =
+        capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
         return Err(LeftOutReason::TornReads { store: store.name.into() });
     }
@@ -272,13 +276,16 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
         let all_requests_s = work.operations as f64 * request_s;
-        let round_s = work.time_limit.map_or(all_requests_s, |time_limit| all_requests_s.min(time_limit.as_secs_f64()));
+        let round_s =
+            work.time_limit.map_or(all_requests_s, |time_limit| all_requests_s.min(time_limit.as_secs_f64()));
         let reopening_s = if work.between_rounds == BetweenRounds::Close { REOPENING_S } else { 0.0 };
         let rounds = work.rounds as f64;
         let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
-        let ended = work.time_limit.map_or([0.0; 2], |time_limit| [all_requests_s, time_limit.as_secs_f64()].map(|s| s * rounds));
+        let ended = work
+            .time_limit
+            .map_or([0.0; 2], |time_limit| [all_requests_s, time_limit.as_secs_f64()].map(|s| s * rounds));
         TimeEstimate { ended, ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
@@ -296,7 +303,9 @@ mod tests {
     }
 
     fn parameters(values: &[(&str, &str)]) -> Parameters {
-        values.iter().fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap())
+        values
+            .iter()
+            .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap())
     }
 
     #[test]
@@ -306,7 +315,10 @@ mod tests {
                 .unwrap()
         };
         let inserts = work("D", &[("operations", "1000")]);
-        assert_eq!((inserts.loaded, inserts.operations, inserts.most_records()), (1000, 1000, 1000 + 50 + 12));
+        assert_eq!(
+            (inserts.loaded, inserts.operations, inserts.most_records()),
+            (1000, 1000, 1000 + 50 + 12)
+        );
         assert_eq!((0..3).map(|thread| inserts.operations_of(thread)).collect::<Vec<_>>(), [334, 333, 333]);
         assert_eq!(work("A", &[]).most_records(), 1000);
         let load = work("load", &[("operations", "7")]);
@@ -396,7 +408,8 @@ mod tests {
         let rounds = estimate(cell("C", &[(Axis::RATE, "10/s")]), &[("rounds", "5")]);
         assert!(rounds.0 > 500.0 && rounds.1 > reads.1);
         assert!(
-            estimate(cell("E", &[]), &[]).1 > reads.1 && estimate(cell("A", &[]), &[("properties", "fieldcount=1")]).1 < reads.1
+            estimate(cell("E", &[]), &[]).1 > reads.1
+                && estimate(cell("A", &[]), &[("properties", "fieldcount=1")]).1 < reads.1
         );
     }
 }

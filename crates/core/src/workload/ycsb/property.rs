@@ -251,9 +251,11 @@ mod tests {
         assert_eq!((properties.whole_number("fieldcount"), properties.whole_number("fieldlength")), (1, 100));
         let others: Properties = "fieldcount=3".parse().unwrap();
         assert_eq!(properties.replace_by(&others).whole_number("fieldcount"), 3);
-        let by_workload: Properties = "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
+        let by_workload: Properties =
+            "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
         assert_eq!(by_workload.to_string(), "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5");
-        let counts = ["A", "B", "own:x"].map(|workload| by_workload.for_workload(workload).whole_number("fieldcount"));
+        let counts =
+            ["A", "B", "own:x"].map(|workload| by_workload.for_workload(workload).whole_number("fieldcount"));
         assert_eq!(counts, [7, 2, 5]);
         let one_workload = "fieldcount=9".parse::<Properties>().unwrap().only_of("own:y");
         assert_eq!(

@@ -148,7 +148,8 @@ fn load(
     };
     let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
     let after_load = aging.after_load();
-    let mut result = loader::load(Some(count), batch, session, acknowledged, after_load, numbered(count, add))?;
+    let mut result =
+        loader::load(Some(count), batch, session, acknowledged, after_load, numbered(count, add))?;
     aging.age(&mut result, session, acknowledged, |record, version, key, value| {
         key.extend_from_slice(shared.definition().naming.name(record).bytes());
         shared.fields.append(record, 1 + version, value);

@@ -49,7 +49,10 @@ mod tests {
                 let mut taken = vec![false; count as usize];
                 for number in 0..count {
                     let position = scramble.position_of(number) as usize;
-                    assert!(!std::mem::replace(&mut taken[position], true), "{count} {seed}: {position} twice");
+                    assert!(
+                        !std::mem::replace(&mut taken[position], true),
+                        "{count} {seed}: {position} twice"
+                    );
                 }
             }
         }

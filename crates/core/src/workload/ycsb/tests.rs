@@ -50,12 +50,22 @@ fn every_workload_is_done_and_checked() {
                 trial(&store, workload, &[], "fieldcount=3,fieldlength=20,maxscanlength=20").unwrap();
             let [all, read, update, insert, scan, read_modify_write] = counts(&measured);
             match *workload {
-                "A" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 75, 75, 0, 0, 0]),
-                "C" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 0, 0, 0, 0]),
+                "A" => {
+                    assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 75, 75, 0, 0, 0])
+                }
+                "C" => {
+                    assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 0, 0, 0, 0])
+                }
                 // Its parts count as what they are, too.
-                "F" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 75, 0, 0, 75]),
-                "U" => assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 0, 150, 0, 0, 0]),
-                "load" => assert_eq!([all, read, update, insert, scan, read_modify_write], [60, 0, 0, 60, 0, 0]),
+                "F" => {
+                    assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 150, 75, 0, 0, 75])
+                }
+                "U" => {
+                    assert_eq!([all, read, update, insert, scan, read_modify_write], [150, 0, 150, 0, 0, 0])
+                }
+                "load" => {
+                    assert_eq!([all, read, update, insert, scan, read_modify_write], [60, 0, 0, 60, 0, 0])
+                }
                 _ => assert!(
                     all == 150 && (6..=9).contains(&(update + insert)),
                     "{workload}: {all} {update} {insert}"

@@ -274,7 +274,8 @@ impl<'a> YcsbWorker<'a> {
         let read_buffer = &mut self.read_buffer;
         let read = session.get(request.name.bytes(), &mut |value| read_buffer.copy(value));
         let old = self.read_buffer.value().unwrap_or_default();
-        let was_replaced = self.shared.fields.replace(old, request.field, &self.value, &mut self.replaced_value);
+        let was_replaced =
+            self.shared.fields.replace(old, request.field, &self.value, &mut self.replaced_value);
         (read, was_replaced)
     }
 
@@ -378,7 +379,9 @@ impl YcsbWorker<'_> {
         run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
             let count = self.plan(max_requests);
             self.run_quantum(session)?;
-            seconds.add_latencies(self.recorder.latencies(main_slot as usize)).map_err(WorkloadError::harness)?;
+            seconds
+                .add_latencies(self.recorder.latencies(main_slot as usize))
+                .map_err(WorkloadError::harness)?;
             Ok(count)
         })
     }

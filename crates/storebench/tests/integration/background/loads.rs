@@ -93,7 +93,10 @@ fn memory_holds_as_much_as_it_says_and_keeps_touching_it() {
     let id = load.id();
     let resident_kib = proc_number(id, "status", "VmRSS") as f64;
     // Others take and release memory meanwhile, and the program itself takes some.
-    assert!(resident_kib >= available * 0.005 && resident_kib <= available * 0.02 + 50_000.0, "{resident_kib} of {available} KiB");
+    assert!(
+        resident_kib >= available * 0.005 && resident_kib <= available * 0.02 + 50_000.0,
+        "{resident_kib} of {available} KiB"
+    );
     assert_eq!(proc_file(id, "oom_score_adj").trim(), "1000");
     fs::write(format!("/proc/{id}/clear_refs"), "1").unwrap();
     let (finished, _) = observe(load, || {

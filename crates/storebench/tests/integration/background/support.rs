@@ -48,7 +48,8 @@ pub fn processes(scratch: &Scratch, word: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(scratch.path()));
+        let is_here =
+            fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(scratch.path()));
         let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
         if (is_here || line.contains(&*scratch.path().to_string_lossy())) && line.contains(word) {

@@ -153,7 +153,8 @@ impl Scratch {
             let Some(number) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
                 continue;
             };
-            let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
+            let is_here =
+                fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(self.path()));
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             if is_here || line.contains(&*self.path().to_string_lossy()) {
@@ -196,7 +197,8 @@ pub fn said(command: &mut Command) -> Said {
 impl Said {
     pub fn new(output: &Output) -> Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let output = Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
+        let output =
+            Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) };
         assert!(!output.out.contains("panicked at") && !output.err.contains("panicked at"), "{output}");
         output
     }
@@ -336,7 +338,8 @@ pub fn fields(value: &Value, names: &mut BTreeSet<String>) {
 
 /// A file in YAML.
 pub fn yaml(path: &Path) -> Value {
-    let script = "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
+    let script =
+        "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";
     let output = said(Command::new("python3").args(["-c", script]).arg(path));
     assert_eq!(output.code, Some(0), "{output}");
     serde_json::from_str(&output.out).unwrap()

@@ -28,8 +28,12 @@ fn fill(subject: &Subject) -> (Box<dyn Store>, Records) {
         session.remove(key).unwrap();
     }
     drop(session);
-    records =
-        records.into_iter().enumerate().filter(|(position, _)| position % 10 != 5).map(|(_, record)| record).collect();
+    records = records
+        .into_iter()
+        .enumerate()
+        .filter(|(position, _)| position % 10 != 5)
+        .map(|(_, record)| record)
+        .collect();
     records.sort();
     (store, records)
 }

@@ -32,7 +32,9 @@ fn sizes<'s>(def: &StoreDef, settings: &'s BTreeMap<String, String>) -> Vec<(&'s
 fn every_engine_takes_its_share_and_tells_it() {
     for def in STORES.iter().filter(|def| def.open.is_ok() && is_installed(def)) {
         let tiers = def.offers.iter().map(|offer| offer.guarantee);
-        for (tier, caches) in tiers.flat_map(|tier| cache_settings(def).into_iter().map(move |settings| (tier, settings))) {
+        for (tier, caches) in
+            tiers.flat_map(|tier| cache_settings(def).into_iter().map(move |settings| (tier, settings)))
+        {
             let subject = Subject::with(def, Some(tier), caches.clone());
             let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
             let settings = store.settings().unwrap();
@@ -57,7 +59,8 @@ fn no_engine_gets_more_than_there_is() {
     for def in STORES {
         let fraction = |share: MemoryShare| share.part.0 as f64 / share.part.1 as f64;
         for condition in def.shares().map(|(_, share)| share.only_with) {
-            let shares = def.shares().filter(|(_, share)| share.only_with.is_none_or(|only| Some(only) == condition));
+            let shares =
+                def.shares().filter(|(_, share)| share.only_with.is_none_or(|only| Some(only) == condition));
             let total: f64 = shares.map(|(_, share)| fraction(share)).sum();
             assert!(total < 0.8, "{}: {total} of the memory with {condition:?}", def.name);
         }

@@ -21,8 +21,10 @@ fn sessions_work_side_by_side_or_are_refused() {
         }
         let store = subject.open_with(|options| options.sessions = SESSIONS as usize).unwrap();
         let own_records = subject.operations(60);
-        let shared_records: Vec<_> = (10_000..10_020).map(|number| (key(number), value(number, 500))).collect();
-        let batch: Vec<(&[u8], &[u8])> = shared_records.iter().map(|(key, value)| (&key[..], &value[..])).collect();
+        let shared_records: Vec<_> =
+            (10_000..10_020).map(|number| (key(number), value(number, 500))).collect();
+        let batch: Vec<(&[u8], &[u8])> =
+            shared_records.iter().map(|(key, value)| (&key[..], &value[..])).collect();
         store.session().unwrap().insert_batch(&batch).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..SESSIONS {
@@ -32,7 +34,8 @@ fn sessions_work_side_by_side_or_are_refused() {
                     for number in (thread * 1_000..).take(own_records as usize) {
                         session.insert(&key(number), &value(number, 300)).unwrap();
                         assert_holds(&mut *session, &key(number), Some(&value(number, 300)));
-                        let (shared_key, shared_value) = &shared_records[number as usize % shared_records.len()];
+                        let (shared_key, shared_value) =
+                            &shared_records[number as usize % shared_records.len()];
                         assert_holds(&mut *session, shared_key, Some(shared_value));
                         session.update(&key(number), &value(number + 1, 400)).unwrap();
                         if number % 4 == 0 {

@@ -55,7 +55,11 @@ fn command(scratch: &Scratch, program: impl AsRef<std::ffi::OsStr>) -> Command {
 fn another_machine(scratch: &Scratch) {
     fs::create_dir(scratch.join("there")).unwrap();
     write_program(scratch, "ssh", &format!("cd '{}' && exec sh -c \"$3\"", scratch.join("there").display()));
-    write_program(scratch, "scp", &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()));
+    write_program(
+        scratch,
+        "scp",
+        &format!("cp -r '{}'/\"${{2#*:}}\" \"$3\"", scratch.join("there").display()),
+    );
 }
 
 /// The words of the plan after `run`.
@@ -87,7 +91,10 @@ fn gnu_parallel_runs_a_part_on_each_host_and_the_same_again_resumes() {
     fs::remove_dir_all(scratch.join("results/merged")).unwrap();
     let again = run().ends(Exit::Success);
     let messages = format!("{}{}", again.out, again.err);
-    assert!(messages.contains("part 1/2 is finished") && messages.contains("part 2/2 is finished"), "{again}");
+    assert!(
+        messages.contains("part 1/2 is finished") && messages.contains("part 2/2 is finished"),
+        "{again}"
+    );
     assert_complete(&read(&scratch.join("results/merged")), CELLS, BLOCKS);
     let usage = said(&mut command(&scratch, fleet_file("parallel.sh"))).ends(Exit::Usage);
     assert!(
@@ -206,7 +213,8 @@ impl Slurm {
         let (node_variable, conf) = (format!("SLURMD_NODENAME=n{node}"), self.conf.display().to_string());
         let is_on_node = |process: &u32| {
             let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-            let has_variable = |expected: &[u8]| environment.split(|byte| *byte == 0).any(|variable| variable == expected);
+            let has_variable =
+                |expected: &[u8]| environment.split(|byte| *byte == 0).any(|variable| variable == expected);
             has_variable(node_variable.as_bytes()) && has_variable(format!("SLURM_CONF={conf}").as_bytes())
         };
         let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -253,7 +261,8 @@ const NODES: usize = 8;
 /// the merge takes that.
 #[test]
 fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_another() {
-    if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has_program(program)) || !is_root()
+    if !["munged", "slurmctld", "/usr/sbin/slurmd", "sbatch"].iter().all(|program| has_program(program))
+        || !is_root()
     {
         return missing(
             "Slurm's parts",
@@ -303,8 +312,13 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     };
     wait_for("its end", || read_merge_log().contains("written: "));
     let unfinished = format!("of {node} was left unfinished, and ");
-    assert!(read_merge_log().contains(&unfinished) && !read_merge_log().contains("missing: "), "{}", read_merge_log());
-    let machines: Vec<_> = fs::read_dir(&merged_folder).unwrap().flatten().map(|entry| read(&entry.path())).collect();
+    assert!(
+        read_merge_log().contains(&unfinished) && !read_merge_log().contains("missing: "),
+        "{}",
+        read_merge_log()
+    );
+    let machines: Vec<_> =
+        fs::read_dir(&merged_folder).unwrap().flatten().map(|entry| read(&entry.path())).collect();
     // The killed one has nothing that counts, and another one has two parts.
     assert_eq!(machines.len(), NODES - 1);
     let trial_count: usize = machines.iter().map(|run| run.trials.len()).sum();
@@ -373,10 +387,11 @@ fn the_job_of_kubernetes_has_what_it_must_and_its_parts_run() {
     };
     assert_eq!(names(&container["volumeMounts"]), names(&pod["volumes"]));
     let labels = &spec["template"]["metadata"]["labels"];
-    let [anti_affinity] = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-        .as_array()
-        .unwrap()
-        .as_slice()
+    let [anti_affinity] =
+        pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            .as_array()
+            .unwrap()
+            .as_slice()
     else {
         panic!("{pod}")
     };
@@ -455,10 +470,13 @@ fn ready_files_and_the_workflow_of_releases_are_as_their_readers_publish_it() {
     let files = [".github/workflows/release.yml", "examples/fleet/github-actions.yml"];
     if let Some(output) = check_schema("check_jsonschema", &workflow, &files) {
         assert_eq!(output.code, Some(0), "{output}");
-        let wrong_kind = check_schema("check_jsonschema", &workflow, &["examples/fleet/kubernetes.yaml"]).unwrap();
+        let wrong_kind =
+            check_schema("check_jsonschema", &workflow, &["examples/fleet/kubernetes.yaml"]).unwrap();
         assert_ne!(wrong_kind.code, Some(0), "{wrong_kind}");
     }
-    if let Some(output) = check_schema("kubernetes_validate", &["--strict"], &["examples/fleet/kubernetes.yaml"]) {
+    if let Some(output) =
+        check_schema("kubernetes_validate", &["--strict"], &["examples/fleet/kubernetes.yaml"])
+    {
         assert_eq!(output.code, Some(0), "{output}");
     }
 }

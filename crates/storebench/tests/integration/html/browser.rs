@@ -193,7 +193,8 @@ impl Browser {
     /// Has a screen of this many pixels: a phone's has two physical ones for each.
     pub fn show_on(&mut self, width: u32, height: u32, is_phone: bool) {
         let scale = if is_phone { 2 } else { 1 };
-        let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
+        let screen =
+            json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone});
         self.send("Emulation.setDeviceMetricsOverride", screen);
         self.until(&format!("innerWidth === {width}"));
     }
@@ -229,7 +230,8 @@ impl Browser {
             assert!(start.elapsed() < PATIENCE, "{selector} is hidden by something");
         };
         for kind in ["mousePressed", "mouseReleased"] {
-            let event = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
+            let event =
+                json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
             self.send("Input.dispatchMouseEvent", event);
         }
     }
@@ -277,7 +279,8 @@ impl Browser {
             }
             "Network.requestWillBeSent" => {
                 let url = event["params"]["request"]["url"].as_str()?;
-                let is_local = ["file://", "data:", "blob:", "about:"].iter().any(|start| url.starts_with(start));
+                let is_local =
+                    ["file://", "data:", "blob:", "about:"].iter().any(|start| url.starts_with(start));
                 (!is_local).then(|| format!("request: {url}"))
             }
             _ => None,

@@ -106,7 +106,10 @@ fn start_sshd(folder: &Scratch, cache: &Path) -> Option<Child> {
     fs::set_permissions(ssh, fs::Permissions::from_mode(0o755)).unwrap();
 
     let mut command = sshd_command();
-    command.args([SSHD, "-D", "-e", "-f", &file_path("sshd_config")]).stdin(Stdio::null()).stderr(Stdio::null());
+    command
+        .args([SSHD, "-D", "-e", "-f", &file_path("sshd_config")])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
     let mut sshd = lifeline::tie(&mut command).spawn().unwrap();
     for _ in 0..500 {
         if sshd.try_wait().unwrap().is_some() {

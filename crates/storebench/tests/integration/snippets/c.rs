@@ -141,7 +141,8 @@ fn check(store: &str) {
         let driver = compile(snippets[0], &arguments, &scratch);
         for shown in snippets {
             let folder = Scratch::new();
-            let settings = engine_settings::read(shown, &mut Command::new(&driver), folder.path(), writes(shown));
+            let settings =
+                engine_settings::read(shown, &mut Command::new(&driver), folder.path(), writes(shown));
             assert_same(shown, &settings);
         }
     }

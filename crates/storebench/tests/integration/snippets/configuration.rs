@@ -14,7 +14,8 @@ use crate::running_servers::socket_in;
 
 /// The settings of a file that the store takes, in its own words.
 fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
-    let setting_name = |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
+    let setting_name =
+        |name: &str| if name == "default_storage_engine" { "engine".into() } else { name.to_owned() };
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let pairs = lines.filter_map(|line| {
         let pair = [" = ", ": ", " "].into_iter().find_map(|sign| line.split_once(sign));
@@ -62,7 +63,10 @@ fn check(name: &str, extra_settings: &[(&str, &str)]) {
         assert_eq!(second_store.guarantee(), offer.guarantee, "{text}");
         // A setting that the file does not set is as shipped in both.
         let keep_named = |settings: Vec<Setting>| {
-            settings.into_iter().filter(|setting| file_settings.contains_key(&setting.name)).collect::<Vec<_>>()
+            settings
+                .into_iter()
+                .filter(|setting| file_settings.contains_key(&setting.name))
+                .collect::<Vec<_>>()
         };
         assert_eq!(keep_named(second_store.settings().unwrap()), keep_named(read_back), "{text}");
         assert!(!texts.contains(&text), "what differs between tiers must show: {text}");

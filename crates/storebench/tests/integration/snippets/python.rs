@@ -68,10 +68,19 @@ fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
         for shown in snippets {
             let folder = Scratch::new();
             let mut command = Command::new(&python);
-            let mut settings = engine_settings::read(shown, command.arg(&driver), folder.path(), engine_settings::writes(shown));
+            let mut settings = engine_settings::read(
+                shown,
+                command.arg(&driver),
+                folder.path(),
+                engine_settings::writes(shown),
+            );
             // The package brings an engine of another version.
             let version = "rocksdb_version";
-            settings.extend(shown.setting(version).map(|version_of_store| (version.to_owned(), version_of_store.to_owned())));
+            settings.extend(
+                shown
+                    .setting(version)
+                    .map(|version_of_store| (version.to_owned(), version_of_store.to_owned())),
+            );
             engine_settings::assert_same(shown, &settings);
         }
     }
@@ -88,7 +97,8 @@ fn every_store_has_code_or_names_the_nearest_that_has_some() {
             assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
             let joined = text.replace("\n# ", " ");
             assert!(joined.contains("has no package for Python. The nearest store that has one"), "{text}");
-            let nearest = STORES.iter().find(|other| text.contains(&format!("advise --store {}`", other.name)));
+            let nearest =
+                STORES.iter().find(|other| text.contains(&format!("advise --store {}`", other.name)));
             assert!(nearest.is_some_and(|nearest| nearest.open.is_err() || has_main(nearest)), "{text}");
         }
     }

@@ -31,7 +31,13 @@ pub fn cgroups_of(process: u32) -> Vec<PathBuf> {
 }
 
 /// Kills a run with this number of cells after a number of milliseconds, cleans, looks for what is left, and resumes it.
-fn kill_and_resume(random: &mut fastrand::Rng, program: &Path, arguments: &str, cells: usize, longest_ms: u64) {
+fn kill_and_resume(
+    random: &mut fastrand::Rng,
+    program: &Path,
+    arguments: &str,
+    cells: usize,
+    longest_ms: u64,
+) {
     let scratch = with_disk();
     let run = scratch.start(program, &format!("run crud {arguments} {SMALL}"));
     let process = run.id();

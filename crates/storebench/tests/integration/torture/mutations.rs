@@ -25,7 +25,8 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     command.args(arguments).current_dir(scratch.path()).stdin(Stdio::null());
     let start = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (out, err) = (read_in_thread(child.stdout.take().unwrap()), read_in_thread(child.stderr.take().unwrap()));
+    let (out, err) =
+        (read_in_thread(child.stdout.take().unwrap()), read_in_thread(child.stderr.take().unwrap()));
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
@@ -42,7 +43,8 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     for leak in ["struct ", "expected enum", "field `"] {
         assert!(!output.err.contains(leak), "{leak}: {shown}\n{output}");
     }
-    let has_control = |text: &str| text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
+    let has_control =
+        |text: &str| text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t'));
     assert!(!has_control(&output.err) && !has_control(&output.out), "escape codes\n{shown}\n{output}");
     output
 }

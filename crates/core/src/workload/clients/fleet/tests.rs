@@ -58,10 +58,15 @@ fn round_result(records: usize) -> Box<RoundResult> {
 const ROUND: ClientRound = ClientRound { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
 
 /// A round of a client that works, and one that sends this.
-fn round(replies: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
+fn round(
+    replies: Vec<Result<ClientReply, String>>,
+) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
     let base = Instant::now();
-    let scripted =
-        |replies: Vec<Result<ClientReply, String>>| ScriptedClient { replies: replies.into(), pending: VecDeque::new(), base };
+    let scripted = |replies: Vec<Result<ClientReply, String>>| ScriptedClient {
+        replies: replies.into(),
+        pending: VecDeque::new(),
+        base,
+    };
     let good = scripted(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(round_result(2)))]);
     let member = |host: &str, threads, client| ClientMember::new(host, threads, Box::new(client));
     let members = vec![member("good", 0..2, good), member("other", 2..4, scripted(replies))];

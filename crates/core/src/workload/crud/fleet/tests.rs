@@ -182,9 +182,20 @@ fn what_clients_do_is_what_this_process_would_do() {
             let outcome = |measured: &Measurements| {
                 let operations = measured.operations.iter();
                 let operations = operations.map(|operation| {
-                    (operation.operation.clone(), operation.count, operation.warm_up, operation.put_back, operation.value_bytes)
+                    (
+                        operation.operation.clone(),
+                        operation.count,
+                        operation.warm_up,
+                        operation.put_back,
+                        operation.value_bytes,
+                    )
                 });
-                (operations.collect::<Vec<_>>(), measured.stored.clone(), measured.written, measured.load.records)
+                (
+                    operations.collect::<Vec<_>>(),
+                    measured.stored.clone(),
+                    measured.written,
+                    measured.load.records,
+                )
             };
             assert_eq!(outcome(&spread), outcome(&alone), "{parameters} by {clients:?}");
             assert!(left_records == left_alone, "other records are left: {parameters} by {clients:?}");
@@ -192,8 +203,12 @@ fn what_clients_do_is_what_this_process_would_do() {
                 spread.audit.as_ref().map(|audit| audit.records),
                 alone.audit.as_ref().map(|audit| audit.records)
             );
-            let operation_counts: Vec<u64> = spread.operations.iter().map(|operation| operation.count).collect();
-            assert!(operation_counts.iter().zip(&counts).all(|(count, expected)| count.abs_diff(*expected) <= 5), "{operation_counts:?}");
+            let operation_counts: Vec<u64> =
+                spread.operations.iter().map(|operation| operation.count).collect();
+            assert!(
+                operation_counts.iter().zip(&counts).all(|(count, expected)| count.abs_diff(*expected) <= 5),
+                "{operation_counts:?}"
+            );
             check_parts(&spread, clients);
         }
         assert_eq!(alone.clients, []);

@@ -125,8 +125,9 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
     let statement_s = statement_s(case);
     // It had one statement in each.
     let further_statements_s = (work.statements - 1) as f64 * statement_s;
-    let transactions_s =
-        operations.iter().map(|operation| (operation.latency.p50_ns as f64 / 1e9 + further_statements_s).max(work.scheduled_s()));
+    let transactions_s = operations.iter().map(|operation| {
+        (operation.latency.p50_ns as f64 / 1e9 + further_statements_s).max(work.scheduled_s())
+    });
     let work_s = work.transactions as f64 * transactions_s.sum::<f64>();
     let rehearsed_s = operations.iter().map(|operation| operation.sum_ns).sum::<u64>() as f64 / 1e9;
     let overhead_s = (rehearsal.wall_s - rehearsed_s).max(0.0);

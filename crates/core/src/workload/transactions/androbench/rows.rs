@@ -104,7 +104,12 @@ impl Source {
         row.unread = (random.next_u64() & 1) as i64;
         // A number that every format keeps as it is.
         row.score = (random.next_u64() % 4096) as f64 / 16.0;
-        fill_with_letters(&mut random, &mut row.body, self.body_bytes / 2, self.body_bytes + self.body_bytes / 2);
+        fill_with_letters(
+            &mut random,
+            &mut row.body,
+            self.body_bytes / 2,
+            self.body_bytes + self.body_bytes / 2,
+        );
     }
 
     fn random(&self, id: u64, version: u8) -> Xoshiro256PlusPlus {
@@ -217,7 +222,8 @@ mod tests {
 
     #[test]
     fn versions_never_come_to_stand_for_what_is_gone() {
-        let versions: Vec<u8> = std::iter::successors(Some(0), |version| Some(next_version(*version))).take(600).collect();
+        let versions: Vec<u8> =
+            std::iter::successors(Some(0), |version| Some(next_version(*version))).take(600).collect();
         assert!(!versions.contains(&DELETED));
         assert_eq!((versions[254], versions[255]), (254, 0));
     }

@@ -160,7 +160,12 @@ impl Transactions<Table<'_>> for Messages {
     }
 
     #[inline(always)]
-    fn run_timed(&mut self, handle: &mut Table<'_>, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>) {
+    fn run_timed(
+        &mut self,
+        handle: &mut Table<'_>,
+        kind: usize,
+        timer: &mut Timer<'_>,
+    ) -> (u64, store::Result<u64>) {
         let Some(Statements { insert, update, delete, .. }) = handle.statements else {
             return (0, Err(StoreError::Engine("the statements are not prepared".into())));
         };

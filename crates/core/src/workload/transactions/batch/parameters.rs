@@ -133,7 +133,10 @@ mod tests {
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
         };
-        assert!(matches!(reason_and_time(&cell("memory", "1000"), 1 << 20).0, Some(LeftOutReason::TooLarge { .. })));
+        assert!(matches!(
+            reason_and_time(&cell("memory", "1000"), 1 << 20).0,
+            Some(LeftOutReason::TooLarge { .. })
+        ));
         assert!(matches!(
             reason_and_time(&cell("memory", "10000000"), u64::MAX).0,
             Some(LeftOutReason::Contradiction { .. })

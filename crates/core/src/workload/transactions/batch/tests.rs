@@ -26,8 +26,11 @@ fn records_are_inserted_selected_and_deleted() {
         [("memory", "default"), ("flat-folder", "process"), ("flat-folder", "power"), ("null", "default")]
     {
         let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, guarantee).unwrap();
-        let counts: Vec<(&str, u64)> =
-            measured.operations.iter().map(|operation| (operation.operation.as_str(), operation.count)).collect();
+        let counts: Vec<(&str, u64)> = measured
+            .operations
+            .iter()
+            .map(|operation| (operation.operation.as_str(), operation.count))
+            .collect();
         assert_eq!(counts, [("insert", 3), ("select", 3), ("delete", 3)], "{store}");
         assert_eq!(measured.written.unwrap().records, 60, "{store}");
         assert_eq!(measured.audit.is_some(), store == "flat-folder");

@@ -133,7 +133,8 @@ fn zipfian_follows_its_law_rank_by_rank() {
         let scramble = Scramble::new(seed, space.max_records);
         let counts = draws(Distribution::Zipfian, space, live)(seed);
         // Back from records to ranks.
-        let ranks = (0..space.max_records).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
+        let ranks =
+            (0..space.max_records).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
         ranks.map(|record| counts[record as usize]).collect::<Vec<u32>>()
     };
     assert_follows("zipfian", |seed| scattered(SPACE, COUNT, seed), &zipf(COUNT));
@@ -201,10 +202,12 @@ fn exponential_follows_its_law_from_the_newest_on() {
 #[test]
 fn sequential_takes_each_record_in_turn_whatever_the_threads() {
     for threads in [1, 3] {
-        let requests_of = |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
+        let requests_of =
+            |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
         let mut choosers: Vec<Requests> = (0..threads).map(requests_of).collect();
         let turns = COUNT * 3 / threads;
-        let taken = (0..turns).flat_map(|_| choosers.iter_mut().map(|chooser| chooser.next(COUNT)).collect::<Vec<_>>());
+        let taken = (0..turns)
+            .flat_map(|_| choosers.iter_mut().map(|chooser| chooser.next(COUNT)).collect::<Vec<_>>());
         assert!(taken.zip((0..COUNT).cycle()).all(|(taken, expected)| taken == expected));
     }
 }

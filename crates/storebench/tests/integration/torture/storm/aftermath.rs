@@ -26,7 +26,11 @@ pub fn check_run(round: &Round, damage: &Damage, output: &Said, context: &str) {
         assert!(run.trials.len() >= done, "{} results of {done}\n{context}", run.trials.len());
         check_reasons(&run, damage, context);
     }
-    output.err.lines().filter(|line| line.starts_with("storebench: ")).for_each(|line| assert_cause(line, context));
+    output
+        .err
+        .lines()
+        .filter(|line| line.starts_with("storebench: "))
+        .for_each(|line| assert_cause(line, context));
     clean_up(round, damage, context);
 }
 
@@ -79,7 +83,8 @@ pub fn resume(round: &Round, damage: &Damage, context: &str) {
     let output = round.storebench(&format!("run --resume {}", run.display()));
     let context = format!("{context}\nresumed:\n{output}");
     ends_as_documented(&output, &context);
-    let good_codes = [Exit::Success, Exit::TrialsFailed, Exit::Danger].map(|exit| Some(i32::from(exit.code())));
+    let good_codes =
+        [Exit::Success, Exit::TrialsFailed, Exit::Danger].map(|exit| Some(i32::from(exit.code())));
     if round.small_disk && output.code == Some(i32::from(Exit::DiskFull.code())) {
         assert!(output.err.contains("full") || output.err.contains("No space left"), "{context}");
         return clean_up(round, damage, &context);

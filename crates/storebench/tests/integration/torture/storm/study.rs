@@ -62,13 +62,19 @@ impl Study {
                 let names: Vec<&str> =
                     STORES.iter().filter(|store| store.server.is_none()).map(|store| store.name).collect();
                 let torn = ["", " --torn"][random.usize(..2)];
-                study(format!("{CRASH_STUDY}{torn} --store {} --trials {trials}", choose_stores(random, &names, 2)))
+                study(format!(
+                    "{CRASH_STUDY}{torn} --store {} --trials {trials}",
+                    choose_stores(random, &names, 2)
+                ))
             }
             1..4 => {
                 let (workload, stores) = OTHER_WORKLOADS[random.usize(..OTHER_WORKLOADS.len())];
                 let stores = choose_stores(random, stores, 2);
-                let place =
-                    if workload.contains("filesystems") { random_place(random).or(Some("here")) } else { None };
+                let place = if workload.contains("filesystems") {
+                    random_place(random).or(Some("here"))
+                } else {
+                    None
+                };
                 let place = place.map_or_else(String::new, |place| format!(" --place {place}"));
                 study(format!("{workload} --store {stores} --guarantee default{place} --trials {trials}"))
             }
@@ -87,8 +93,11 @@ impl Study {
                 let server = SERVERS[random.usize(..SERVERS.len())];
                 let running_server =
                     STORES.iter().find(|store| store.name == server && is_installed(store)).map(|_| server);
-                let stores =
-                    if running_server.is_some() { format!("{server},flat-folder") } else { "flat-folder".into() };
+                let stores = if running_server.is_some() {
+                    format!("{server},flat-folder")
+                } else {
+                    "flat-folder".into()
+                };
                 let arguments =
                     format!("{} --store {stores} --guarantee default --trials {trials}", RECORD_WORKLOADS[0]);
                 Study { running_server, has_servers: true, ..study(arguments) }

@@ -95,7 +95,15 @@ impl Weather {
 
 impl Fault {
     fn choose(random: &mut fastrand::Rng, round: &Round) -> Fault {
-        let target = [Target::Parent, Target::Trial, Target::Trial, Target::Server, Target::Daemon, Target::Load, Target::Anyone];
+        let target = [
+            Target::Parent,
+            Target::Trial,
+            Target::Trial,
+            Target::Server,
+            Target::Daemon,
+            Target::Load,
+            Target::Anyone,
+        ];
         let target = target[random.usize(..target.len())];
         let pause = random.u64(10..800);
         match random.u8(..8) {
