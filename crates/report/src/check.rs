@@ -140,7 +140,10 @@ const CROWDED: &str =
 fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
     let crowded = contention::describe_contention(merged).into_iter();
-    let hint = |line| Line { state: State::Hint, ..Line::ok("other programs", format!("{line} {CROWDED}")) };
+    let hint = |line: String| Line {
+        state: State::Hint,
+        ..Line::ok("other programs", format!("{line} {CROWDED}"))
+    };
     lines.extend(crowded.map(hint));
     if lines.is_empty() {
         let known =
