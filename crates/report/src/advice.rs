@@ -24,7 +24,7 @@ pub mod record_shape;
 mod remarks;
 pub mod sensitivity;
 mod sentences;
-mod settings;
+pub(crate) mod settings;
 pub mod settling_budget;
 pub mod snippet;
 mod terminal;

@@ -95,7 +95,8 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
         compared.iter().filter(is_told).map(|one| answer_group(one, report.standings())).collect();
     let trials = Trials::count(merged.runs);
     let sure = (not_judged == 0 && all > 0).then(|| describe_certainty([decided, few, all], &trials));
-    let next = sure.as_ref().map(|_| next(&trials, decided < all));
+    let study = merged.runs.first().map_or("", |run| run.header.study.as_str());
+    let next = sure.as_ref().and_then(|_| next(study, &trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
     let last = Some(last).filter(|last| !last.is_empty());
     let room = MOST.saturating_sub(lines.len() + danger.iter().chain(&last).count());
@@ -438,17 +439,22 @@ fn describe_certainty([decided, few, all]: [usize; 3], trials: &Trials) -> Strin
     }
 }
 
-/// The next step, and its time, estimated from this run's trials.
-fn next(trials: &Trials, is_open: bool) -> String {
+/// The next step, and its time, estimated from this run's trials. Runs behind an answer have a budget instead of a number of trials.
+fn next(study: &str, trials: &Trials, is_open: bool) -> Option<String> {
     let advise = "storebench advise answers for your own records";
-    if !is_open {
-        return format!("Next: {advise}.");
+    match study {
+        "advise" | "tune" => {
+            let longer = format!("Next: storebench {study} with a longer --budget tells closer ones apart.");
+            return is_open.then_some(longer);
+        }
+        _ if !is_open => return Some(format!("Next: {advise}.")),
+        _ => {}
     }
     let more = if trials.most < MANY { MANY } else { trials.most.saturating_mul(2) };
     let all_s = trials.one_of_each_s * f64::from(more);
     let time = Duration::try_from_secs_f64(all_s.round().max(1.0)).map(rough_duration);
     let time = time.map_or_else(|_| String::new(), |time| format!(" takes about {time} and"));
-    format!("Next: the same with --trials {more}{time} tells closer stores apart; {advise}.")
+    Some(format!("Next: the same with --trials {more}{time} tells closer stores apart; {advise}."))
 }
 
 #[cfg(test)]
@@ -564,6 +570,15 @@ mod tests {
         let merged = Merged::new(std::slice::from_ref(&run), &[]);
         let told = text(&Report::new(&merged), Style { width: 300, colour: false });
         assert!(told.starts_with("app.csv, 1,200 operations; "), "{told}");
+    }
+
+    #[test]
+    fn a_run_behind_an_answer_takes_a_longer_budget_and_no_number_of_trials() {
+        let trials = Trials { fewest: 2, most: 2, one_of_each_s: 3.0 };
+        let longer = "Next: storebench advise with a longer --budget tells closer ones apart.";
+        assert_eq!(next("advise", &trials, true).as_deref(), Some(longer));
+        assert_eq!(next("advise", &trials, false), None);
+        assert!(next("crud", &trials, true).is_some_and(|next| next.contains("--trials 7")));
     }
 
     #[test]

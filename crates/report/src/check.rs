@@ -4,6 +4,7 @@
 mod figures;
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use storebench_core::result::{Environment, Outcome};
 use storebench_core::sanitize;
@@ -27,13 +28,13 @@ const MUCH: f64 = 0.5;
 /// Findings of one kind that are shown; the rest is counted.
 const TOLD: usize = 3;
 
-/// All checks of the single run in `report`; `notes` list damage to its files.
-pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
+/// All checks of the single run in `report`, of this folder; `notes` list damage to its files.
+pub fn all(report: &Report<'_>, folder: &Path, notes: &[String]) -> Vec<Group> {
     let merged = report.merged;
     let Some(run) = merged.runs.first() else { return Vec::new() };
     vec![
         Group { about: "the files", lines: files(run, notes) },
-        Group { about: "the run", lines: complete(merged).chain(trials(report)).collect() },
+        Group { about: "the run", lines: complete(merged, folder).chain(trials(report)).collect() },
         Group { about: "the machine", lines: machine(merged, &run.header.environment) },
         Group {
             about: "the figures",
@@ -104,7 +105,7 @@ fn check_unique(run: &Run) -> Line {
     }
 }
 
-fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
+fn complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
     let lacking = unfinished(merged);
     let whole = lacking.is_empty().then(|| Line::ok("complete", counts(merged)));
     let lacking = lacking.into_iter().map(|line| Line::no("complete", line));
@@ -115,7 +116,7 @@ fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
         .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
         .count();
     let failed = (failed > 0).then(|| {
-        let help = "its report shows the reasons: storebench report RUN";
+        let help = format!("its report shows the reasons: storebench report {}", folder.display());
         Line::hint("failed", format!("{} failed", plural(failed, "trial")), help)
     });
     whole.into_iter().chain(lacking).chain(failed)
@@ -139,7 +140,9 @@ const CROWDED: &str =
 fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
     let crowded = contention::describe_contention(merged).into_iter();
-    lines.extend(crowded.map(|line| Line::no("other programs", format!("{line} {CROWDED}"))));
+    let hint =
+        |line: String| Line { state: State::Hint, ..Line::ok("other programs", format!("{line} {CROWDED}")) };
+    lines.extend(crowded.map(hint));
     if lines.is_empty() {
         let known =
             merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);

@@ -160,6 +160,7 @@ impl<'a> Comparison<'a> {
         across: &[Across],
     ) -> Comparison<'a> {
         let one_tier = across.iter().all(|across| across.axis != Axis::GUARANTEE);
+        let one_engine = across.iter().all(|across| across.axis != Axis::STORE);
         let cells = Cells::new(base.runs, new.runs, one_tier);
         let layout = Layout::from_runs(base.runs.iter().chain(new.runs));
         let observations = Observations::for_runs(base.runs, new.runs);
@@ -188,7 +189,7 @@ impl<'a> Comparison<'a> {
             across: across.to_vec(),
             differences: run_differences::differences(base.runs, new.runs, across),
             versions: run_differences::versions(base.runs, new.runs),
-            settings: cells.settings(),
+            settings: if one_engine { cells.settings() } else { Vec::new() },
             figures,
             controls,
             base,

@@ -1,6 +1,7 @@
 //! What came of the studies' published sentences, run by run: how many hold, the figures that decide each, and why one does not hold.
 //! `storebench findings` writes it as a document, `storebench site` as a page.
 
+use std::path::Path;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -116,7 +117,7 @@ pub fn run_sentences(report: &Report<'_>, folder: &str, notes: &[String]) -> Opt
     let took = Duration::try_from_secs_f64(run.trials.iter().map(|trial| trial.took_s()).sum()).ok()?;
     let machine = &header.environment;
     let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
-    let disturbed: Vec<String> = check::all(report, notes)
+    let disturbed: Vec<String> = check::all(report, Path::new(folder), notes)
         .iter()
         .filter(|group| ["the run", "the machine"].contains(&group.about))
         .flat_map(|group| group.lines.iter().filter(|line| line.state != State::Ok))

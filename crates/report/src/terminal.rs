@@ -32,7 +32,7 @@ use crate::section::{Block, PagePosition, Section, Table};
 use crate::sections::SECTIONS;
 
 /// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the
-/// verdicts on published findings.
+/// verdicts on published findings, of which the undecided ones are only counted.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
     let told_below: String = SECTIONS
         .iter()
@@ -45,7 +45,7 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         + &winners(report, true, style)
         + &told_below
         + &ranges
-        + &findings::text(report.merged, style)
+        + &findings::decided_text(report.merged, style)
 }
 
 /// The output at the end of a run: the answer, the tables of stores, or the winners if those are too long, and notes; verdicts are only
@@ -95,7 +95,7 @@ fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
     out
 }
 
-/// The summary, then the figures of all stores, with intervals, then all of the sections.
+/// The summary, then the figures of all stores, with intervals, then all of the sections, and all published findings.
 pub fn full(report: &Report<'_>, style: Style) -> String {
     let matrices = readable(report);
     let mut out = brief::text(report, style);
@@ -104,6 +104,7 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
     out.push_str(&figures);
     later().for_each(|section| out.push_str(&section_text(report, section, style, true)));
     out.push_str(&ranges_legend(report, ranges, style));
+    out.push_str(&findings::text(report.merged, style));
     out
 }
 

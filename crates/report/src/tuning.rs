@@ -32,6 +32,7 @@ use self::search::Change;
 use self::worth::ValueWorth;
 use crate::advice::figures::Figures;
 use crate::advice::question::{Mix, Question};
+use crate::advice::settings::describe_setting;
 use crate::column::MEAN_LATENCY;
 use crate::data::contention;
 use crate::data::memory::Basis;
@@ -72,6 +73,8 @@ pub struct TunedSettings {
     pub worth: Vec<ValueWorth>,
     /// The default: its settings as read back.
     pub default: Vec<Setting>,
+    /// The recommended settings that were read back or given, in words: `synchronous = NORMAL`.
+    pub described: Vec<String>,
     /// Why the default itself can't be used.
     pub default_out: Option<String>,
     /// Other programs' load, if it left too few processors: then nothing is called faster.
@@ -188,7 +191,7 @@ impl TunedSettings {
         }
         let header = &runs[*first].header;
         let cell = runs[*first].trials.iter().map(|trial| &trial.cell).next();
-        Ok(TunedSettings {
+        let mut tuned = TunedSettings {
             question: question.clone(),
             store: (store.name.to_owned(), default.store_version.clone()),
             hardware: header.hardware.clone(),
@@ -202,11 +205,16 @@ impl TunedSettings {
             gain: gain(runs, &races, &judge, question),
             worth: worth::value_worths(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
+            described: Vec::new(),
             default_out,
             contention: contention(runs, &races),
             tried: count_tried(runs, &races),
             start: start(merged, &races),
-        })
+        };
+        let def = |setting: &Setting| store.settings.iter().find(|def| def.name == setting.name);
+        let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
+        tuned.described = set.map(|setting| describe_setting(setting, def(setting))).collect();
+        Ok(tuned)
     }
 
     /// The settings to change, because they are faster, or because the default can't be used.

@@ -192,8 +192,8 @@ impl LibraryStore {
     fn number(&self, function_name: &'static str, number: ffi::Number) -> Result<u64> {
         let mut result = 0;
         // SAFETY: the store is open.
-        ErrorBuffer::new()
-            .call(function_name, |error| unsafe { number(self.handle(), &raw mut result, error) })?;
+        let call = |error| unsafe { number(self.handle(), &raw mut result, error) };
+        ErrorBuffer::new().call(function_name, call)?;
         Ok(result)
     }
 

@@ -207,12 +207,17 @@ impl SettingDef {
         }
     }
 
+    /// The word for a value that reads back as its number; other values as they are.
+    pub fn word<'v>(&self, value: &'v str) -> &'v str {
+        let at = value.parse::<usize>().ok();
+        at.and_then(|at| self.numbered.get(at)).copied().unwrap_or(value)
+    }
+
     /// A value for people: `67108864` is `64 MiB` if it is in bytes, and `1` the second of numbered values.
     pub fn describe_value(&self, value: &str) -> String {
         let number = value.parse::<u64>().ok();
         let Some(bytes) = number.filter(|_| self.unit == Unit::Bytes) else {
-            let word = number.and_then(|index| self.numbered.get(index as usize));
-            return word.copied().unwrap_or(value).to_owned();
+            return self.word(value).to_owned();
         };
         let exact = exact_bytes(bytes);
         match exact.trim_start_matches(|digit: char| digit.is_ascii_digit()) {

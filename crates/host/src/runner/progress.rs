@@ -127,7 +127,7 @@ impl<W: Write> Listener for ProgressLines<W> {
                 let how = if *interrupted { "interrupted" } else { "done" };
                 print_line(
                     &mut self.out,
-                    &format!("{how}: {} of {}", self.done, plural(self.total, "trial")),
+                    &format!("{how}: {} of {}", with_commas(self.done), plural(self.total, "trial")),
                 );
             }
         }

@@ -37,7 +37,7 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
 }
 
 /// `block_size = 4 KiB`.
-fn describe_setting(setting: &Setting, def: Option<&SettingDef>) -> String {
+pub(crate) fn describe_setting(setting: &Setting, def: Option<&SettingDef>) -> String {
     let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
     let value = def.map_or_else(|| setting.value.clone(), |def| def.describe_value(&setting.value));
     format!("{} = {value}{given}", setting.name)

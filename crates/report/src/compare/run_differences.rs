@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_core::cell::Axis;
 use storebench_core::result::{LocationInfo, RunHeader};
 use storebench_core::units::rough_bytes;
 use storebench_host::run::Run;
@@ -58,7 +59,10 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
             compared.machines(&first.header, &run.header);
             compared.places(&first.header, &run.header);
             compared.plans(first, run);
-            compared.builds(first, run);
+            // Another engine is another build.
+            if side == "BASE" || across.iter().all(|across| across.axis != Axis::STORE) {
+                compared.builds(first, run);
+            }
             for difference in compared.found {
                 let is_asked =
                     side == "NEW" && across.iter().any(|across| across.is_of(difference.key.as_deref()));
@@ -326,6 +330,9 @@ mod tests {
         };
         assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
         assert_eq!(differences(&built("-O2"), &built("-O2"), &[]), []);
+        let across = |text: &str| [text.parse::<Across>().unwrap()];
+        assert_eq!(differences(&built("-O2"), &built("-O3"), &across("store=lmdb,redb")), []);
+        assert_eq!(differences(&built("-O2"), &built("-O3"), &across("guarantee=process,power")).len(), 1);
     }
 
     #[test]

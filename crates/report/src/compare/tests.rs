@@ -1,7 +1,7 @@
 use storebench_core::cell::Data;
 use storebench_core::result::Requests;
 use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
-use storebench_core::store::Setting;
+use storebench_core::store::{Setting, StoreBuild};
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
@@ -224,6 +224,19 @@ fn what_matters_most_comes_first() {
             found.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
+}
+
+#[test]
+fn many_flags_of_a_build_take_no_more_than_a_line() {
+    let built = |flags: &str| {
+        let mut run = run("box", &[Sample::new("lmdb")]);
+        let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
+        run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
+        [run]
+    };
+    let said = with(&built("-DA -DB -DC -DD -DE -DF"), &built("-O2"), words::circumstances);
+    let says = "noted: builds of engines: lmdb built with -DA, -DB, -DC, -DD and 2 more in BASE, lmdb built with -O2 in NEW";
+    assert!(said.iter().any(|line| line == says), "{said:?}");
 }
 
 #[test]

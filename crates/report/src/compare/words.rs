@@ -22,6 +22,8 @@ const NAMED: usize = 4;
 
 /// Items of a kind that a text lists; the rest is counted.
 pub const LISTED: usize = 10;
+/// Parts of a difference that are listed; --json has all.
+const PARTS: usize = 4;
 
 /// A ratio as a change: `+12.3 %`; as a factor if percents read badly: `×3.20`.
 pub fn relative(ratio: f64) -> String {
@@ -350,8 +352,8 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
         all.push(format!(
             "{kind}: {}: {} in BASE, {} in {}",
             difference.what,
-            difference.base,
-            difference.other,
+            shortened(difference.refuses, &difference.base),
+            shortened(difference.refuses, &difference.other),
             if difference.side == "BASE" { "another run of it" } else { "NEW" }
         ));
     }
@@ -375,6 +377,15 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
     }));
     all.extend(noises(comparison));
     all.iter().map(|line| one_line(line)).collect()
+}
+
+/// The first parts of a long difference that refuses nothing, such as an engine's flags.
+fn shortened(refuses: bool, text: &str) -> String {
+    let parts: Vec<&str> = text.split(", ").collect();
+    if refuses || parts.len() <= PARTS {
+        return text.to_owned();
+    }
+    format!("{} and {} more", parts[..PARTS].join(", "), parts.len() - PARTS)
 }
 
 fn noises(comparison: &Comparison<'_>) -> Vec<String> {

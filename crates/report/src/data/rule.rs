@@ -22,7 +22,7 @@ pub fn rule_text(rule: Rule) -> String {
         ),
         Rule::Open => {
             "Candidates: too few trials to name a winner. This run does not show how much trials of one cell scatter, so every \
-             store is a candidate; the first one looked best. More trials (--trials) separate stores."
+             store is a candidate; the first one looked best. More trials separate stores."
                 .into()
         }
         Rule::Crowded => {

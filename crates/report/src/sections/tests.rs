@@ -341,6 +341,22 @@ fn every_section_stands_in_all_outputs_that_are_its() {
 }
 
 #[test]
+fn tables_fit_the_width_and_each_part_of_one_names_its_lines() {
+    let style = Style { width: 80, colour: false };
+    for name in ["bursts", "cuts", "faults", "pauses", "recovery", "requests", "space_reclaim", "trends"] {
+        let section = find(name).unwrap();
+        let runs = [run_for(name)];
+        let merged = Merged::new(&runs, &[]);
+        let text = terminal::section::text(section, Report::new(&merged).blocks(section), style, true);
+        assert!(text.lines().all(|line| line.width() <= style.width), "{name}: {text}");
+        if name == "pauses" {
+            let parts = text.lines().filter(|line| line.starts_with("rocksdb  tenths  "));
+            assert_eq!(parts.count(), 2, "{text}");
+        }
+    }
+}
+
+#[test]
 fn a_section_with_nothing_to_say_is_nowhere() {
     let runs = [samples::study()];
     let merged = Merged::new(&runs, &[NULL]);

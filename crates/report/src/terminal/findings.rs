@@ -1,11 +1,14 @@
 //! Published findings in the terminal: counts, then each claim with its verdicts and its most telling figures; an undecided one in a line.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::words::{
     covered, describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
-    judged_without, measured, score, telling,
+    judged_without, lack, measured, score, telling,
 };
 use crate::data::findings::{
     CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers,
@@ -20,37 +23,43 @@ const INDENT: &str = "      ";
 
 /// The section: counts, and every claim; empty if no study has claims.
 pub fn text(merged: &Merged<'_>, style: Style) -> String {
-    check(merged).iter().map(|study| study_text(merged, study, style)).collect()
+    check(merged).iter().map(|study| study_text(merged, study, true, style)).collect()
+}
+
+/// The section of an overview: counts, every decided claim, and the number of the others.
+pub fn decided_text(merged: &Merged<'_>, style: Style) -> String {
+    check(merged).iter().map(|study| study_text(merged, study, false, style)).collect()
 }
 
 /// The counts alone.
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
-    let studies = check(merged);
-    let mut out: String = studies.iter().map(|study| summary(merged, study, style)).collect();
-    if studies.iter().any(is_any_heard) {
-        out.push_str("Details: storebench report RUN\n");
-    }
-    out
+    check(merged).iter().map(|study| summary(merged, study, style)).collect()
 }
 
-fn study_text(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+fn study_text(merged: &Merged<'_>, study: &Study<'_>, all: bool, style: Style) -> String {
     let mut out = summary(merged, study, style);
-    out.push('\n');
-    let (heard, unheard): (Vec<_>, Vec<_>) =
-        study.checked.iter().enumerate().partition(|(_, checked)| is_heard(checked));
-    for (number, checked) in heard {
+    let is_told = if all { is_heard } else { is_decided };
+    let (told, others): (Vec<_>, Vec<_>) =
+        study.checked.iter().enumerate().partition(|(_, checked)| is_told(checked));
+    if !all && !others.is_empty() {
+        out.push_str(&wrap(&describe_undecided(&others), style.width, "  "));
+    }
+    if all || !told.is_empty() {
+        out.push('\n');
+    }
+    for (number, checked) in told {
         out.push_str(&claim_text(merged, number + 1, checked, style));
     }
-    if !unheard.is_empty() {
+    if all && !others.is_empty() {
         out.push_str(&style.paint(
             paint(Verdict::Unknown),
             "    Unknown, as nothing was measured of them, and what it would take",
         ));
         out.push('\n');
-    }
-    for (number, checked) in unheard {
-        let says = format!("{:>3} {}: {}", number + 1, claim(checked), why_unmeasured(checked));
-        out.push_str(&wrap(&says, style.width, INDENT));
+        for (number, checked) in others {
+            let says = format!("{:>3} {}: {}", number + 1, claim(checked), why_unmeasured(checked));
+            out.push_str(&wrap(&says, style.width, INDENT));
+        }
     }
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
     if let Some(note) = mixed_tiers(&findings.map(|finding| &finding.scope).collect::<Vec<_>>()) {
@@ -61,10 +70,9 @@ fn study_text(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
 
 /// A study's source, its stores, and the number of each verdict; in one line if no finding got a verdict.
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
-    let is_decided = |finding: &Finding| finding.verdict != Verdict::Unknown;
-    if !study.checked.iter().flat_map(|checked| &checked.findings).any(is_decided) {
+    if !study.checked.iter().any(is_decided) {
         let heading = style.paint(HEADING, "Published findings:");
-        let was = if is_any_heard(study) { "decided by" } else { "measured in" };
+        let was = if study.checked.iter().any(is_heard) { "decided by" } else { "measured in" };
         return format!("\n{heading} none of the {} was {was} this run.\n", study.checked.len());
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, "Published findings"));
@@ -86,8 +94,21 @@ fn is_heard(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
-fn is_any_heard(study: &Study<'_>) -> bool {
-    study.checked.iter().any(is_heard)
+/// Whether any group has a verdict on it.
+fn is_decided(checked: &CheckedClaim<'_>) -> bool {
+    checked.findings.iter().any(|finding| finding.verdict != Verdict::Unknown)
+}
+
+/// `12 not decided: 9 need more trials; 3 need ...`, and where they are listed.
+fn describe_undecided(claims: &[(usize, &CheckedClaim<'_>)]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    claims.iter().for_each(|(_, checked)| *counts.entry(lack(checked)).or_default() += 1);
+    let mut groups: Vec<(&str, usize)> = counts.into_iter().collect();
+    groups.sort_by_key(|(_, number)| Reverse(*number));
+    let need = |number: usize| if number == 1 { "needs" } else { "need" };
+    let groups = groups.iter().map(|(what, number)| format!("{number} {} {what}", need(*number)));
+    let groups = groups.collect::<Vec<_>>().join("; ");
+    format!("{} not decided: {groups}. The page and --table list them.", claims.len())
 }
 
 fn claim(checked: &CheckedClaim<'_>) -> String {

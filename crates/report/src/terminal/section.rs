@@ -1,11 +1,13 @@
 //! Sections in the terminal.
 
+use std::collections::BTreeSet;
+
 use anstyle::{AnsiColor, Style as Paint};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
-use crate::section::view::{ColumnHead, View};
-use crate::section::{Block, Cell, Column, Fold, FoldState, Section, Tone};
+use crate::section::view::{ColumnHead, Line, View};
+use crate::section::{Block, Cell, Column, Fold, FoldState, Kind, Section, Tone};
 
 /// Parts that are shown unless all are.
 const SHOWN: usize = 4;
@@ -103,7 +105,7 @@ pub fn wide_grid(view: &View<'_>) -> Grid {
 }
 
 fn laid_out(view: &View<'_>, room: usize) -> Grid {
-    let mut grid = Grid::new(view.labels);
+    let mut grid = Grid::new(repeated_columns(view));
     grid.head(view.heads.iter().map(head).collect());
     for group in &view.groups {
         let mut before = String::new();
@@ -128,6 +130,28 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
         }
     }
     grid
+}
+
+/// The number of columns at the left that are repeated where a table is cut: those before figures that stand across, or as few names
+/// and counts as tell its lines apart.
+fn repeated_columns(view: &View<'_>) -> usize {
+    if view.labels < view.heads.len() {
+        return view.labels;
+    }
+    let lines = || view.groups.iter().flat_map(|group| &group.lines);
+    let names = |cells: &&Vec<(&Column, &Cell)>| {
+        cells.iter().all(|(column, _)| matches!(column.kind, Kind::Text | Kind::Whole))
+    };
+    let most = lines().next().map_or(1, |line| line.iter().take_while(names).count().max(1));
+    let tell_apart = |count: &usize| {
+        let start = |line: &Line<'_>| -> Vec<Vec<String>> {
+            line.iter().take(*count).map(|cells| name(cells, usize::MAX)).collect()
+        };
+        view.groups
+            .iter()
+            .all(|group| group.lines.iter().map(start).collect::<BTreeSet<_>>().len() == group.lines.len())
+    };
+    (1..most).find(tell_apart).unwrap_or(most)
 }
 
 fn head(head: &ColumnHead<'_>) -> Item {

@@ -328,8 +328,5 @@ pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
 
 /// The settings as read back.
 pub fn settings(tuned: &TunedSettings) -> String {
-    let one = |setting: &storebench_core::store::Setting| format!("{} = {}", setting.name, setting.value);
-    let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
-    let all: Vec<String> = set.map(one).collect();
-    if all.is_empty() { "All as shipped.".into() } else { all.join("; ") }
+    if tuned.described.is_empty() { "All as shipped.".into() } else { tuned.described.join("; ") }
 }

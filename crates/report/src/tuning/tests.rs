@@ -124,6 +124,28 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
 }
 
 #[test]
+fn values_that_read_back_as_numbers_are_named() {
+    const NUMBERED: StoreDef = StoreDef {
+        settings: &[
+            SettingDef::new("a", "LOW or HIGH", "LOW", "first").tune(&["HIGH"]).numbered(&["LOW", "HIGH"]),
+            SettingDef::new("synchronous", "OFF or NORMAL", "NORMAL", "x").numbered(&["OFF", "NORMAL"]),
+        ],
+        ..STORE
+    };
+    let variants: [(&[(&str, &str)], f64); 2] = [(&[], 1000.0), (&[("a", "HIGH")], 700.0)];
+    let mut runs = [run(Kind::Screen, &variants, 100), run(Kind::Proof, &variants, 100)];
+    for trial in runs.iter_mut().flat_map(|run| &mut run.trials) {
+        let a = trial.cell.settings().count();
+        let read = [Setting::read_back("a", a), Setting::read_back("synchronous", 1)];
+        trial.measured.as_mut().unwrap().settings = read.into();
+    }
+    let tuned = TunedSettings::from_runs(&question(), &Merged::new(&runs, &[]), &NUMBERED).unwrap();
+    let text = tuned.text(None, Style { width: 400, colour: false });
+    assert!(text.contains("a = HIGH (default: LOW)"), "{text}");
+    assert!(text.contains("Settings of made\n  a = HIGH; synchronous = NORMAL\n"), "{text}");
+}
+
+#[test]
 fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
     let nothing = run(Kind::Screen, &[(&[], 1000.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)], 100);
     let kept = tuned(&[nothing], &question()).unwrap();

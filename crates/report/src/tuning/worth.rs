@@ -61,8 +61,9 @@ pub fn value_worths(
         let def = store.settings.iter().find(|def| def.name == change.setting);
         let read_back = default.iter().find(|own| own.name == change.setting && !own.value.is_empty());
         let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
-        let default = read_back.map_or_else(shipped, |own| own.value.clone());
-        let in_words = |value: &str| readable.value(&change.setting, value).into_owned();
+        let word = |value: &str| def.map_or(value, |def| def.word(value)).to_owned();
+        let default = read_back.map_or_else(shipped, |own| word(&own.value));
+        let in_words = |value: &str| readable.value(&change.setting, &word(value)).into_owned();
         ValueWorth {
             readable: [in_words(&change.value), in_words(&default)],
             cost: def.map_or("", |def| def.cost),

@@ -445,7 +445,7 @@ pub struct ReportArgs {
     /// Folders of runs; `latest` is the newest in the runs' directory
     #[arg(value_name = "RUN", default_value = "latest", value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
-    /// Every figure of every store, with intervals
+    /// Every figure of every store, with intervals, and every published finding
     #[arg(long, group = PRINTED)]
     pub table: bool,
     /// CSV in the format of the paper that the study crud follows

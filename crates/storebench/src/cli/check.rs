@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
+use storebench_core::units::plural;
 use storebench_host::folder;
 use storebench_report::check;
 use storebench_report::report::Report;
-use storebench_report::terminal::checklist::Group;
+use storebench_report::terminal::checklist::{Group, State};
 
 use super::args::CheckArgs;
 use super::output::{WIDTH, print, print_json};
@@ -50,7 +51,7 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 /// Reads a run and checks it.
 fn check_run(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
     let (run, notes) = folder::read_with_notes(path)?;
-    let checks = check::all(&Report::new(&merge_run(stores, &run, path)?), &notes);
+    let checks = check::all(&Report::new(&merge_run(stores, &run, path)?), path, &notes);
     let sound = check::is_sound(&checks);
     Ok(CheckedRun { run: path.to_path_buf(), sound, checks })
 }
@@ -59,9 +60,11 @@ impl CheckedRun {
     /// As text: the folder, the checks, and the summary.
     fn text(&self) -> String {
         let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();
-        let end = match self.sound {
-            true => "sound: no check failed",
-            false => "not sound: a check failed",
+        let lines = self.checks.iter().flat_map(|group| &group.lines);
+        let end = match (self.sound, lines.filter(|line| line.state == State::Hint).count()) {
+            (true, 0) => "sound: no check failed".to_owned(),
+            (true, hints) => format!("sound: no check failed; {} above", plural(hints, "hint")),
+            (false, _) => "not sound: a check failed".to_owned(),
         };
         format!("{}\n{groups}\n{end}\n", self.run.display())
     }

@@ -58,10 +58,22 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
 
 /// BASE and NEW on the command line.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
-    match (args.runs.as_slice(), args.to.as_slice()) {
-        (base, [_, ..]) => Ok([base, &args.to]),
-        ([base, new], []) => Ok([std::slice::from_ref(base), std::slice::from_ref(new)]),
-        (runs, []) => Err(Error::new(
+    let held = args.runs.first().map_or_else(Vec::new, |folder| runs::side_by_side(folder));
+    match (args.runs.as_slice(), args.to.as_slice(), held.as_slice()) {
+        (base, [_, ..], _) => Ok([base, &args.to]),
+        ([base, new], [], _) => Ok([std::slice::from_ref(base), std::slice::from_ref(new)]),
+        ([folder], [], [first, second, ..]) => Err(Error::new(
+            Exit::Usage,
+            format!(
+                "{} holds {}: {}; name BASE and NEW, such as storebench compare {} {}",
+                folder.display(),
+                plural(held.len(), "run"),
+                listed(&held),
+                first.display(),
+                second.display()
+            ),
+        )),
+        (runs, [], _) => Err(Error::new(
             Exit::Usage,
             format!(
                 "{} named, but BASE and NEW are needed: storebench compare BASE NEW, or sets of runs: storebench compare BASE... --to NEW...",
@@ -121,15 +133,19 @@ fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side.
+/// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side. Of other runs
+/// in one directory the user says which.
 fn no_answer(folder: PathBuf) -> Result<PathBuf> {
-    let within = runs::runs_in(&folder);
-    let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
-    if folder.join("run.json").exists() || names.is_empty() {
+    let within = [runs::runs_in(&folder), runs::side_by_side(&folder)].concat();
+    if folder.join("run.json").exists() || within.is_empty() {
         return Ok(folder);
     }
-    let message = format!("{} holds several runs: name one of them: {}", folder.display(), names.join(", "));
+    let message = format!("{} holds several runs: name one of them: {}", folder.display(), listed(&within));
     Err(Error::new(Exit::NotStorebench, message))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn columns(names: &[String], exact: bool) -> Result<Vec<&'static Column>> {

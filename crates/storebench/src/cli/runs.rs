@@ -43,12 +43,20 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
 
 /// The only run in a directory of runs; `None` if it has several, or is a run or an answer.
 fn only_run(folder: &Path) -> Option<PathBuf> {
-    if folder.join("run.json").exists() || !runs_in(folder).is_empty() {
-        return None;
-    }
-    let paths = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut runs = paths.filter(|path| path.join("run.json").exists());
+    let mut runs = side_by_side(folder).into_iter();
     runs.next().filter(|_| runs.next().is_none())
+}
+
+/// The runs in a directory of runs, by name; empty if it is a run or an answer.
+pub fn side_by_side(folder: &Path) -> Vec<PathBuf> {
+    if folder.join("run.json").exists() || !runs_in(folder).is_empty() {
+        return Vec::new();
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
+    runs.sort();
+    runs
 }
 
 /// The folders that a user names.

@@ -100,10 +100,16 @@ fn verdicts_in_the_terminal() {
     insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
     let brief = terminal::end_text(&Report::new(&merged), Style { width: 100, colour: false });
     assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
+    let overview = terminal::overview(&Report::new(&merged), Style { width: 100, colour: false });
     assert!(
-        terminal::overview(&Report::new(&merged), Style { width: 100, colour: false })
-            .contains("SQLite is the fastest")
+        overview.contains("SQLite is the fastest") && !overview.contains("A video changes"),
+        "{overview}"
     );
+    let open = "3 not decided: 1 needs another place, load, guarantee or machine; 1 needs combinations of which none was run; 1 \
+        needs more trials. The page and --table list them.";
+    assert!(overview.replace("\n  ", " ").contains(open), "{overview}");
+    let full = terminal::full(&Report::new(&merged), Style { width: 100, colour: false });
+    assert!(full.contains("  5 A video changes nothing (section 5): needs background video"), "{full}");
 }
 
 #[test]

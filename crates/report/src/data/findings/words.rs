@@ -116,6 +116,29 @@ pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
     }
 }
 
+/// What an undecided claim needs, in words that many claims share.
+pub(crate) fn lack(checked: &CheckedClaim<'_>) -> &'static str {
+    let named = checked.claim.expect.stores();
+    let is_absent = |finding: &Finding| {
+        finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| named.contains(store))
+    };
+    let Some(finding) = checked.findings.iter().find(|finding| finding.is_measured()) else {
+        return match checked.findings.first() {
+            None => "another place, load, guarantee or machine",
+            Some(finding) if !finding.behind.is_empty() => "stores that keep up",
+            Some(finding) if is_absent(finding) => "stores that are not available",
+            Some(_) => "combinations of which none was run",
+        };
+    };
+    let is_covered = finding.coverage.as_ref().is_none_or(|coverage| checked.claim.is_covered(coverage));
+    match finding {
+        _ if !is_covered => "more combinations",
+        Finding { crowded: true, .. } => "a run with nothing else running",
+        _ if finding.tally.close > 0 => "more trials",
+        _ => "figures that are missing",
+    }
+}
+
 /// An unavailable store, with the reason.
 pub(crate) fn absent((store, why): &(String, String)) -> String {
     format!("{store}: {why}")
