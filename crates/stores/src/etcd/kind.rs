@@ -66,30 +66,30 @@ impl Server for EtcdServer {
         config::plan(options)
     }
 
-    fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
-        let (nodes, number) = (members::nodes(plan), at.member);
+    fn arguments(plan: &Plan, paths: &Paths, _sessions: usize) -> Vec<String> {
+        let (nodes, number) = (members::nodes(plan), paths.member);
         let peers = if members::one_way(plan).is_some() { RELAY } else { PEERS };
-        let called =
+        let peer_url =
             |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
         let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
         let cluster: Vec<String> =
-            numbers.map(|number| format!("{NAME}{number}={}", called(number))).collect();
-        let data = at.own_data();
-        let own = [
+            numbers.map(|number| format!("{NAME}{number}={}", peer_url(number))).collect();
+        let data = paths.own_data();
+        let options = [
             ("name", format!("{NAME}{number}")),
             ("data-dir", data.display().to_string()),
             ("listen-client-urls", format!("unix://{SOCKET}{number}")),
             ("listen-peer-urls", format!("unix://{PEERS}{number}")),
             ("advertise-client-urls", NOWHERE.to_owned()),
-            ("initial-advertise-peer-urls", called(number)),
+            ("initial-advertise-peer-urls", peer_url(number)),
             ("initial-cluster", cluster.join(",")),
             ("max-txn-ops", OWN_TRANSACTION.to_string()),
             ("max-request-bytes", OWN_REQUEST_BYTES.to_string()),
             ("logger", "zap".to_owned()),
             ("log-outputs", "stderr".to_owned()),
         ];
-        let all = own.into_iter().chain(config::arguments(plan));
-        all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+        let arguments = options.into_iter().chain(config::arguments(plan));
+        arguments.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
@@ -126,7 +126,7 @@ impl Server for EtcdServer {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        client.begin_keys_with(name);
+        client.set_key_prefix(name);
         Self::begin(client, plan);
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Server for EtcdServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        client.begin_keys_with(name);
+        client.set_key_prefix(name);
         client.remove_all()
     }
 
@@ -198,14 +198,14 @@ impl Server for EtcdServer {
 }
 
 /// From `etcd Version: 3.4.23`, the first line.
-fn version_in(said: &str) -> Option<String> {
-    let (_, version) = said.split_once("etcd Version: ")?;
+fn version_in(output: &str) -> Option<String> {
+    let (_, version) = output.split_once("etcd Version: ")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
 /// The last line above a warning says why it ended; the first names an unknown option.
 fn last_words(log: &str) -> Option<String> {
-    let told = |line: &str| -> Option<String> {
+    let parse_error = |line: &str| -> Option<String> {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;
         if !matches!(line["level"].as_str()?, "error" | "panic" | "fatal") {
             return None;
@@ -213,9 +213,9 @@ fn last_words(log: &str) -> Option<String> {
         let words = [line["msg"].as_str(), line["error"].as_str()];
         Some(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
     };
-    let first =
+    let plain_line =
         || log.lines().find(|line| !line.trim().is_empty() && !line.starts_with('{')).map(str::to_owned);
-    log.lines().rev().find_map(told).or_else(first)
+    log.lines().rev().find_map(parse_error).or_else(plain_line)
 }
 
 #[cfg(test)]
