@@ -92,8 +92,8 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
     let expected = user_of(&["postgres"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let folder_now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
     store.close().unwrap();
 }
 
@@ -200,7 +200,7 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
         // One that is not the first of a server's processes has a sign before its number.
         let number = note.lines().next().and_then(|line| line.trim_start_matches('-').parse().ok());
         if let Some(pid) = number.and_then(Pid::from_raw).filter(|_| dialect::segment_in(&note).is_some())
-            && fs::read_link(format!("/proc/{}/cwd", pid.as_raw_pid())).is_ok_and(|at| at == data)
+            && fs::read_link(format!("/proc/{}/cwd", pid.as_raw_pid())).is_ok_and(|folder| folder == data)
         {
             // It may have ended by now.
             let _ = kill_process(pid, Signal::KILL);
@@ -224,23 +224,23 @@ fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
         let data = fs::canonicalize(folder.path()).unwrap().join(server::DATA);
         let is_over = AtomicBool::new(false);
         let options = OpenOptions::new(folder.path());
-        let made = std::thread::scope(|scope| {
+        let prepared = std::thread::scope(|scope| {
             scope.spawn(|| kill_in(&data, &is_over));
-            let made = (Postgresql::SERVER.prepare)(&options);
+            let prepared = (Postgresql::SERVER.prepare)(&options);
             is_over.store(true, Ordering::Relaxed);
-            made
+            prepared
         });
-        let (Err(why), Some(number)) = (made, noted_in(&data)) else {
+        let (Err(why), Some(number)) = (prepared, noted_in(&data)) else {
             server::end_in(folder.path()).unwrap();
             continue;
         };
         assert!(matches!(&why, StoreError::Engine(why) if why.contains("initdb failed")), "{why}");
-        let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+        let mut segment = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
         // SAFETY: the structure is ours.
-        let mut is_there = || unsafe { libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) == 0 };
-        assert!(is_there(), "the kill left it");
+        let mut is_left = || unsafe { libc::shmctl(number, libc::IPC_STAT, segment.as_mut_ptr()) == 0 };
+        assert!(is_left(), "the kill left it");
         server::end_in(folder.path()).unwrap();
-        assert!(!is_there(), "it was given back");
+        assert!(!is_left(), "it was given back");
         return;
     }
     panic!("no kill met a server that initdb had started");
