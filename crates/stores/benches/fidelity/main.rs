@@ -107,7 +107,7 @@ fn main() {
     let bench = Bench { clock: Clock::new(), folder, pairs: pairs.unwrap_or(PAIRS) };
     shown::heading(&bench);
     for contest in
-        CONTESTS.iter().filter(|contest| named.is_empty() || named.iter().any(|n| n == contest.store))
+        CONTESTS.iter().filter(|contest| named.is_empty() || named.iter().any(|name| name == contest.store))
     {
         let store = STORES.iter().find(|store| store.name == contest.store).expect("the table has it");
         for bytes in SIZES {

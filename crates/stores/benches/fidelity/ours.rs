@@ -49,23 +49,23 @@ impl Side for Ours<'_> {
     }
 
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
-        let before = self.driver.latencies(operation).sum_ns();
+        let ns_before = self.driver.latencies(operation).sum_ns();
         let start = Instant::now();
-        let mut left = count as usize;
-        while left > 0 {
+        let mut remaining = count as usize;
+        while remaining > 0 {
             self.quantum.clear();
-            let most = left.min(QUANTUM_OPERATIONS);
+            let batch = remaining.min(QUANTUM_OPERATIONS);
             let mut chosen = [0; QUANTUM_OPERATIONS];
-            self.chooser.fill(&mut chosen[..most], &self.versions);
-            for index in &chosen[..most] {
+            self.chooser.fill(&mut chosen[..batch], &self.versions);
+            for index in &chosen[..batch] {
                 let version = &mut self.versions[*index as usize];
                 *version = version.wrapping_add(u8::from(operation == Operation::Update));
                 self.quantum.plan(self.records, operation, *index, *version, true);
             }
             self.driver.run(self.session.as_mut(), &mut self.quantum).expect("no operation fails");
-            left -= most;
+            remaining -= batch;
         }
         let whole_ns = start.elapsed().as_nanos() as f64;
-        OperationTime::new(count, (self.driver.latencies(operation).sum_ns() - before) as f64, whole_ns)
+        OperationTime::new(count, (self.driver.latencies(operation).sum_ns() - ns_before) as f64, whole_ns)
     }
 }

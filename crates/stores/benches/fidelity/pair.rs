@@ -21,7 +21,7 @@ const TURN: u64 = 640;
 /// The most turns of each side, and seconds that end them earlier with slow stores.
 const TURNS: usize = 20;
 const FEWEST_TURNS: usize = 6;
-const LONG_ENOUGH: Duration = Duration::from_millis(400);
+const TURNS_TIME: Duration = Duration::from_millis(400);
 
 /// Nanoseconds per operation.
 #[derive(Debug, Clone, Copy)]
@@ -48,25 +48,25 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
         let seed = pair as u64;
         let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
-        let (one, other) = (folder.path().join("storebench"), folder.path().join("direct"));
-        [&one, &other].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
+        let (our_folder, their_folder) = (folder.path().join("storebench"), folder.path().join("direct"));
+        [&our_folder, &their_folder].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
         // Who comes first may find better memory, or a better place on the disk.
-        let first = pair % 2 == 0;
-        let (opened, engine) = if first {
-            let opened = open(store, &one);
-            (opened, E::open(&other))
+        let ours_first = pair % 2 == 0;
+        let (open_store, engine) = if ours_first {
+            let open_store = open(store, &our_folder);
+            (open_store, E::open(&their_folder))
         } else {
-            let engine = E::open(&other);
-            (open(store, &one), engine)
+            let engine = E::open(&their_folder);
+            (open(store, &our_folder), engine)
         };
-        let session = opened.session().expect("every store has a session");
+        let session = open_store.session().expect("every store has a session");
         let mut ours = Ours::new(session, &bench.clock, &records, seed);
         let mut theirs = Theirs::new(engine, &bench.clock, &records, seed);
-        let times = take_turns(first, &mut ours, &mut theirs);
+        let times = take_turns(ours_first, &mut ours, &mut theirs);
         drop(ours);
         drop(theirs);
-        opened.close().expect("the store can be closed");
-        measured.iter_mut().zip(times).for_each(|(all, pair)| all.push(pair));
+        open_store.close().expect("the store can be closed");
+        measured.iter_mut().zip(times).for_each(|(measured_pairs, pair)| measured_pairs.push(pair));
     }
     measured
 }
@@ -81,48 +81,48 @@ pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
 }
 
 fn take_turns(
-    mut first: bool,
+    mut ours_first: bool,
     ours: &mut dyn Side,
     theirs: &mut dyn Side,
 ) -> [(OperationTime, OperationTime); COMPARED.len()] {
-    let in_order: [&mut dyn Side; 2] = if first { [ours, theirs] } else { [theirs, ours] };
+    let in_order: [&mut dyn Side; 2] = if ours_first { [ours, theirs] } else { [theirs, ours] };
     in_order.into_iter().for_each(|side| side.load(RECORDS));
     COMPARED.map(|operation| {
         // The first turns warm up.
         ours.turn(operation, TURN);
         theirs.turn(operation, TURN);
-        let (mut one, mut other) = (Vec::new(), Vec::new());
+        let (mut our_times, mut their_times) = (Vec::new(), Vec::new());
         let start = Instant::now();
-        while one.len() < TURNS && (one.len() < FEWEST_TURNS || start.elapsed() < LONG_ENOUGH) {
-            if first {
-                one.push(ours.turn(operation, TURN));
+        while our_times.len() < TURNS && (our_times.len() < FEWEST_TURNS || start.elapsed() < TURNS_TIME) {
+            if ours_first {
+                our_times.push(ours.turn(operation, TURN));
             }
-            other.push(theirs.turn(operation, TURN));
-            if !first {
-                one.push(ours.turn(operation, TURN));
+            their_times.push(theirs.turn(operation, TURN));
+            if !ours_first {
+                our_times.push(ours.turn(operation, TURN));
             }
-            first = !first;
+            ours_first = !ours_first;
         }
-        (OperationTime::median(&one), OperationTime::median(&other))
+        (OperationTime::median(&our_times), OperationTime::median(&their_times))
     })
 }
 
 impl OperationTime {
     pub fn new(operations: u64, calls: f64, whole: f64) -> OperationTime {
-        let each = |ns: f64| ns / operations as f64;
-        OperationTime { calls_ns: each(calls), clocked_ns: each(calls), whole_ns: each(whole) }
+        let per_operation = |ns: f64| ns / operations as f64;
+        OperationTime { calls_ns: per_operation(calls), clocked_ns: per_operation(calls), whole_ns: per_operation(whole) }
     }
 
     /// The medians of turns.
     pub fn median(turns: &[OperationTime]) -> OperationTime {
-        let of = |time: fn(&OperationTime) -> f64| {
+        let median_of = |time: fn(&OperationTime) -> f64| {
             let times: Vec<f64> = turns.iter().map(time).filter(|time| time.is_finite()).collect();
             median(&times).map_or(f64::NAN, |median| median.value)
         };
         OperationTime {
-            calls_ns: of(|turn| turn.calls_ns),
-            clocked_ns: of(|turn| turn.clocked_ns),
-            whole_ns: of(|turn| turn.whole_ns),
+            calls_ns: median_of(|turn| turn.calls_ns),
+            clocked_ns: median_of(|turn| turn.clocked_ns),
+            whole_ns: median_of(|turn| turn.whole_ns),
         }
     }
 }

@@ -54,18 +54,18 @@ pub fn row(
     let per_s = |estimate: Option<Estimate>| {
         estimate.map_or_else(String::new, |time| format!("{:.0}/s", 1e9 / time.value))
     };
-    let whole: fn(&OperationTime) -> Option<f64> = |time| Some(time.whole_ns);
-    let time = if pairs.iter().all(|(ours, _)| figure(ours).is_some()) { figure } else { whole };
+    let wall_time: fn(&OperationTime) -> Option<f64> = |time| Some(time.whole_ns);
+    let time = if pairs.iter().all(|(ours, _)| figure(ours).is_some()) { figure } else { wall_time };
     let ours = per_s(mean(pairs.iter().map(|(ours, _)| time(ours)).collect()));
     let theirs = per_s(mean(pairs.iter().map(|(_, theirs)| time(theirs)).collect()));
-    let shown = ratio(figure);
-    let together = shown.and_then(|_| ratio(|time| Some(time.calls_ns)));
-    let mark = if shown.is_some_and(|shown| !AIM.contains(&shown.value)) { '!' } else { ' ' };
+    let clocked_ratio = ratio(figure);
+    let unclocked_ratio = clocked_ratio.and_then(|_| ratio(|time| Some(time.calls_ns)));
+    let mark = if clocked_ratio.is_some_and(|clocked_ratio| !AIM.contains(&clocked_ratio.value)) { '!' } else { ' ' };
     println!(
         "{name:12} {bytes:>4} B {operation:7} {ours:>11} {theirs:>11}  {:>23}{mark}  {:>23}   {:>23}",
-        estimate(shown),
-        estimate(together),
-        estimate(ratio(whole))
+        estimate(clocked_ratio),
+        estimate(unclocked_ratio),
+        estimate(ratio(wall_time))
     );
 }
 

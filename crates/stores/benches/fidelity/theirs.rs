@@ -57,14 +57,14 @@ impl<'a, E: Engine> Theirs<'a, E> {
                 ticks(clock, || keys.iter().for_each(|key| read(engine, key, buffer)))
             }
             (Operation::Get, Timed::Each) => {
-                let one = |key| {
-                    let taken = ticks(clock, || read(engine, key, buffer));
+                let timed_get = |key| {
+                    let elapsed = ticks(clock, || read(engine, key, buffer));
                     // storebench checks each value after the clock has stopped: what a call still has to write waits for that,
                     // and not within the next call's time.
                     black_box(buffer.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
-                    taken
+                    elapsed
                 };
-                keys.iter().map(one).sum()
+                keys.iter().map(timed_get).sum()
             }
             (_, Timed::Together) => ticks(clock, || writes().for_each(|(key, value)| engine.put(key, value))),
             (_, Timed::Each) => writes().map(|(key, value)| ticks(clock, || engine.put(key, value))).sum(),
@@ -74,14 +74,14 @@ impl<'a, E: Engine> Theirs<'a, E> {
     /// Gives the clock's ticks within the operations.
     fn operations(&mut self, operation: Operation, timed: Timed, count: u64) -> u64 {
         let mut ticks = 0;
-        let mut left = count as usize;
-        while left > 0 {
+        let mut remaining = count as usize;
+        while remaining > 0 {
             self.keys.clear();
             self.arena.clear();
-            let most = left.min(QUANTUM_OPERATIONS);
+            let batch = remaining.min(QUANTUM_OPERATIONS);
             let mut chosen = [0; QUANTUM_OPERATIONS];
-            self.chooser.fill(&mut chosen[..most], &self.versions);
-            for index in &chosen[..most] {
+            self.chooser.fill(&mut chosen[..batch], &self.versions);
+            for index in &chosen[..batch] {
                 if operation == Operation::Update {
                     let version = &mut self.versions[*index as usize];
                     *version = version.wrapping_add(1);
@@ -90,7 +90,7 @@ impl<'a, E: Engine> Theirs<'a, E> {
                 self.keys.push(self.records.key(*index));
             }
             ticks += self.calls(operation, timed);
-            left -= most;
+            remaining -= batch;
         }
         ticks
     }
@@ -111,12 +111,12 @@ enum Timed {
 }
 
 pub fn first_values(records: &Records, count: u64) -> Vec<(Key, Vec<u8>)> {
-    let first = |index| {
+    let first_value = |index| {
         let mut value = Vec::new();
         records.append_value(index, 0, &mut value);
         (records.key(index), value)
     };
-    (0..count).map(first).collect()
+    (0..count).map(first_value).collect()
 }
 
 impl<E: Engine> Side for Theirs<'_, E> {
