@@ -107,7 +107,7 @@ fn version() -> String {
 }
 
 /// A disk writes such a page as a whole.
-const UNTORN: u32 = 512;
+const UNTORN_PAGE_BYTES: u32 = 512;
 
 const FILE: &str = "records.db";
 
@@ -145,7 +145,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let mut config =
         Config::new(&GivenSettings::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
     if options.guarantee == Some(Guarantee::Power) && config.pagesize == 0 {
-        config.pagesize = UNTORN;
+        config.pagesize = UNTORN_PAGE_BYTES;
     }
     let store = BerkeleyDb {
         db: open_db(options.directory, &config, mode, several)?,

@@ -102,7 +102,7 @@ struct RocksDb {
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let config = Config::new(&given, options)?;
-    let library = Library::chosen(&given)?;
+    let library = Library::from_settings(&given)?;
     let c = &library.c;
     let name = CString::new(options.directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let engine_options = config.options(c)?;

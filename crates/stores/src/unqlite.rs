@@ -100,7 +100,7 @@ const FILE: &str = "records.unqlite";
 const PAGE_BYTES: u32 = 4096;
 
 /// The engine refuses a smaller hint.
-const FEWEST_PAGES: u64 = 256;
+const MIN_PAGES: u64 = 256;
 
 /// The library has process-wide lists of open files and memory without a lock. So calls that open or close a file (the journal's,
 /// with a transaction's first write) take this one, which matters only with several open stores.
@@ -190,7 +190,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         return Err(StoreError::Engine(format!("unqlite_open fails with code {code}")));
     };
     library.open += 1;
-    let pages = options.cache_bytes.map(|bytes| (bytes / u64::from(page_bytes)).max(FEWEST_PAGES));
+    let pages = options.cache_bytes.map(|bytes| (bytes / u64::from(page_bytes)).max(MIN_PAGES));
     let max_page_cache = pages.map(|pages| c_int::try_from(pages).unwrap_or(c_int::MAX));
     let (one_session, in_transaction) = (OneSession::default(), AtomicBool::new(false));
     let store = UnQLite { db, guarantee, one_session, file, page_bytes, max_page_cache, in_transaction };

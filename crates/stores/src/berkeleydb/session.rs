@@ -12,7 +12,7 @@ use crate::one_session::SessionPass;
 const LOG_OVERHEAD: u64 = 200;
 
 /// Bytes.
-const FIRST_ROOM: usize = 16 << 10;
+const FIRST_BUFFER_BYTES: usize = 16 << 10;
 
 pub struct BerkeleySession<'a> {
     store: &'a BerkeleyDb,
@@ -50,8 +50,8 @@ impl<'a> BerkeleySession<'a> {
         BerkeleySession {
             store,
             _pass: pass,
-            key: vec![0; FIRST_ROOM],
-            value: vec![0; FIRST_ROOM],
+            key: vec![0; FIRST_BUFFER_BYTES],
+            value: vec![0; FIRST_BUFFER_BYTES],
             length: 0,
             logged: 0,
             checkpoint_at: u64::from(store.checkpoint_kbyte) * 1024 / 8 / u64::from(store.sessions),

@@ -98,8 +98,8 @@ fn a_total_cache_is_taken_with_its_overhead() {
     for tier in [Guarantee::None, Guarantee::Power] {
         for total in [1 << 20, 10_000_000, 64 << 20, 640 << 20] {
             let folder = new_folder();
-            let taken: u64 = setting(&*open(&folder, tier, 1, Some(total)), "cachesize").parse().unwrap();
-            assert!(taken <= total && taken >= total / 100 * 98, "{taken} of {total}");
+            let cachesize: u64 = setting(&*open(&folder, tier, 1, Some(total)), "cachesize").parse().unwrap();
+            assert!(cachesize <= total && cachesize >= total / 100 * 98, "{cachesize} of {total}");
         }
     }
 }

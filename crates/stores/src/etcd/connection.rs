@@ -16,7 +16,7 @@ use storebench_core::store::{Result, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::messages::Call;
-use crate::support::server::{MOST_ANSWER, error_text, socket::Socket, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, socket::Socket, unreadable};
 
 /// Unread bytes of an answer that may be under way.
 const WINDOW: u32 = 64 << 20;
@@ -74,7 +74,7 @@ impl Connection {
         {
             stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
             received = join_pieces(received, piece);
-            if received.len() > MOST_ANSWER {
+            if received.len() > MAX_ANSWER_BYTES {
                 return Err(unreadable());
             }
         }

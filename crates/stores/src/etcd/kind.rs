@@ -68,7 +68,7 @@ impl Server for EtcdServer {
 
     fn arguments(plan: &Plan, paths: &Paths, _sessions: usize) -> Vec<String> {
         let (nodes, number) = (members::nodes(plan), paths.member);
-        let peers = if members::one_way(plan).is_some() { RELAY } else { PEERS };
+        let peers = if members::one_way_delay(plan).is_some() { RELAY } else { PEERS };
         let peer_url =
             |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
         let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
@@ -93,14 +93,14 @@ impl Server for EtcdServer {
     }
 
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
-        members::to_start(plan, data)
+        members::members_to_start(plan, data)
     }
 
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
-        let Some(one_way) = members::one_way(plan) else { return Ok(None) };
+        let Some(one_way_delay) = members::one_way_delay(plan) else { return Ok(None) };
         let names = |number| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
         let names: Vec<_> = (1..=members::nodes(plan)).map(names).collect();
-        let relay = Relay::start(socket, &names, one_way)
+        let relay = Relay::start(socket, &names, one_way_delay)
             .map_err(StoreError::io("starting the network between servers"))?;
         Ok(Some(relay))
     }
@@ -153,7 +153,7 @@ impl Server for EtcdServer {
         config::tier(settings)
     }
 
-    fn look_at(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
+    fn examine(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
         // Nothing reports whether it syncs, so it is tried.
         if !client.is_synced()? {
             let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
@@ -162,7 +162,7 @@ impl Server for EtcdServer {
         Ok(())
     }
 
-    fn synced(client: &mut Client, (): &()) -> Result<Option<u64>> {
+    fn count_syncs(client: &mut Client, (): &()) -> Result<Option<u64>> {
         client.syncs().map(Some)
     }
 

@@ -13,7 +13,7 @@ use storebench_core::units;
 
 use crate::support::server::Plan;
 
-const MOST_NODES: usize = 5;
+const MAX_NODES: usize = 5;
 
 /// The folder in a single server's data.
 const SINGLE: &str = "member";
@@ -40,18 +40,18 @@ pub fn nodes(plan: &Plan) -> usize {
 }
 
 /// The time of a message between members, if set.
-pub fn one_way(plan: &Plan) -> Option<Duration> {
+pub fn one_way_delay(plan: &Plan) -> Option<Duration> {
     plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
 }
 
 /// The members with data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+    (1..=MAX_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
 /// The numbers of the servers to start on these data. A single server is number 0. Lost members are not started again: their
 /// promises are lost, too.
-pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
+pub fn members_to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     let (nodes, existing) = (nodes(plan), numbers(data).collect::<Vec<_>>());
     match nodes {
         1 => vec![0],

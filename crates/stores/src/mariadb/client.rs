@@ -18,7 +18,7 @@ use storebench_core::store::{Result, StoreError};
 pub use self::login::Login;
 use super::wire::{self, ColumnKind};
 use crate::support::server::socket::Socket;
-use crate::support::server::{MOST_ANSWER, error_text, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
 const BUFFER_BYTES: usize = 64 << 10;
 /// Bytes under way before answers are awaited: neither side may wait for the other to read.
@@ -296,7 +296,7 @@ impl Client {
             if header != start - 4 {
                 self.input.drain(header..header + 4);
             }
-            if end - start > MOST_ANSWER {
+            if end - start > MAX_ANSWER_BYTES {
                 return Err(unreadable());
             }
             self.await_bytes(end + length)?;

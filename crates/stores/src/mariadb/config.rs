@@ -212,7 +212,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
     let mut plan = Plan::new((options, &given), SETTINGS, None, user_value, preset)?;
     if engine == ROCKSDB {
-        plan.extra_arguments.push(format!("--rocksdb-default-cf-options={}", families(options)));
+        plan.extra_arguments.push(format!("--rocksdb-default-cf-options={}", family_options(options)));
         plan.extra_arguments.extend(sort_arguments(&plan));
     }
     Ok(plan)
@@ -238,7 +238,7 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
 
 /// The folder of the server's messages and scripts, next to a folder of programs that the user names: programs of an archive do
 /// not know where it was unpacked.
-pub fn base(plan: &Plan) -> Option<String> {
+pub fn base_folder(plan: &Plan) -> Option<String> {
     let base = Path::new(plan.programs.as_deref()?).parent()?;
     let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
     let is_complete = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
@@ -256,7 +256,7 @@ fn sort_arguments(plan: &Plan) -> Vec<String> {
 }
 
 /// Keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve none ignore it.
-pub fn addresses(plan: &Plan) -> String {
+pub fn address_limit(plan: &Plan) -> String {
     let pool = plan.parsed("innodb_buffer_pool_size");
     format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
 }
@@ -265,11 +265,11 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
     // It loads before it is named.
     let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
     let mut arguments: Vec<String> =
-        base(plan).into_iter().chain(plugin).chain(plan.extra_arguments.iter().cloned()).collect();
+        base_folder(plan).into_iter().chain(plugin).chain(plan.extra_arguments.iter().cloned()).collect();
     arguments.extend(plan.value(ENGINE).map(|engine| format!("--default-storage-engine={engine}")));
     let others = plan.values.iter().filter(|(name, _)| *name != ENGINE);
     arguments.extend(others.filter_map(|(name, _)| option(plan, name)));
-    arguments.push(addresses(plan));
+    arguments.push(address_limit(plan));
     arguments
 }
 
@@ -330,7 +330,7 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
 
 /// MyRocks's column family options: the codec, and half of the cache for memory tables. Flushed ones are not kept longer; as
 /// shipped they may be.
-fn families(options: &OpenOptions<'_>) -> String {
+fn family_options(options: &OpenOptions<'_>) -> String {
     let codec = if options.compression { "kSnappyCompression" } else { "kNoCompression" };
     let tables = options.cache_bytes.map(|bytes| (bytes / 2 / MEMORY_TABLES).max(64 << 10));
     let tables =
@@ -363,7 +363,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     Ok(settings.collect())
 }
 
-pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
+pub fn read_family_options(client: &mut Client) -> Result<Vec<Setting>> {
     let option = |name: &str| {
         format!(
             "SELECT value FROM information_schema.rocksdb_cf_options WHERE cf_name = 'default' AND option_type = '{name}'"
@@ -390,9 +390,9 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
         true if has_value(ROCKSDB_LOG, "2") && !has_value(LATE, "OFF") => (Guarantee::None, true),
         true => (log_guarantee(ROCKSDB_LOG), true),
         false => {
-            let synced = !value("innodb_flush_method")
+            let is_synced = !value("innodb_flush_method")
                 .is_some_and(|method| ["nosync", "littlesync", "O_DIRECT_NO_FSYNC"].contains(&method));
-            (log_guarantee(INNODB_LOG), has_value("innodb_doublewrite", "ON") && synced)
+            (log_guarantee(INNODB_LOG), has_value("innodb_doublewrite", "ON") && is_synced)
         }
     };
     match keeps_pages && binary_log_is_safe {

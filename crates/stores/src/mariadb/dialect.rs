@@ -92,13 +92,13 @@ impl Server for Mysql {
         ];
         let options = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
         arguments.extend(options.map(str::to_owned));
-        arguments.extend(config::base(plan));
+        arguments.extend(config::base_folder(plan));
         arguments.extend(config::fixed_with_files(plan));
-        arguments.push(config::addresses(plan));
+        arguments.push(config::address_limit(plan));
         arguments
     }
 
-    fn why_not_made(output: &str) -> Option<String> {
+    fn maker_error(output: &str) -> Option<String> {
         last_words(output)
     }
 
@@ -123,12 +123,12 @@ impl Server for Mysql {
         begin(socket).is_ok()
     }
 
-    fn lacks_part(why: &str) -> Option<&'static str> {
+    fn missing_part(why: &str) -> Option<&'static str> {
         why.contains("ha_rocksdb")
             .then_some("MyRocks is not installed: apt-get install mariadb-plugin-rocksdb")
     }
 
-    fn furnish(socket: &Path) -> Result<()> {
+    fn set_up(socket: &Path) -> Result<()> {
         begin(socket)?.execute(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE} CHARACTER SET utf8mb4"))
     }
 
@@ -178,14 +178,14 @@ impl Server for Mysql {
         ))
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
+    fn examine(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
         let is_rocksdb =
             settings.iter().any(|setting| setting.name == config::ENGINE && setting.value == config::ROCKSDB);
         let counter = is_own.then_some(if is_rocksdb { ROCKSDB_SYNCS } else { INNODB_SYNCS });
         Ok(MariaDbFacts { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }
 
-    fn synced(client: &mut Client, facts: &MariaDbFacts) -> Result<Option<u64>> {
+    fn count_syncs(client: &mut Client, facts: &MariaDbFacts) -> Result<Option<u64>> {
         let Some(name) = facts.counter else { return Ok(None) };
         let loads = facts.loads.load(Ordering::Relaxed);
         Ok(status(client, name)?.map(|count| count + loads))
@@ -229,7 +229,7 @@ impl Server for Mysql {
     }
 
     fn settings_of_table(client: &mut Client, facts: &MariaDbFacts) -> Result<Vec<Setting>> {
-        if facts.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
+        if facts.is_rocksdb { config::read_family_options(client) } else { Ok(Vec::new()) }
     }
 
     fn size(client: &mut Client, _running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
@@ -289,11 +289,11 @@ impl Dialect for Mysql {
         let is_rocksdb = plan.value(config::ENGINE) == Some(config::ROCKSDB);
         match (is_own, is_rocksdb, target.sorted) {
             // It may not take files.
-            (false, _, _) => load::by_statements(client, target, rows),
-            (true, false, _) => load::load_in_one(client, target, rows),
-            (true, true, false) => load::load_in_many(client, target, rows),
+            (false, _, _) => load::load_by_statements(client, target, rows),
+            (true, false, _) => load::load_in_one_transaction(client, target, rows),
+            (true, true, false) => load::load_in_many_transactions(client, target, rows),
             (true, true, true) => {
-                let count = load::into_files(client, target, rows)?;
+                let count = load::load_into_sorted_files(client, target, rows)?;
                 facts.loads.fetch_add(1, Ordering::Relaxed);
                 Ok(count)
             }

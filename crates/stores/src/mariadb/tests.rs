@@ -97,7 +97,7 @@ fn settings_that_do_not_take_are_refused() {
     if engines().is_empty() {
         return;
     }
-    let taken = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
+    let refuse = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
     for nonsense in [
         ("engine", "myisam"),
         ("innodb_doublewrite", "perhaps"),
@@ -106,9 +106,9 @@ fn settings_that_do_not_take_are_refused() {
         ("rocksdb_block_cache_size", "1048576"),
         ("colour", "red"),
     ] {
-        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
     }
-    assert!(matches!(taken(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(refuse(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
     let off = [("innodb_doublewrite", "OFF")];
     let power = refused(&MARIADB, &new_folder(), Some(Guarantee::Power), &off);
     assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
@@ -181,12 +181,12 @@ fn syncs_are_the_server_s_own_count() {
         let count = |tier| {
             let folder = new_folder();
             let store = opened(&MARIADB, &folder, Some(tier), &[("engine", engine)]);
-            let before = store.syncs().unwrap().unwrap();
+            let syncs_before = store.syncs().unwrap().unwrap();
             let mut session = store.session().unwrap();
             for number in 0..50_u32 {
                 session.insert(&number.to_be_bytes(), b"value").unwrap();
             }
-            let syncs = store.syncs().unwrap().unwrap() - before;
+            let syncs = store.syncs().unwrap().unwrap() - syncs_before;
             drop(session);
             store.close().unwrap();
             syncs

@@ -57,19 +57,19 @@ pub fn write_execution<'v>(
     statement: u32,
     parameters: usize,
     values: impl Iterator<Item = SqlValue<'v>> + Clone,
-    out: &mut Vec<u8>,
+    output: &mut Vec<u8>,
 ) {
-    out.push(Command::COM_STMT_EXECUTE as u8);
-    out.extend_from_slice(&statement.to_le_bytes());
+    output.push(Command::COM_STMT_EXECUTE as u8);
+    output.extend_from_slice(&statement.to_le_bytes());
     // No cursor, once.
-    out.extend_from_slice(&[0, 1, 0, 0, 0]);
+    output.extend_from_slice(&[0, 1, 0, 0, 0]);
     if parameters == 0 {
         return;
     }
-    let nulls = out.len();
-    out.resize(nulls + parameters.div_ceil(8), 0);
+    let nulls = output.len();
+    output.resize(nulls + parameters.div_ceil(8), 0);
     // The types follow.
-    out.push(1);
+    output.push(1);
     for (number, value) in values.clone().enumerate() {
         let (column_type, is_null) = match value {
             SqlValue::Null => (ColumnType::MYSQL_TYPE_NULL, true),
@@ -78,16 +78,16 @@ pub fn write_execution<'v>(
             SqlValue::Text(_) => (ColumnType::MYSQL_TYPE_VAR_STRING, false),
             SqlValue::Blob(_) => (ColumnType::MYSQL_TYPE_BLOB, false),
         };
-        out.extend_from_slice(&[column_type as u8, 0]);
-        out[nulls + number / 8] |= u8::from(is_null) << (number % 8);
+        output.extend_from_slice(&[column_type as u8, 0]);
+        output[nulls + number / 8] |= u8::from(is_null) << (number % 8);
     }
     for value in values {
         match value {
             SqlValue::Null => {}
-            SqlValue::Integer(number) => out.extend_from_slice(&number.to_le_bytes()),
-            SqlValue::Real(number) => out.extend_from_slice(&number.to_le_bytes()),
-            SqlValue::Text(text) => out.put_lenenc_str(text.as_bytes()),
-            SqlValue::Blob(bytes) => out.put_lenenc_str(bytes),
+            SqlValue::Integer(number) => output.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Real(number) => output.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Text(text) => output.put_lenenc_str(text.as_bytes()),
+            SqlValue::Blob(bytes) => output.put_lenenc_str(bytes),
         }
     }
 }

@@ -85,7 +85,7 @@ impl Server for Postgresql {
         options.map(str::to_owned).collect()
     }
 
-    fn why_not_made(output: &str) -> Option<String> {
+    fn maker_error(output: &str) -> Option<String> {
         let is_error = |line: &&str| line.contains("error:") || line.contains("FATAL");
         output.lines().rev().find(is_error).map(str::to_owned)
     }
@@ -178,7 +178,7 @@ impl Server for Postgresql {
         Ok(())
     }
 
-    fn look_at(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
+    fn examine(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
         // With these sync methods writing is syncing.
         if !is_own || sql::text(client, "SELECT current_setting('wal_sync_method')")?.starts_with("open_") {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Server for Postgresql {
         })
     }
 
-    fn synced(client: &mut Client, sync_query: &Option<&'static str>) -> Result<Option<u64>> {
+    fn count_syncs(client: &mut Client, sync_query: &Option<&'static str>) -> Result<Option<u64>> {
         let Some(query) = sync_query else { return Ok(None) };
         // Counts of this session become visible with its next statement.
         client.execute("SELECT pg_stat_force_next_flush()")?;

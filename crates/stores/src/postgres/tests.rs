@@ -46,15 +46,15 @@ fn settings_that_do_not_take_are_refused() {
     if !is_here(&POSTGRES) {
         return;
     }
-    let taken = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
+    let refuse = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
     for nonsense in
         [("fsync", "perhaps"), ("shared_buffers", "8192"), ("wal_segment_size", "3000000"), ("colour", "red")]
     {
-        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
     }
     // Not a whole number of pages; not two of the log's files.
-    assert!(matches!(taken(&[("shared_buffers", "1000000")]), StoreError::SettingNotTaken { .. }));
-    let error = taken(&[("max_wal_size", "2097152")]);
+    assert!(matches!(refuse(&[("shared_buffers", "1000000")]), StoreError::SettingNotTaken { .. }));
+    let error = refuse(&[("max_wal_size", "2097152")]);
     assert!(matches!(&error, StoreError::BadSetting(why) if why.contains("max_wal_size")), "{error}");
     let power = refused(&POSTGRES, &new_folder(), Some(Guarantee::Power), &[("fsync", "off")]);
     assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
@@ -185,10 +185,10 @@ fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
     for user in ["scram", "md5", "plain"] {
         let mut client = begin(user, Some("gehe:im")).unwrap_or_else(|error| panic!("{user}: {error}"));
         assert_eq!(sql::text(&mut client, "SELECT current_user::text").unwrap(), user);
-        let wrong = begin(user, Some("falsch")).map(drop).unwrap_err().to_string();
-        assert!(wrong.contains("password authentication failed"), "{user}: {wrong}");
-        let none = begin(user, None).map(drop).unwrap_err().to_string();
-        assert!(none.contains("set PGPASSWORD"), "{user}: {none}");
+        let wrong_password = begin(user, Some("falsch")).map(drop).unwrap_err().to_string();
+        assert!(wrong_password.contains("password authentication failed"), "{user}: {wrong_password}");
+        let without_password = begin(user, None).map(drop).unwrap_err().to_string();
+        assert!(without_password.contains("set PGPASSWORD"), "{user}: {without_password}");
     }
 }
 
@@ -209,7 +209,7 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
     }
 }
 
-fn noted_in(data: &Path) -> Option<i32> {
+fn noted_number(data: &Path) -> Option<i32> {
     dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number
 }
 
@@ -230,7 +230,7 @@ fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
             is_over.store(true, Ordering::Relaxed);
             prepared
         });
-        let (Err(why), Some(number)) = (prepared, noted_in(&data)) else {
+        let (Err(why), Some(number)) = (prepared, noted_number(&data)) else {
             server::end_in(folder.path()).unwrap();
             continue;
         };

@@ -39,7 +39,7 @@ pub fn write(value: &SqlValue<'_>, sql_type: Oid, output: &mut BytesMut) -> Resu
 /// A received value; `None` is NULL. Unknown types are shown as bytes.
 pub fn read(bytes: Option<&[u8]>, sql_type: Oid) -> SqlValue<'_> {
     let Some(bytes) = bytes else { return SqlValue::Null };
-    let known = match sql_type {
+    let converted = match sql_type {
         INT8 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i64::from_be_bytes(bytes))),
         INT4 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i32::from_be_bytes(bytes).into())),
         INT2 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i16::from_be_bytes(bytes).into())),
@@ -49,7 +49,7 @@ pub fn read(bytes: Option<&[u8]>, sql_type: Oid) -> SqlValue<'_> {
         TEXT | VARCHAR | BPCHAR | NAME => std::str::from_utf8(bytes).ok().map(SqlValue::Text),
         _ => None,
     };
-    known.unwrap_or(SqlValue::Blob(bytes))
+    converted.unwrap_or(SqlValue::Blob(bytes))
 }
 
 /// The columns of a row: each has its length first, -1 for NULL.

@@ -9,18 +9,18 @@ use redis_protocol::resp2::types::RangeFrame;
 use storebench_core::store::{Result, StoreError};
 
 use crate::support::server::socket::Socket;
-use crate::support::server::{MOST_ANSWER, error_text, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
 /// The server's default.
 pub const PORT: u16 = 6379;
 /// proto-max-bulk-len as shipped, less room for the prefix of keys on a running server.
 pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
-const ROOM: usize = 64 << 10;
+const FIRST_BUFFER_BYTES: usize = 64 << 10;
 /// Records that one command adds: it takes up to 1,048,576 words.
-const MOST_AT_ONCE: usize = 1 << 18;
+const MAX_RECORDS_AT_ONCE: usize = 1 << 18;
 
 /// How deep arrays may be nested in an answer.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 pub struct Client {
     stream: Socket,
@@ -45,7 +45,7 @@ pub enum Answer {
 
 impl Client {
     pub fn from_socket(stream: Socket) -> Client {
-        let input = vec![0; ROOM];
+        let input = vec![0; FIRST_BUFFER_BYTES];
         Client { stream, output: Vec::new(), input, received: 0, consumed: 0, key_prefix: Vec::new(), shown_range: 0..0 }
     }
 
@@ -87,7 +87,7 @@ impl Client {
 
     /// Sets many keys, all or none.
     pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let pieces = records.chunks(MOST_AT_ONCE);
+        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
         let (count, is_one) = (pieces.len(), pieces.len() == 1);
         if count == 0 {
             return Ok(());
@@ -279,7 +279,7 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<()> {
-        if self.received > MOST_ANSWER {
+        if self.received > MAX_ANSWER_BYTES {
             return Err(unreadable());
         }
         if self.received == self.input.len() {
@@ -312,7 +312,7 @@ fn check_depth(mut rest: &[u8]) -> Result<()> {
         match head.first() {
             Some(b'*') if count > 0 => {
                 open_arrays.push(count);
-                if open_arrays.len() > DEEPEST {
+                if open_arrays.len() > MAX_DEPTH {
                     return Err(unreadable());
                 }
                 rest = tail;

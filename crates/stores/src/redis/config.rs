@@ -184,7 +184,7 @@ fn has_value(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|setting| setting.name == name && setting.value == value)
 }
 
-pub fn saves(settings: &[Setting]) -> bool {
+pub fn makes_snapshots(settings: &[Setting]) -> bool {
     !has_value(settings, SAVE, OFF)
 }
 

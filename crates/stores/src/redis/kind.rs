@@ -41,7 +41,7 @@ static PROGRAMS: Programs = Programs {
 pub enum RedisServer {}
 
 pub struct RedisFacts {
-    saves: bool,
+    makes_snapshots: bool,
 }
 
 impl Server for RedisServer {
@@ -151,8 +151,8 @@ impl Server for RedisServer {
         config::tier(settings)
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
-        Ok(RedisFacts { saves: config::saves(settings) })
+    fn examine(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
+        Ok(RedisFacts { makes_snapshots: config::makes_snapshots(settings) })
     }
 
     /// A forked process writes a snapshot or a new log.
@@ -172,7 +172,7 @@ impl Server for RedisServer {
             return Ok(());
         }
         wait_until::<Self>(client, is_idle)?;
-        if facts.saves && info_value(client, "rdb_changes_since_last_save")? != "0" {
+        if facts.makes_snapshots && info_value(client, "rdb_changes_since_last_save")? != "0" {
             client.run(&[b"BGSAVE"])?;
             wait_until::<Self>(client, is_idle)?;
             let status = info_value(client, "rdb_last_bgsave_status")?;

@@ -43,7 +43,7 @@ pub struct Library {
 
 impl Library {
     /// The build that the settings name. Fails with [`StoreError::BadSetting`] when it can't be loaded, or lacks a function.
-    pub fn chosen(given: &GivenSettings<'_>) -> Result<Library> {
+    pub fn from_settings(given: &GivenSettings<'_>) -> Result<Library> {
         let requested = given.text(LIBRARY).map(str::to_owned);
         let file = match requested.as_deref() {
             #[cfg(rocksdb_linked)]

@@ -162,7 +162,7 @@ fn a_library_that_is_loaded_tells_its_build() {
         let names = needed_names().chain(more_names.iter().map(|name| (*name).to_owned()));
         let settings = [(LIBRARY.to_owned(), compile_library(&folder.path().join(name), names))].into();
         let options = OpenOptions { settings: &settings, ..OpenOptions::new(folder.path()) };
-        Library::chosen(&GivenSettings::new(&options, SETTINGS).unwrap()).unwrap().build()
+        Library::from_settings(&GivenSettings::new(&options, SETTINGS).unwrap()).unwrap().build()
     };
     let release = build("release.so", &[]);
     assert!(release.source.starts_with("the library release.so, SHA-256 "), "{release:?}");
@@ -189,7 +189,7 @@ fn its_authors_build_does_as_the_one_that_is_linked() {
     let build = store.build().unwrap();
     assert!(build.source.starts_with("its authors' build, librocksdbjni-"), "{build:?}");
     assert_eq!(build.assertions, Some(false));
-    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), left, "{tier}");
+    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), survivors, "{tier}");
     }
 }

@@ -54,9 +54,9 @@ impl Plan {
     /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
     /// that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let own =
+        let user_value =
             |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
-        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
+        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, user_value, preset)? })
     }
 
     /// Sets every PRAGMA on a connection. Fails with [`StoreError::SettingNotTaken`] when one reads back otherwise.

@@ -8,8 +8,8 @@ use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 #[test]
 fn a_kill_takes_what_was_not_committed() {
-    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&UNQLITE, tier), left, "{tier}");
+    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill(&UNQLITE, tier), survivors, "{tier}");
     }
 }
 

@@ -61,9 +61,9 @@ impl Engine for Sqlite {
     fn open(folder: &Path) -> Sqlite {
         let path = c_path(&folder.join("records.sqlite"));
         let flags = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE | ffi::SQLITE_OPEN_NOMUTEX;
-        let none = ptr::null_mut();
+        let null = ptr::null_mut();
         let mut sqlite =
-            Sqlite { db: none, insert: ptr::null_mut(), update: ptr::null_mut(), get: ptr::null_mut() };
+            Sqlite { db: null, insert: ptr::null_mut(), update: ptr::null_mut(), get: ptr::null_mut() };
         // SAFETY: the path ends with a zero byte; a null name means the system's own file functions.
         let code = unsafe { ffi::sqlite3_open_v2(path.as_ptr(), &raw mut sqlite.db, flags, ptr::null()) };
         assert_eq!(code, ffi::SQLITE_OK, "SQLite opens");

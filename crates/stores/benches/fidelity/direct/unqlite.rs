@@ -44,10 +44,10 @@ impl Engine for UnQLite {
 
     fn get(&mut self, key: &Key, buffer: &mut [u8]) -> usize {
         let mut value = Value { start: buffer.as_mut_ptr(), room: buffer.len(), length: 0 };
-        let (key_ptr, given) = (key.as_ptr().cast(), (&raw mut value).cast());
+        let (key_ptr, target) = (key.as_ptr().cast(), (&raw mut value).cast());
         // SAFETY: the handle is open; `take` gets the value, which lives until the call returns.
         let code =
-            unsafe { ffi::unqlite_kv_fetch_callback(self.db, key_ptr, key.len() as _, Some(take), given) };
+            unsafe { ffi::unqlite_kv_fetch_callback(self.db, key_ptr, key.len() as _, Some(take), target) };
         assert_eq!(code, UNQLITE_OK, "UnQLite reads");
         value.length
     }

@@ -62,7 +62,7 @@ impl Programs {
     }
 
     /// [`Programs::installed`], or an error with what is missing and how to get it.
-    pub fn needed(&self) -> Result<&InstalledServer> {
+    pub fn require_installed(&self) -> Result<&InstalledServer> {
         let found = self.installed()?;
         match (self.missing_reason(found), found) {
             (None, Some(found)) => Ok(found),
@@ -70,10 +70,10 @@ impl Programs {
         }
     }
 
-    /// The programs in the folder that the settings name, else [`Programs::needed`]. Fails with [`StoreError::BadSetting`] when
-    /// they are not in that folder.
-    pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
-        let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
+    /// The programs in the folder that the settings name, else [`Programs::require_installed`]. Fails with
+    /// [`StoreError::BadSetting`] when they are not in that folder.
+    pub fn find_chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
+        let Some(folder) = options.settings.get(PROGRAMS) else { return self.require_installed().cloned() };
         let installed = Path::new(folder).is_absolute().then(|| self.first_working(&[PathBuf::from(folder)]));
         let found = installed.transpose()?.flatten();
         match (self.missing_reason(found.as_ref()), found) {

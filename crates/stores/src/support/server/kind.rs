@@ -71,7 +71,7 @@ pub trait Server: Sized + 'static {
         Vec::new()
     }
     /// Why the files could not be made, from the program's output.
-    fn why_not_made(_output: &str) -> Option<String> {
+    fn maker_error(_output: &str) -> Option<String> {
         None
     }
     /// The numbers of a store's servers that have data.
@@ -93,11 +93,11 @@ pub trait Server: Sized + 'static {
     /// Whether the server with this process number takes connections.
     fn is_ready(pid: u32, data: &Path, socket: &Path) -> bool;
     /// What to install if a missing part is why it does not start.
-    fn lacks_part(_why: &str) -> Option<&'static str> {
+    fn missing_part(_why: &str) -> Option<&'static str> {
         None
     }
     /// Makes what the trial's records need on a new server.
-    fn furnish(_socket: &Path) -> Result<()> {
+    fn set_up(_socket: &Path) -> Result<()> {
         Ok(())
     }
 
@@ -121,9 +121,9 @@ pub trait Server: Sized + 'static {
         Ok(())
     }
     /// Examines a server with these settings; on a running one others make syncs, too.
-    fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Facts>;
+    fn examine(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Facts>;
     /// Syncs since its files were made; `None` if it does not count them.
-    fn synced(_client: &mut Self::Client, _facts: &Self::Facts) -> Result<Option<u64>> {
+    fn count_syncs(_client: &mut Self::Client, _facts: &Self::Facts) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Work of the server in the background, as [`Store::upkeep`](storebench_core::store::Store::upkeep).

@@ -19,7 +19,7 @@ use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder
 /// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
-    let installed = S::programs().chosen(options)?;
+    let installed = S::programs().find_chosen(options)?;
     // Two builds of one version need not have files of one form.
     let suffix_of_folder = plan.programs.as_ref().map_or_else(String::new, |folder| {
         folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
@@ -49,7 +49,7 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) 
     }
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
-    let why = S::why_not_made(&text).unwrap_or_else(|| format!("{}: {}", output.status, text.trim()));
+    let why = S::maker_error(&text).unwrap_or_else(|| format!("{}: {}", output.status, text.trim()));
     Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
@@ -85,7 +85,7 @@ impl OwnServer {
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         prepare::<S>(options)?;
         OwnServer::start::<S>(options, plan).map_err(|error| match error {
-            StoreError::Engine(why) => match S::lacks_part(&why) {
+            StoreError::Engine(why) => match S::missing_part(&why) {
                 Some(part) => StoreError::Unsupported(format!("{part} ({why})")),
                 None if !options.settings.is_empty() => StoreError::BadSetting(why),
                 None => StoreError::Engine(why),
@@ -95,7 +95,7 @@ impl OwnServer {
     }
 
     fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
-        let installed = S::programs().chosen(options)?;
+        let installed = S::programs().find_chosen(options)?;
         let data = options.directory.join(DATA);
         let user = owner_of(&data);
         expect_user_can_open::<S>(&data)?;
@@ -134,7 +134,7 @@ impl OwnServer {
             processes.push(ServerProcess::start(S::PROGRAM, &mut command, socket_folder.clone(), log)?);
         }
         ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
-        S::furnish(&paths.socket)?;
+        S::set_up(&paths.socket)?;
         Ok(OwnServer { processes, socket, _relay: relay, temporary })
     }
 

@@ -27,8 +27,8 @@ pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     plan.check(&settings)?;
     let guarantee = hold_to_tier(options, S::tier(&settings))?;
     S::make_table(&mut client, options.compression)?;
-    let facts = S::look_at(&mut client, &settings, server.running().is_none())?;
-    let syncs_at_open = S::synced(&mut client, &facts)?.unwrap_or(0);
+    let facts = S::examine(&mut client, &settings, server.running().is_none())?;
+    let syncs_at_open = S::count_syncs(&mut client, &facts)?.unwrap_or(0);
     let folder = options.directory.to_path_buf();
     let client = Mutex::new(client);
     Ok(Box::new(ServerStore::<S> { client, server, folder, plan, guarantee, facts, syncs_at_open }))
@@ -98,7 +98,7 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn syncs(&self) -> Result<Option<u64>> {
-        let count = S::synced(&mut self.lock_client(), &self.facts)?;
+        let count = S::count_syncs(&mut self.lock_client(), &self.facts)?;
         Ok(count.map(|count| count.saturating_sub(self.syncs_at_open)))
     }
 
