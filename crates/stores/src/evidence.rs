@@ -37,7 +37,8 @@ mod tests {
             let (store, evidence) = row.unwrap();
             let def = crate::STORES.iter().find(|def| def.name == store).expect(&store);
             assert!(def.evidence().contains(&evidence), "{store}: the table of stores lacks {evidence:?}");
-            assert!(evidence.states > 0 && Harm::ALL.into_iter().all(|harm| evidence.count(harm) <= evidence.states));
+            assert!(evidence.states > 0);
+            assert!(Harm::ALL.into_iter().all(|harm| evidence.count(harm) <= evidence.states));
             let Evidence { version, guarantee, torn, file_systems, states, harms } = evidence.clone();
             let disk = if torn { "tears pages" } else { "whole blocks" };
             let harms = harms.map(|states| states.map_or("unknown".to_owned(), |states| states.to_string()));

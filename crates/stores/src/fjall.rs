@@ -399,7 +399,8 @@ mod tests {
             let found = statistics.iter().find(|entry| entry.name == name).unwrap();
             found.value.parse::<u64>().unwrap()
         };
-        assert!(statistic("tables") > 0 && statistic("memtable_bytes") < 4_000, "{:?}", store.statistics().unwrap());
+        let (tables, memtable_bytes) = (statistic("tables"), statistic("memtable_bytes"));
+        assert!(tables > 0 && memtable_bytes < 4_000, "{:?}", store.statistics().unwrap());
         session.append_batch(&[(b"never", b"handed over")]).unwrap();
         drop(session);
         assert_eq!(store.count().unwrap(), 200);

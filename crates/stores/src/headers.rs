@@ -99,7 +99,10 @@ fn declare_in_c(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String 
     let result = result.strip_prefix("->").map_or("void".to_owned(), |result| translate_to_c(result, opaque));
     let parameters = parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
     let parameters: Vec<String> = parameters
-        .map(|parameter| translate_to_c(parameter.split_once(':').map_or(parameter, |(_, rust_type)| rust_type), opaque))
+        .map(|parameter| {
+            let rust_type = parameter.split_once(':').map_or(parameter, |(_, rust_type)| rust_type);
+            translate_to_c(rust_type, opaque)
+        })
         .collect();
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     format!("{result} {name}({parameters})")

@@ -224,7 +224,7 @@ impl Store for Sled {
         let interval = self.db.context.flush_every_ms;
         Ok(vec![
             Setting::unverified("flush", self.flush),
-            Setting::read_back("flush_every_ms", interval.map_or("none".into(), |interval| interval.to_string())),
+            Setting::read_back("flush_every_ms", interval.map_or("none".into(), |ms| ms.to_string())),
             Setting::read_back("cache_capacity", self.db.context.cache_capacity),
         ])
     }

@@ -204,8 +204,9 @@ impl Store for Sqlite {
 
     fn verify(&mut self) -> Result<bool> {
         let connection = self.lock_connection();
-        let found: String =
-            connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(StoreError::engine)?;
+        let found: String = connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(StoreError::engine)?;
         if found == "ok" {
             Ok(true)
         } else {
@@ -445,8 +446,9 @@ impl Session for SqliteSession<'_> {
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.with_statements(|statements| {
-            statements
-                .in_transaction(|statements| records.iter().try_for_each(|(key, value)| statements.insert(key, value)))
+            statements.in_transaction(|statements| {
+                records.iter().try_for_each(|(key, value)| statements.insert(key, value))
+            })
         })
     }
 

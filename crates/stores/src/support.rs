@@ -28,6 +28,7 @@ pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Re
     copy(&copy_folder)?;
     let copy_file = copy_folder.join(file);
     sync_path(&copy_file)?;
-    let result = std::fs::rename(&copy_file, folder.join(file)).and_then(|()| std::fs::remove_dir(&copy_folder));
+    let result =
+        std::fs::rename(&copy_file, folder.join(file)).and_then(|()| std::fs::remove_dir(&copy_folder));
     result.map_err(StoreError::engine).and_then(|()| sync_path(folder))
 }

@@ -49,7 +49,8 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
         let records = Records::new(seed, size, Pool::generate(Data::Incompressible, seed, size));
         let folder = tempfile::tempdir_in(&bench.folder).expect("a folder can be made for the pair");
         let (our_folder, their_folder) = (folder.path().join("storebench"), folder.path().join("direct"));
-        [&our_folder, &their_folder].into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
+        let folders = [&our_folder, &their_folder];
+        folders.into_iter().for_each(|path| std::fs::create_dir(path).expect("folders can be made"));
         // Who comes first may find better memory, or a better place on the disk.
         let ours_first = pair % 2 == 0;
         let (open_store, engine) = if ours_first {
@@ -109,8 +110,8 @@ fn take_turns(
 
 impl OperationTime {
     pub fn new(operations: u64, calls: f64, whole: f64) -> OperationTime {
-        let per_operation = |ns: f64| ns / operations as f64;
-        OperationTime { calls_ns: per_operation(calls), clocked_ns: per_operation(calls), whole_ns: per_operation(whole) }
+        let each_ns = |ns: f64| ns / operations as f64;
+        OperationTime { calls_ns: each_ns(calls), clocked_ns: each_ns(calls), whole_ns: each_ns(whole) }
     }
 
     /// The medians of turns.

@@ -58,13 +58,13 @@ pub fn row(
     let time = if pairs.iter().all(|(ours, _)| figure(ours).is_some()) { figure } else { wall_time };
     let ours = per_s(mean(pairs.iter().map(|(ours, _)| time(ours)).collect()));
     let theirs = per_s(mean(pairs.iter().map(|(_, theirs)| time(theirs)).collect()));
-    let clocked_ratio = ratio(figure);
-    let unclocked_ratio = clocked_ratio.and_then(|_| ratio(|time| Some(time.calls_ns)));
-    let mark = if clocked_ratio.is_some_and(|clocked_ratio| !AIM.contains(&clocked_ratio.value)) { '!' } else { ' ' };
+    let clocked = ratio(figure);
+    let unclocked = clocked.and_then(|_| ratio(|time| Some(time.calls_ns)));
+    let mark = if clocked.is_some_and(|clocked| !AIM.contains(&clocked.value)) { '!' } else { ' ' };
     println!(
         "{name:12} {bytes:>4} B {operation:7} {ours:>11} {theirs:>11}  {:>23}{mark}  {:>23}   {:>23}",
-        estimate(clocked_ratio),
-        estimate(unclocked_ratio),
+        estimate(clocked),
+        estimate(unclocked),
         estimate(ratio(wall_time))
     );
 }

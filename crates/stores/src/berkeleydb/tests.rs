@@ -80,7 +80,8 @@ fn of_two_that_wait_for_one_another_one_gives_way() {
         let second_outcome = scope.spawn(|| change_both(40, 0));
         (change_both(0, 40), second_outcome.join().unwrap())
     });
-    let conflicts = [&first_outcome, &second_outcome].into_iter().filter(|outcome| matches!(outcome, Err(StoreError::Conflict(_))));
+    let outcomes = [&first_outcome, &second_outcome].into_iter();
+    let conflicts = outcomes.filter(|outcome| matches!(outcome, Err(StoreError::Conflict(_))));
     assert_eq!(conflicts.count(), 1, "{first_outcome:?} {second_outcome:?}");
     assert!(first_outcome.is_ok() != second_outcome.is_ok(), "{first_outcome:?} {second_outcome:?}");
 }

@@ -85,8 +85,9 @@ pub fn expect_one_cluster(members: &[(String, MemberStatus)]) -> Result<()> {
                 "{first} and {name} are not of one cluster: {cluster:016x} and {other_cluster:016x}"
             ));
         }
-        if let Some((earlier_name, _)) = members[..=index].iter().find(|(_, earlier)| earlier.member == status.member) {
-            return refuse(format!("{earlier_name} and {name} are the same server: name each member once"));
+        let mut earlier = members[..=index].iter();
+        if let Some((same, _)) = earlier.find(|(_, earlier)| earlier.member == status.member) {
+            return refuse(format!("{same} and {name} are the same server: name each member once"));
         }
         if status.version != first_status.version {
             return refuse(format!(

@@ -166,7 +166,8 @@ impl Plan {
     }
 
     fn create_options(&self, fixed: FixedOptions) -> KeyspaceCreateOptions {
-        let separation = self.separates_values.then(|| KvSeparationOptions::default().compression(self.codec));
+        let separation =
+            self.separates_values.then(|| KvSeparationOptions::default().compression(self.codec));
         KeyspaceCreateOptions::default()
             .manual_journal_persist(fixed.manual_persist)
             .max_memtable_size(fixed.memtable_bytes)

@@ -54,7 +54,7 @@ fn compaction_is_due(tables: &str) -> bool {
         }
     }
     let shares = std::iter::successors(Some(LEVEL_1_BYTES), |share| share.checked_mul(10));
-    files[0] >= LEVEL_0_FILES || bytes[1..LAST_LEVEL].iter().zip(shares).any(|(level_bytes, share)| *level_bytes > share)
+    files[0] >= LEVEL_0_FILES || bytes[1..LAST_LEVEL].iter().zip(shares).any(|(bytes, share)| *bytes > share)
 }
 
 #[cfg(test)]

@@ -247,8 +247,8 @@ impl Client {
         match reply.first() {
             Some(0) => {
                 let summary = parse_ok::<CommonOkPacket>(reply)?;
-                let (changed, warnings, more) = (summary.affected_rows(), summary.warnings(), has_more_results(&summary));
-                Ok(Answer::Done { changed, warnings, more })
+                let (changed, warnings) = (summary.affected_rows(), summary.warnings());
+                Ok(Answer::Done { changed, warnings, more: has_more_results(&summary) })
             }
             Some(0xff) => Err(error_from_packet(reply)),
             // It asks for a file that nobody offered.
@@ -411,8 +411,9 @@ mod tests {
 
     #[test]
     fn errors_are_told_in_the_terms_of_a_store() {
-        let error =
-            |code: u16, text: &str| error_from_packet(&[&[0xff], &code.to_le_bytes()[..], text.as_bytes()].concat());
+        let error = |code: u16, text: &str| {
+            error_from_packet(&[&[0xff], &code.to_le_bytes()[..], text.as_bytes()].concat())
+        };
         assert!(matches!(error(1213, "#40001Deadlock found"), StoreError::Conflict(_)));
         assert!(matches!(error(1062, "#23000Duplicate entry"), StoreError::Exists));
         assert!(matches!(error(1114, "#HY000The table is full"), StoreError::Io { .. }));

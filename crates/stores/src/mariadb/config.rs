@@ -206,7 +206,8 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     }
     let other_engine = if engine == INNODB { ROCKSDB } else { INNODB };
     if let Some(name) = options.settings.keys().find(|name| name.starts_with(other_engine)) {
-        let message = format!("the setting {name} does nothing with engine={engine}: set engine={other_engine}");
+        let message =
+            format!("the setting {name} does nothing with engine={engine}: set engine={other_engine}");
         return Err(StoreError::BadSetting(message));
     }
     let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
@@ -251,7 +252,10 @@ fn sort_arguments(plan: &Plan) -> Vec<String> {
     let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
     cache.map_or_else(Vec::new, |cache| {
         let (piece, total) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
-        vec![format!("--rocksdb-merge-buf-size={piece}"), format!("--rocksdb-merge-combine-read-size={total}")]
+        vec![
+            format!("--rocksdb-merge-buf-size={piece}"),
+            format!("--rocksdb-merge-combine-read-size={total}"),
+        ]
     })
 }
 
@@ -349,9 +353,11 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     })?;
     client.forget(query)?;
     let engine = sql::text(client, "SELECT LOWER(@@default_storage_engine)")?;
-    let value_of = |name: &str| found.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.clone());
+    let value_of =
+        |name: &str| found.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.clone());
     let is_of_engine = |name: &str| !name.starts_with("rocksdb_") || engine == ROCKSDB;
-    let names = SETTINGS.iter().map(|def| def.name).chain(GUARANTEE_VARIABLES).filter(|name| is_of_engine(name));
+    let names = SETTINGS.iter().map(|def| def.name).chain(GUARANTEE_VARIABLES);
+    let names = names.filter(|name| is_of_engine(name));
     let settings = names.filter_map(|name| {
         let value = match name {
             ENGINE => Some(engine.clone()),
@@ -375,8 +381,9 @@ pub fn read_family_options(client: &mut Client) -> Result<Vec<Setting>> {
 }
 
 pub fn tier(settings: &[Setting]) -> Guarantee {
-    let value =
-        |name: &str| settings.iter().find(|setting| setting.name == name).map(|setting| setting.value.as_str());
+    let value = |name: &str| {
+        settings.iter().find(|setting| setting.name == name).map(|setting| setting.value.as_str())
+    };
     let has_value = |name: &str, wanted: &str| value(name) == Some(wanted);
     // A transaction that the binary log does not have is undone when the server starts again.
     let binary_log_is_safe = !has_value("log_bin", "ON") || has_value("sync_binlog", "1");
@@ -423,7 +430,8 @@ mod tests {
             (tier, danger.power_cut)
         };
         let innodb = |log, double| {
-            tier_and_loss(&[(ENGINE, INNODB), (INNODB_LOG, log), ("innodb_doublewrite", double), (ROCKSDB_LOG, "0")])
+            let pages = ("innodb_doublewrite", double);
+            tier_and_loss(&[(ENGINE, INNODB), (INNODB_LOG, log), pages, (ROCKSDB_LOG, "0")])
         };
         assert_eq!(innodb("1", "ON"), (Guarantee::Power, Loss::Nothing));
         assert_eq!(innodb("2", "ON"), (Guarantee::Process, Loss::Newest));
@@ -432,7 +440,8 @@ mod tests {
         assert_eq!(innodb("0", "ON"), (Guarantee::None, Loss::Newest));
         assert_eq!(innodb("0", "OFF"), (Guarantee::None, Loss::Whole));
         let rocksdb_with = |log, mode, late| {
-            tier_and_loss(&[(ENGINE, ROCKSDB), (ROCKSDB_LOG, log), (RECOVERY, mode), (LATE, late), (INNODB_LOG, "0")])
+            let logs = [(ROCKSDB_LOG, log), (INNODB_LOG, "0")];
+            tier_and_loss(&[(ENGINE, ROCKSDB), logs[0], (RECOVERY, mode), (LATE, late), logs[1]])
         };
         let rocksdb = |log, mode| rocksdb_with(log, mode, "OFF");
         assert_eq!(rocksdb("1", "2"), (Guarantee::Power, Loss::Nothing));

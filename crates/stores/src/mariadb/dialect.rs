@@ -104,11 +104,14 @@ impl Server for Mysql {
 
     fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String> {
         let (socket, number) = (paths.socket.join(SOCKET), paths.socket.join("number"));
-        let path_options = [("datadir", Some(&paths.data)), ("tmpdir", paths.temporary.as_ref()), ("socket", Some(&socket))];
+        let temporary = paths.temporary.as_ref();
+        let path_options = [("datadir", Some(&paths.data)), ("tmpdir", temporary), ("socket", Some(&socket))];
         let path_options = path_options.into_iter().chain([("pid-file", Some(&number))]);
-        let path_options = path_options.filter_map(|(name, path)| Some(format!("--{name}={}", path?.display())));
+        let path_options =
+            path_options.filter_map(|(name, path)| Some(format!("--{name}={}", path?.display())));
         let options = ["--skip-networking", "--skip-log-bin", "--skip-name-resolve"];
-        let options = options.into_iter().chain(["--max-allowed-packet=1G", "--local-infile=1"]).map(str::to_owned);
+        let options = options.into_iter().chain(["--max-allowed-packet=1G", "--local-infile=1"]);
+        let options = options.map(str::to_owned);
         let mut arguments: Vec<String> =
             ["--no-defaults".to_owned()].into_iter().chain(path_options).chain(options).collect();
         arguments.extend(config::arguments(plan));
@@ -195,7 +198,8 @@ impl Server for Mysql {
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         const FIGURES: [(&str, &str); 2] =
             [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
-        let figures = FIGURES.map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
+        let figures = FIGURES
+            .map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
         figures.into_iter().filter_map(Result::transpose).collect()
     }
 

@@ -12,13 +12,21 @@ const ROWS_AT_ONCE: usize = 100;
 /// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
 /// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
-pub fn load_in_one_transaction(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_in_one_transaction(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
     client.all_or_none(|client| load_file(client, target, rows))
 }
 
 /// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts. Fails also when it took fewer rows,
 /// or changed some.
-pub fn load_into_sorted_files(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_into_sorted_files(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
     // Where indexes are there already, their entries are sorted.
     client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
     let loaded = load_file(client, target, rows);
@@ -28,7 +36,11 @@ pub fn load_into_sorted_files(client: &mut Client, target: &BulkLoad<'_>, rows: 
 
 /// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
 /// rows, or changed some.
-pub fn load_in_many_transactions(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_in_many_transactions(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
     ))?;

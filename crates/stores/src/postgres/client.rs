@@ -135,7 +135,8 @@ impl Client {
     fn bind(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<()> {
         let parameter_count = statement.parameters.len();
         if values.len() != parameter_count {
-            return Err(StoreError::Engine(format!("{} values for {parameter_count} parameters", values.len())));
+            let count = values.len();
+            return Err(StoreError::Engine(format!("{count} values for {parameter_count} parameters")));
         }
         let length_before = self.output.len();
         let bound = frontend::bind(
@@ -151,7 +152,8 @@ impl Client {
             BindError::Conversion(error) => StoreError::Engine(error.to_string()),
             BindError::Serialization(error) => StoreError::engine(error),
         });
-        let bound = bound.and_then(|()| frontend::execute("", 0, &mut self.output).map_err(StoreError::engine));
+        let bound =
+            bound.and_then(|()| frontend::execute("", 0, &mut self.output).map_err(StoreError::engine));
         // Half a message would be taken for a whole one.
         bound.inspect_err(|_| self.output.truncate(length_before))
     }
@@ -159,7 +161,8 @@ impl Client {
     /// Appends messages, whole or not at all.
     fn write(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<()> {
         let length_before = self.output.len();
-        write(&mut self.output).map_err(StoreError::engine).inspect_err(|_| self.output.truncate(length_before))
+        let written = write(&mut self.output).map_err(StoreError::engine);
+        written.inspect_err(|_| self.output.truncate(length_before))
     }
 
     fn send(&mut self) -> Result<()> {
@@ -197,8 +200,12 @@ impl Client {
         loop {
             match self.next()? {
                 Message::DataRow(row) => visit(row.buffer_bytes()),
-                Message::CommandComplete(completion) => count += rows_in_tag(completion.tag().map_err(lost_error)?),
-                Message::ErrorResponse(response) => first_error = first_error.or(Some(error_from_response(&response))),
+                Message::CommandComplete(completion) => {
+                    count += rows_in_tag(completion.tag().map_err(lost_error)?);
+                }
+                Message::ErrorResponse(response) => {
+                    first_error = first_error.or(Some(error_from_response(&response)));
+                }
                 Message::ReadyForQuery(_) => return first_error.map_or(Ok(count), Err),
                 _ => {}
             }
@@ -213,7 +220,9 @@ impl Client {
                     | Message::ParameterStatus(_)
                     | Message::NotificationResponse(_),
                 ) => {}
-                Some(Message::ErrorResponse(response)) if is_fatal(&response) => return Err(error_from_response(&response)),
+                Some(Message::ErrorResponse(response)) if is_fatal(&response) => {
+                    return Err(error_from_response(&response));
+                }
                 Some(message) => return Ok(message),
                 None => self.fill()?,
             }

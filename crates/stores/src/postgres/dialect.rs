@@ -202,7 +202,8 @@ impl Server for Postgresql {
     /// The newest finished checkpoint.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let query = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
-        Ok(sql::number(client, query)?.map(|position| Upkeep::done("checkpoint", position)).into_iter().collect())
+        let position = sql::number(client, query)?;
+        Ok(position.map(|position| Upkeep::done("checkpoint", position)).into_iter().collect())
     }
 
     /// Does the work of autovacuum and the next checkpoint.

@@ -31,7 +31,9 @@ pub fn write(value: &SqlValue<'_>, sql_type: Oid, output: &mut BytesMut) -> Resu
         (SqlValue::Real(number), FLOAT8) => output.put_f64(number),
         (SqlValue::Text(text), TEXT | VARCHAR | BPCHAR | NAME) => output.put_slice(text.as_bytes()),
         (SqlValue::Blob(bytes), BYTEA) => output.put_slice(bytes),
-        (value, sql_type) => return Err(format!("{value:?} is no value of the type of number {sql_type}").into()),
+        (value, sql_type) => {
+            return Err(format!("{value:?} is no value of the type of number {sql_type}").into());
+        }
     }
     Ok(IsNull::No)
 }

@@ -45,8 +45,15 @@ pub enum Answer {
 
 impl Client {
     pub fn from_socket(stream: Socket) -> Client {
-        let input = vec![0; FIRST_BUFFER_BYTES];
-        Client { stream, output: Vec::new(), input, received: 0, consumed: 0, key_prefix: Vec::new(), shown_range: 0..0 }
+        Client {
+            stream,
+            output: Vec::new(),
+            input: vec![0; FIRST_BUFFER_BYTES],
+            received: 0,
+            consumed: 0,
+            key_prefix: Vec::new(),
+            shown_range: 0..0,
+        }
     }
 
     /// Lifts the login's time limit: from now on it waits as long as the server works.
@@ -198,7 +205,10 @@ impl Client {
     }
 
     /// Shows the places of the session's keys, some at a time.
-    fn each_page(&mut self, mut visit: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>) -> Result<()> {
+    fn each_page(
+        &mut self,
+        mut visit: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>,
+    ) -> Result<()> {
         let pattern = [&self.key_prefix[..], b"*"].concat();
         let mut cursor = b"0".to_vec();
         loop {
@@ -208,8 +218,9 @@ impl Client {
                 return Err(unreadable());
             };
             cursor = self.bytes(next).to_vec();
-            let keys =
-                keys.into_iter().filter_map(|key| if let Answer::Bytes(range) = key { Some(range) } else { None });
+            let keys = keys
+                .into_iter()
+                .filter_map(|key| if let Answer::Bytes(range) = key { Some(range) } else { None });
             visit(self, keys.collect())?;
             if cursor == b"0" {
                 return Ok(());

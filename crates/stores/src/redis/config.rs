@@ -230,7 +230,8 @@ mod tests {
 
     #[test]
     fn snapshots_are_pairs_of_numbers_or_off() {
-        for (text, is_valid) in [("3600 1", true), ("60 1 1 5", true), ("60", false), ("60 x", false), ("", false)]
+        for (text, is_valid) in
+            [("3600 1", true), ("60 1 1 5", true), ("60", false), ("60 x", false), ("", false)]
         {
             assert_eq!(is_pairs(text), is_valid, "{text}");
         }

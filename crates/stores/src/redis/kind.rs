@@ -281,11 +281,14 @@ fn version_in(output: &str) -> Option<String> {
 /// A setting's fault is in the last lines; else a warning of the log has the reason.
 fn last_words(log: &str) -> Option<String> {
     if let Some((_, message)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
-        let lines: Vec<&str> = message.lines().skip(2).map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines = message.lines().skip(2).map(str::trim).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
         return Some(lines.join(" "));
     }
     let find_warning = |line: &str| line.split_once(" # ").map(|(_, message)| message.to_owned());
-    let is_reason = |message: &String| !message.starts_with("WARNING") && !message.starts_with("Server initialized");
+    let is_reason = |message: &String| {
+        !message.starts_with("WARNING") && !message.starts_with("Server initialized")
+    };
     log.lines().rev().find_map(|line| find_warning(line).filter(is_reason))
 }
 

@@ -247,8 +247,8 @@ fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
         let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
         let name = entry.file_name();
-        let number =
-            name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|digits| digits.parse().ok());
+        let digits = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-"));
+        let number = digits.and_then(|digits| digits.parse().ok());
         if let Some(number) = number
             && latest.as_ref().is_none_or(|(highest, _)| number > *highest)
         {

@@ -151,7 +151,10 @@ fn a_file_that_is_no_library_of_rocksdb_is_refused() {
         (&compile_library(&file("old.so"), other_names), "it has no function rocksdb_get_pinned"),
     ] {
         let error = refused(&ROCKSDB, &new_folder(), None, &[(LIBRARY, library)]);
-        assert!(matches!(&error, StoreError::BadSetting(message) if message.contains(why)), "{library}: {error}");
+        assert!(
+            matches!(&error, StoreError::BadSetting(message) if message.contains(why)),
+            "{library}: {error}"
+        );
     }
 }
 

@@ -80,7 +80,8 @@ impl Plan {
         let journal = read(connection, "journal_mode")?;
         let is_exclusive = read(connection, "locking_mode")? == "exclusive";
         let compile_options = compile_options(connection)?;
-        let conditions = PragmaConditions { journal: &journal, is_exclusive, compile_options: &compile_options };
+        let conditions =
+            PragmaConditions { journal: &journal, is_exclusive, compile_options: &compile_options };
         for (name, value) in &self.values {
             if let Some(why) = conditions.no_effect(name, &number_of(name, value)) {
                 return Err(StoreError::BadSetting(format!(
@@ -252,7 +253,8 @@ mod tests {
             ("off", "3", true, Guarantee::None),
         ];
         for (journal, synchronous, is_exclusive, tier) in expected {
-            assert_eq!(tier_of(journal, synchronous, is_exclusive), tier, "{journal} {synchronous} {is_exclusive}");
+            let found = tier_of(journal, synchronous, is_exclusive);
+            assert_eq!(found, tier, "{journal} {synchronous} {is_exclusive}");
         }
     }
 
@@ -276,7 +278,8 @@ mod tests {
                 assert_eq!(loss_at_cut(journal, "0", is_exclusive), Loss::Whole, "{journal}");
                 for synchronous in ["1", "2", "3"] {
                     let in_memory = matches!(journal, "memory" | "off");
-                    assert_eq!(loss_at_cut(journal, synchronous, is_exclusive) == Loss::Whole, in_memory, "{journal}");
+                    let loss = loss_at_cut(journal, synchronous, is_exclusive);
+                    assert_eq!(loss == Loss::Whole, in_memory, "{journal}");
                 }
             }
         }
@@ -290,9 +293,9 @@ mod tests {
 
     #[test]
     fn what_reads_back_and_does_nothing_is_known() {
-        let no_effect = |journal: &str, is_exclusive, compile_options: &[&str], name: &str, value: &str| {
-            let compile_options: Vec<String> = compile_options.iter().map(|option| (*option).to_owned()).collect();
-            PragmaConditions { journal, is_exclusive, compile_options: &compile_options }.no_effect(name, value)
+        let no_effect = |journal: &str, is_exclusive, options: &[&str], name: &str, value: &str| {
+            let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+            PragmaConditions { journal, is_exclusive, compile_options: &options }.no_effect(name, value)
         };
         assert!(no_effect("delete", false, &[], "wal_autocheckpoint", "100").is_some());
         assert!(no_effect("wal", false, &[], "wal_autocheckpoint", "100").is_none());

@@ -47,8 +47,8 @@ fn other_page_sizes() {
         let folder = new_folder();
         let settings = [("page_size", bytes)];
         let store = opened(&UNQLITE, &folder, None, &settings);
-        let error_of_other_size = refused(&UNQLITE, &new_folder(), None, &[("page_size", "2048")]);
-        assert!(error_of_other_size.to_string().contains("one page size for all stores of a process"), "{error_of_other_size}");
+        let other_size = refused(&UNQLITE, &new_folder(), None, &[("page_size", "2048")]);
+        assert!(other_size.to_string().contains("one page size for all stores of a process"), "{other_size}");
         let longest = UNQLITE.capabilities_with(settings).max_key_bytes;
         let mut session = store.session().unwrap();
         assert!(matches!(session.insert(&vec![1; longest + 1], b""), Err(StoreError::Unsupported(_))));

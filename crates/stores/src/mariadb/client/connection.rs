@@ -135,7 +135,8 @@ impl Connection for Client {
                     return Ok(false);
                 };
                 let (batch, later) = remaining.split_at(rows);
-                let values = batch.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+                let values =
+                    batch.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
                 client.append(statement, 2 * rows, values)?;
                 remaining = later;
                 Ok(true)
@@ -171,8 +172,8 @@ impl Connection for Client {
 impl Client {
     pub fn all_or_none<T>(&mut self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         self.send_command(&(), TransactionCommand::Begin)?;
-        let outcome =
-            work(self).and_then(|outcome| self.send_command(&(), TransactionCommand::Commit).map(|()| outcome));
+        let outcome = work(self)
+            .and_then(|value| self.send_command(&(), TransactionCommand::Commit).map(|()| value));
         // The first error counts.
         outcome.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
     }

@@ -156,8 +156,9 @@ impl Programs {
         let mut command = Command::new(server);
         command.args(self.version).stdin(Stdio::null());
         let was_killed = |output: &Output| output.status.signal().is_some();
-        let output =
-            command.output().and_then(|output| if was_killed(&output) { command.output() } else { Ok(output) });
+        let output = command
+            .output()
+            .and_then(|output| if was_killed(&output) { command.output() } else { Ok(output) });
         let Ok(output) = output else { return Ok(None) };
         match was_killed(&output) {
             false => Ok((self.version_in)(&String::from_utf8_lossy(&output.stdout))),
@@ -275,14 +276,14 @@ mod tests {
     #[test]
     fn what_is_missing_is_told() {
         let programs = programs();
-        let reason_for_version = |version: &str| {
+        let reason = |version: &str| {
             let (server, maker) = (PathBuf::new(), None);
             programs.missing_reason(Some(&InstalledServer { server, maker, version: version.into() }))
         };
         assert!(programs.missing_reason(None).unwrap().ends_with("apt-get install example"));
-        assert!(reason_for_version("10.4.2").unwrap().contains("version 10.5 or newer"));
-        assert!(reason_for_version("odd").is_some());
-        assert_eq!((reason_for_version("10.5"), reason_for_version("18beta1"), reason_for_version("11.0.1")), (None, None, None));
+        assert!(reason("10.4.2").unwrap().contains("version 10.5 or newer"));
+        assert!(reason("odd").is_some());
+        assert_eq!((reason("10.5"), reason("18beta1"), reason("11.0.1")), (None, None, None));
         assert_eq!(version_numbers("15.18"), Some((15, 18)));
     }
 }

@@ -200,7 +200,8 @@ impl ServerProcess {
         let (status, name) = (self.terminate(), self.program.name);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
-        let is_expected_signal = self.program.ends_by_signal && status.signal() == Some(self.program.stop.as_raw());
+        let is_expected_signal =
+            self.program.ends_by_signal && status.signal() == Some(self.program.stop.as_raw());
         if !status.success() && !is_expected_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }

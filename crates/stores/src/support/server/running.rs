@@ -72,7 +72,8 @@ impl RunningServer {
             None => {
                 // A server that can't be reached keeps nothing: the note comes after.
                 let mut client = connect::<S>(&address)?;
-                let namespace = ServerNamespace::note(options.directory, S::STORE, url).map_err(note_error())?;
+                let namespace =
+                    ServerNamespace::note(options.directory, S::STORE, url).map_err(note_error())?;
                 S::create(&mut client, &namespace.name)?;
                 namespace
             }

@@ -128,7 +128,8 @@ impl Socket {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
             Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
         };
-        Ok(Socket { login_deadline: self.login_deadline, is_logged_in: self.is_logged_in.clone(), ..Socket::from_stream(stream) })
+        let is_logged_in = self.is_logged_in.clone();
+        Ok(Socket { login_deadline: self.login_deadline, is_logged_in, ..Socket::from_stream(stream) })
     }
 
     pub fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
