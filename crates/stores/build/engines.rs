@@ -137,23 +137,23 @@ impl Part {
                 build.include(&folder).include(folder.join("include")).include(work.join("snappy"));
                 for part in ["db", "table", "util", "helpers/memenv"] {
                     let files = files_of(&folder.join(part), "cc")?;
-                    let no_part =
+                    let excluded =
                         ["_test.cc", "_bench.cc", "/testutil.cc", "/leveldbutil.cc", "/env_windows.cc"];
                     build.files(
-                        files.into_iter().filter(|file| !no_part.iter().any(|end| ends_with(file, end))),
+                        files.into_iter().filter(|file| !excluded.iter().any(|end| ends_with(file, end))),
                     );
                 }
             }
             Part::Snappy => {
-                let (folder, made) = (folder.join("snappy"), work.join("snappy"));
+                let (folder, include) = (folder.join("snappy"), work.join("snappy"));
                 // As its authors' cmake would write it, but for the version, which nobody asks for.
                 let header = fs::read_to_string(folder.join("snappy-stubs-public.h.in"))?;
                 let header = header.replace("${HAVE_SYS_UIO_H_01}", "1");
-                fs::write(made.join("snappy-stubs-public.h"), header)?;
+                fs::write(include.join("snappy-stubs-public.h"), header)?;
                 for name in ["snappy.h", "snappy-c.h", "snappy-sinksource.h"] {
-                    fs::copy(folder.join(name), made.join(name))?;
+                    fs::copy(folder.join(name), include.join(name))?;
                 }
-                build.include(made).include(&folder);
+                build.include(include).include(&folder);
                 for name in ["snappy", "snappy-c", "snappy-sinksource", "snappy-stubs-internal"] {
                     build.file(folder.join(name).with_extension("cc"));
                 }
@@ -243,7 +243,7 @@ fn rocksdb_platform() -> String {
             }
         }
         "macos" => flags += " -DOS_MACOSX",
-        other => flags += &format!(" -DOS_{}", other.to_uppercase()),
+        name => flags += &format!(" -DOS_{}", name.to_uppercase()),
     }
     // Checksums by the processor's own instructions, which RocksDB decides when it is compiled.
     match machine().as_str() {
@@ -286,9 +286,9 @@ fn cache() -> Result<PathBuf> {
     for name in ["XDG_CACHE_HOME", "HOME"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    let given = env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let configured = env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = given.or_else(home).ok_or("HOME is needed to find the cache")?;
+    let cache = configured.or_else(home).ok_or("HOME is needed to find the cache")?;
     Ok(cache.join("storebench/engines"))
 }
 
@@ -350,8 +350,8 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
     let version = parts[0].version()?;
     // A package that has its engine's version calls it so: 0.19.0+11.8.1.
     let version = version.rsplit('+').next().unwrap_or_default();
-    let more = if feature == "rocksdb" { [ROCKSDB_SOURCES, SHIM] } else { [""; 2] };
-    let name = format!("{feature}-{version}-{:016x}", digest(&[&recipe, more[0], more[1]]));
+    let inputs = if feature == "rocksdb" { [ROCKSDB_SOURCES, SHIM] } else { [""; 2] };
+    let name = format!("{feature}-{version}-{:016x}", digest(&[&recipe, inputs[0], inputs[1]]));
     let cache = cache()?;
     let folder = cache.join(&name);
     if folder.join("BUILD").exists() {
@@ -364,18 +364,18 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
     // One build at a time. On file systems without locks, two do the same work in separate folders.
     let lock = File::create(cache.join(format!(".{feature}.lock")))?;
     let is_alone = lock.lock().is_ok();
-    let begun = format!(".building-{feature}-");
+    let prefix = format!(".building-{feature}-");
     if is_alone {
         for entry in fs::read_dir(&cache)?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&begun) {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
                 // A build that was killed left it.
                 fs::remove_dir_all(entry.path())?;
             }
         }
     }
     if !folder.join("BUILD").exists() {
-        let work = cache.join(format!("{begun}{}", process::id()));
-        let made = compile(feature, parts, &work).and_then(|()| {
+        let work = cache.join(format!("{prefix}{}", process::id()));
+        let outcome = compile(feature, parts, &work).and_then(|()| {
             fs::write(work.join("result/BUILD"), recipe)?;
             // It appears when it is complete, and never changes.
             fs::rename(work.join("result"), &folder)?;
@@ -383,7 +383,7 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
         });
         let _ = fs::remove_dir_all(&work);
         if !folder.join("BUILD").exists() {
-            made.map_err(|error| format!("{feature} does not compile in {}: {error}", cache.display()))?;
+            outcome.map_err(|error| format!("{feature} does not compile in {}: {error}", cache.display()))?;
         }
     }
     Ok(Some(folder))

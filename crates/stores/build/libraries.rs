@@ -129,8 +129,8 @@ impl Library {
             };
         }
         let is_compiled = self.is_compiled();
-        if is_compiled && let Some(built) = self.compiled()? {
-            return Ok(built);
+        if is_compiled && let Some(library) = self.compiled()? {
+            return Ok(library);
         }
         // Cargo can't fetch LevelDB's sources: who has nothing but cargo may have the system's.
         if !is_compiled || self.feature == "leveldb" {
@@ -141,7 +141,7 @@ impl Library {
                             "cargo:warning=the sources of {} are missing, so this is the system's library, whose figures may not be \
                              ranked: `{}` fetches them",
                             self.engine,
-                            fetching()?
+                            fetch_command()?
                         );
                     }
                     return Ok(Found::of_system(prefix));
@@ -177,20 +177,23 @@ impl Library {
 
     fn missing(&self) -> Result<String> {
         let Library { engine, variable, .. } = self;
-        let mut ways = Vec::new();
+        let mut remedies = Vec::new();
         if self.is_compiled() {
-            ways.push(format!("`{}` fetches the sources of all engines (as `make` does)", fetching()?));
+            remedies.push(format!(
+                "`{}` fetches the sources of all engines (as `make` does)",
+                fetch_command()?
+            ));
         }
         if let Some([debian, homebrew]) = self.packages {
             let choice = self.choice.map_or_else(String::new, |choice| format!(" with {choice}=system"));
-            ways.push(format!(
+            remedies.push(format!(
                 "install the system's{choice} (Debian, Ubuntu: apt install {debian}; macOS: brew install {homebrew})"
             ));
         }
         Ok(format!(
             "{engine} is missing: {}; or name the folder of its library and header in {variable}; or build without it: \
              --no-default-features --features {}",
-            ways.join("; or "),
+            remedies.join("; or "),
             self.features_without()?
         ))
     }
@@ -238,7 +241,7 @@ impl Library {
     }
 }
 
-fn fetching() -> Result<String> {
+fn fetch_command() -> Result<String> {
     let root = root().ok_or("there is no Cargo.lock, which pins the engines' sources")?;
     Ok(format!("sh {}/scripts/sources.sh", root.display()))
 }

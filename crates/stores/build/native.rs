@@ -105,11 +105,11 @@ fn rocksdb_version(found: &Found) -> Result<String> {
     let header = found.include().join("rocksdb/version.h");
     println!("cargo:rerun-if-changed={}", header.display());
     let text = fs::read_to_string(&header).map_err(|error| format!("{}: {error}", header.display()))?;
-    let part = |name: &str| {
+    let find_number = |name: &str| {
         text.lines()
             .find_map(|line| line.strip_prefix(&format!("#define ROCKSDB_{name} ")))
             .map(str::trim)
             .ok_or_else(|| format!("{}: ROCKSDB_{name} is not defined there", header.display()))
     };
-    Ok(format!("{}.{}.{}", part("MAJOR")?, part("MINOR")?, part("PATCH")?))
+    Ok(format!("{}.{}.{}", find_number("MAJOR")?, find_number("MINOR")?, find_number("PATCH")?))
 }

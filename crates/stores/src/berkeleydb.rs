@@ -107,7 +107,7 @@ fn version() -> String {
 }
 
 /// A disk writes such a page as a whole.
-const UNTORN: u32 = 512;
+const UNTORN_PAGE_BYTES: u32 = 512;
 
 const FILE: &str = "records.db";
 
@@ -115,7 +115,7 @@ struct BerkeleyDb {
     db: NonNull<ffi::Db>,
     guarantee: Guarantee,
     /// Set if the engine's handles are for one thread at a time.
-    alone: Option<OneSession>,
+    one_session: Option<OneSession>,
     /// KiB of log after which a writer makes a checkpoint; 0 without a log.
     checkpoint_kbyte: u32,
     is_logged: bool,
@@ -124,7 +124,7 @@ struct BerkeleyDb {
     sessions: u32,
 }
 
-// SAFETY: the handles are not tied to a thread. With `alone`, calls take turns (see `OneSession`); without it they were
+// SAFETY: the handles are not tied to a thread. With `one_session`, calls take turns (see `OneSession`); without it they were
 // opened with DB_THREAD, which makes them free for all threads.
 unsafe impl Send for BerkeleyDb {}
 // SAFETY: as above.
@@ -145,12 +145,12 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let mut config =
         Config::new(&GivenSettings::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
     if options.guarantee == Some(Guarantee::Power) && config.pagesize == 0 {
-        config.pagesize = UNTORN;
+        config.pagesize = UNTORN_PAGE_BYTES;
     }
     let store = BerkeleyDb {
         db: open_db(options.directory, &config, mode, several)?,
         guarantee,
-        alone: (!several).then(OneSession::default),
+        one_session: (!several).then(OneSession::default),
         checkpoint_kbyte: config.checkpoint_kbyte,
         is_logged: mode >= ffi::LOG_KEPT,
         hash: config.hash,
@@ -181,13 +181,13 @@ fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result
 
 /// Without a log, the engine waits for ever if this file is left.
 fn refuse_leftover(folder: &Path) -> Result<()> {
-    let left = folder.join(format!("__db.{FILE}"));
-    if !left.exists() {
+    let leftover = folder.join(format!("__db.{FILE}"));
+    if !leftover.exists() {
         return Ok(());
     }
     let message = format!(
         "{} was left by a write that was cut off, and Berkeley DB would wait for ever: delete it",
-        left.display()
+        leftover.display()
     );
     Err(StoreError::Engine(message))
 }
@@ -203,20 +203,20 @@ fn check(code: c_int) -> Result<()> {
 }
 
 impl BerkeleyDb {
-    fn turn(&self) -> Result<Option<CallTurn<'_>>> {
-        self.alone.as_ref().map(OneSession::wait_turn).transpose()
+    fn wait_turn(&self) -> Result<Option<CallTurn<'_>>> {
+        self.one_session.as_ref().map(OneSession::wait_turn).transpose()
     }
 
     fn read_statistics(&self) -> Result<ffi::Statistics> {
-        let _turn = self.turn()?;
-        let mut told = ffi::Statistics::default();
+        let _turn = self.wait_turn()?;
+        let mut statistics = ffi::Statistics::default();
         // SAFETY: the database is open, and it is this call's turn.
-        check(unsafe { ffi::sb_bdb_statistics(self.db.as_ptr(), &raw mut told) })?;
-        Ok(told)
+        check(unsafe { ffi::sb_bdb_statistics(self.db.as_ptr(), &raw mut statistics) })?;
+        Ok(statistics)
     }
 
     fn facts(&self) -> Result<ffi::Facts> {
-        let _turn = self.turn()?;
+        let _turn = self.wait_turn()?;
         let mut facts = ffi::Facts::default();
         // SAFETY: the database is open, and it is this call's turn.
         check(unsafe { ffi::sb_bdb_facts(self.db.as_ptr(), &raw mut facts) })?;
@@ -226,7 +226,7 @@ impl BerkeleyDb {
 
 impl Store for BerkeleyDb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let pass = self.alone.as_ref().map(OneSession::session).transpose()?;
+        let pass = self.one_session.as_ref().map(OneSession::session).transpose()?;
         Ok(Box::new(BerkeleySession::new(self, pass)))
     }
 
@@ -235,7 +235,7 @@ impl Store for BerkeleyDb {
     }
 
     fn count(&self) -> Result<u64> {
-        let _turn = self.turn()?;
+        let _turn = self.wait_turn()?;
         let mut count = 0;
         loop {
             // SAFETY: the database is open, and it is this call's turn.
@@ -247,20 +247,20 @@ impl Store for BerkeleyDb {
     }
 
     fn verify(&mut self) -> Result<bool> {
-        let _turn = self.turn()?;
+        let _turn = self.wait_turn()?;
         // SAFETY: the database is open, and nobody else has it.
         check(unsafe { ffi::sb_bdb_verify(self.db.as_ptr()) }).map(|()| true)
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
-        let _turn = self.turn()?;
+        let _turn = self.wait_turn()?;
         // SAFETY: the database is open; its handle is for all threads, or it is this call's turn.
         check(unsafe { ffi::sb_bdb_compact(self.db.as_ptr()) }).map(|()| Some("DB->compact"))
     }
 
     /// A log makes one state of pages copied at different moments. Handles for one thread would block others throughout.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        if !self.is_logged || self.alone.is_some() {
+        if !self.is_logged || self.one_session.is_some() {
             return Ok(None);
         }
         let path = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
@@ -274,7 +274,7 @@ impl Store for BerkeleyDb {
     }
 
     fn settle(&self) -> Result<()> {
-        let _turn = self.turn()?;
+        let _turn = self.wait_turn()?;
         // SAFETY: the database is open, and it is this call's turn.
         check(unsafe { ffi::sb_bdb_checkpoint(self.db.as_ptr(), 0) })
     }
@@ -293,17 +293,17 @@ impl Store for BerkeleyDb {
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let told = self.read_statistics()?;
+        let counts = self.read_statistics()?;
         let mut statistics = vec![
-            Setting::read_back("st_cache_hit", told.cache_hits),
-            Setting::read_back("st_cache_miss", told.cache_misses),
-            Setting::read_back("st_page_out", told.pages_written),
-            Setting::read_back("st_rw_evict", told.dirty_evictions),
+            Setting::read_back("st_cache_hit", counts.cache_hits),
+            Setting::read_back("st_cache_miss", counts.cache_misses),
+            Setting::read_back("st_page_out", counts.pages_written),
+            Setting::read_back("st_rw_evict", counts.dirty_evictions),
         ];
         if self.checkpoint_kbyte > 0 {
-            statistics.push(Setting::read_back("st_wcount", told.log_writes));
-            statistics.push(Setting::read_back("st_scount", told.log_syncs));
-            statistics.push(Setting::read_back("st_ncommits", told.commits));
+            statistics.push(Setting::read_back("st_wcount", counts.log_writes));
+            statistics.push(Setting::read_back("st_scount", counts.log_syncs));
+            statistics.push(Setting::read_back("st_ncommits", counts.commits));
         }
         Ok(statistics)
     }

@@ -4,11 +4,11 @@ use storebench_core::store::StoreBuild;
 
 const SOURCE: &str = "its crate, compiled by cargo";
 
-/// An engine in C, compiled by `cc`; `more` are flags besides the optimisation.
-pub fn c(more: &str, assertions: Option<bool>) -> StoreBuild {
+/// An engine in C, compiled by `cc`; `more_flags` are flags besides the optimisation.
+pub fn c(more_flags: &str, assertions: Option<bool>) -> StoreBuild {
     let mut flags = optimisation("-O").unwrap_or_default();
-    if !more.is_empty() {
-        flags = format!("{flags} {more}");
+    if !more_flags.is_empty() {
+        flags = format!("{flags} {more_flags}");
     }
     let flags = flags.trim().to_owned();
     StoreBuild::new(SOURCE, (!flags.is_empty()).then_some(flags), assertions)
@@ -22,8 +22,8 @@ pub fn rust() -> StoreBuild {
 /// LMDB's Makefile leaves its assertions in: a build with them is ranked, too. Its crate removes them if cargo's profile has none.
 pub fn lmdb() -> StoreBuild {
     let assertions = env!("STOREBENCH_BUILD_ASSERTIONS") == "true";
-    let more = if assertions { "" } else { "-DNDEBUG" };
-    StoreBuild { not_ranked: None, ..c(more, Some(assertions)) }
+    let more_flags = if assertions { "" } else { "-DNDEBUG" };
+    StoreBuild { not_ranked: None, ..c(more_flags, Some(assertions)) }
 }
 
 /// In profiles other than release, crates may have other levels, which are not known here.

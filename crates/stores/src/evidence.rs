@@ -7,15 +7,15 @@ use std::sync::LazyLock;
 use storebench_core::store::Evidence;
 
 pub fn find(store: &str) -> &'static [Evidence] {
-    static ALL: LazyLock<BTreeMap<String, Vec<Evidence>>> = LazyLock::new(|| {
-        let mut all = BTreeMap::<_, Vec<_>>::new();
+    static BY_STORE: LazyLock<BTreeMap<String, Vec<Evidence>>> = LazyLock::new(|| {
+        let mut by_store = BTreeMap::<_, Vec<_>>::new();
         // A test reads every row.
-        for (store, one) in rows().flatten() {
-            all.entry(store).or_default().push(one);
+        for (store, evidence) in rows().flatten() {
+            by_store.entry(store).or_default().push(evidence);
         }
-        all
+        by_store
     });
-    ALL.get(store).map_or(&[], Vec::as_slice)
+    BY_STORE.get(store).map_or(&[], Vec::as_slice)
 }
 
 fn rows() -> impl Iterator<Item = csv::Result<(String, Evidence)>> {
@@ -34,18 +34,19 @@ mod tests {
     fn every_row_is_of_a_store_that_there_is_and_stands_in_the_guarantees() {
         let page = include_str!("../../../docs/guarantees.md");
         for row in rows() {
-            let (store, one) = row.unwrap();
+            let (store, evidence) = row.unwrap();
             let def = crate::STORES.iter().find(|def| def.name == store).expect(&store);
-            assert!(def.evidence().contains(&one), "{store}: the table of stores lacks {one:?}");
-            assert!(one.states > 0 && Harm::ALL.into_iter().all(|harm| one.count(harm) <= one.states));
-            let Evidence { version, guarantee, torn, file_systems, states, harms } = one.clone();
+            assert!(def.evidence().contains(&evidence), "{store}: the table of stores lacks {evidence:?}");
+            assert!(evidence.states > 0);
+            assert!(Harm::ALL.into_iter().all(|harm| evidence.count(harm) <= evidence.states));
+            let Evidence { version, guarantee, torn, file_systems, states, harms } = evidence.clone();
             let disk = if torn { "tears pages" } else { "whole blocks" };
             let harms = harms.map(|states| states.map_or("unknown".to_owned(), |states| states.to_string()));
             let row = [version, guarantee.to_string(), disk.into(), file_systems, states.to_string()];
             let row = format!("| {store} {} | {} |", row.join(" | "), harms.join(" | "));
             assert!(page.contains(&row), "docs/guarantees.md lacks {row}");
             let label = def.offer(guarantee).and_then(|offer| offer.danger(&[])).unwrap();
-            for harm in one.dangers() {
+            for harm in evidence.dangers() {
                 assert!(
                     label.tells_of(harm, guarantee),
                     "{store} at {guarantee}: {label} says nothing of {harm:?}"

@@ -128,7 +128,7 @@ impl Fjall {
 
 impl Store for Fjall {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(FjallSession { store: self, appending: None }))
+        Ok(Box::new(FjallSession { store: self, appender: None }))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -150,11 +150,11 @@ impl Store for Fjall {
         // too, until neither finds anything to do.
         loop {
             self.wait_for_workers()?;
-            let before = self.shape();
+            let shape_before = self.shape();
             let oldest_needed = self.database.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
             let strategy = self.keyspace.config.compaction_strategy.clone();
             self.keyspace.tree.compact(strategy, oldest_needed).map_err(StoreError::engine)?;
-            if self.database.active_compactions() == 0 && self.shape() == before {
+            if self.database.active_compactions() == 0 && self.shape() == shape_before {
                 return self.database.persist(PersistMode::SyncAll).map_err(StoreError::engine);
             }
         }
@@ -177,13 +177,13 @@ impl Store for Fjall {
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let database = &self.database;
-        let of = |work, count, under_way| Upkeep { work, count, under_way };
+        let entry = |work, count, under_way| Upkeep { work, count, under_way };
         let persisted = self.keyspace.tree.get_highest_persisted_seqno().map_or(0, |newest| newest + 1);
         let flushes = database.outstanding_flushes() + self.keyspace.sealed_memtable_count();
         let compactions = database.compactions_completed() as u64;
         Ok(vec![
-            of("flush", persisted, flushes > 0),
-            of("compaction", compactions, database.active_compactions() > 0),
+            entry("flush", persisted, flushes > 0),
+            entry("compaction", compactions, database.active_compactions() > 0),
         ])
     }
 
@@ -208,7 +208,7 @@ impl Store for Fjall {
 struct FjallSession<'a> {
     store: &'a Fjall,
     /// The sorted tables that records go to.
-    appending: Option<Appender<'a>>,
+    appender: Option<Appender<'a>>,
 }
 
 /// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall does not export the type.
@@ -241,7 +241,7 @@ impl<'a> FjallSession<'a> {
         match self.transact(work) {
             // It has read nothing that could have changed.
             Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
-            done => done,
+            result => result,
         }
     }
 }
@@ -299,17 +299,17 @@ impl Session for FjallSession<'_> {
     }
 
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
-        let mut appending = match self.appending.take() {
-            Some(appending) => appending,
+        let mut appender = match self.appender.take() {
+            Some(appender) => appender,
             None => self.begin_appending()?,
         };
-        appending(Some(records))?;
-        self.appending = Some(appending);
+        appender(Some(records))?;
+        self.appender = Some(appender);
         Ok(false)
     }
 
     fn end_appending(&mut self) -> Result<()> {
-        self.appending.take().map_or(Ok(()), |mut appending| appending(None))
+        self.appender.take().map_or(Ok(()), |mut appender| appender(None))
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
@@ -394,12 +394,13 @@ mod tests {
             session.append_batch(&[(&number.to_be_bytes(), &[b'a'; 4_000])]).unwrap();
         }
         session.end_appending().unwrap();
-        let told = |name: &str| {
+        let statistic = |name: &str| {
             let statistics = store.statistics().unwrap();
-            let found = statistics.iter().find(|told| told.name == name).unwrap();
+            let found = statistics.iter().find(|entry| entry.name == name).unwrap();
             found.value.parse::<u64>().unwrap()
         };
-        assert!(told("tables") > 0 && told("memtable_bytes") < 4_000, "{:?}", store.statistics().unwrap());
+        let (tables, memtable_bytes) = (statistic("tables"), statistic("memtable_bytes"));
+        assert!(tables > 0 && memtable_bytes < 4_000, "{:?}", store.statistics().unwrap());
         session.append_batch(&[(b"never", b"handed over")]).unwrap();
         drop(session);
         assert_eq!(store.count().unwrap(), 200);

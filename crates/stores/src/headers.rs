@@ -53,7 +53,7 @@ impl Library {
                 let (name, signature) = function.split_at(function.find('(').unwrap());
                 // Our own C++ functions are in no header.
                 if !name.starts_with("sb_") {
-                    writeln!(c, "extern {};", declared(name, signature, &opaque)).unwrap();
+                    writeln!(c, "extern {};", declare_in_c(name, signature, &opaque)).unwrap();
                 }
             } else if let Some(constant) = statement.strip_prefix("const ") {
                 let (name, rest) = constant.split_once(':').unwrap();
@@ -64,7 +64,7 @@ impl Library {
             } else if let Some(alias) = statement.strip_prefix("type ") {
                 let (name, function) = alias.split_once('=').unwrap();
                 let signature = &function[function.find('(').unwrap()..];
-                let declared = declared(&format!("(*{})", name.trim()), signature, &opaque);
+                let declared = declare_in_c(&format!("(*{})", name.trim()), signature, &opaque);
                 writeln!(c, "typedef {declared};").unwrap();
             }
         }
@@ -93,13 +93,16 @@ fn opaque_types(code: &str) -> Vec<(&str, &str)> {
 }
 
 /// C's declaration for `(name: type, ...) -> type`.
-fn declared(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
+fn declare_in_c(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
     let end = signature.rfind(')').unwrap();
     let (parameters, result) = (&signature[1..end], signature[end + 1..].trim());
     let result = result.strip_prefix("->").map_or("void".to_owned(), |result| translate_to_c(result, opaque));
     let parameters = parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
     let parameters: Vec<String> = parameters
-        .map(|parameter| translate_to_c(parameter.split_once(':').map_or(parameter, |(_, of)| of), opaque))
+        .map(|parameter| {
+            let rust_type = parameter.split_once(':').map_or(parameter, |(_, rust_type)| rust_type);
+            translate_to_c(rust_type, opaque)
+        })
         .collect();
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     format!("{result} {name}({parameters})")
@@ -116,7 +119,7 @@ fn translate_to_c(rust: &str, opaque: &[(&str, &str)]) -> String {
     if let Some(pointer) = rust.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         return pointer.to_owned();
     }
-    let known = [
+    let types = [
         ("c_char", "char"),
         ("c_uchar", "unsigned char"),
         ("c_int", "int"),
@@ -131,10 +134,10 @@ fn translate_to_c(rust: &str, opaque: &[(&str, &str)]) -> String {
         ("mode_t", "mode_t"),
         ("...", "..."),
     ];
-    let mut found = known.iter().chain(opaque).filter(|(name, _)| *name == rust);
+    let mut found = types.iter().chain(opaque).filter(|(name, _)| *name == rust);
     // Structures that we look into have the header's own names.
-    let own = rust.starts_with("MDBX_").then_some(rust);
-    let found = found.next().map(|(_, in_c)| *in_c).or(own);
+    let header_name = rust.starts_with("MDBX_").then_some(rust);
+    let found = found.next().map(|(_, in_c)| *in_c).or(header_name);
     found.unwrap_or_else(|| panic!("{rust} has no counterpart in C here")).to_owned()
 }
 
@@ -143,8 +146,8 @@ fn our_declarations_are_those_of_the_headers() {
     for library in LIBRARIES.iter().filter(|library| library.prefix.is_some()) {
         let c = library.declarations_in_c(library.declarations);
         assert!(c.matches("extern").count() >= 10, "{c}");
-        let (taken, said) = library.compiles(&c);
-        assert!(taken, "{}: {said}\n{c}", library.header);
+        let (compiles, messages) = library.compiles(&c);
+        assert!(compiles, "{}: {messages}\n{c}", library.header);
     }
 }
 
@@ -155,8 +158,8 @@ fn other_declarations_are_refused() {
         for (ours, other) in
             [("c_int", "f64"), ("*const c_char", "*mut c_char"), (": c_int = ", ": c_int = 9")]
         {
-            let Some((before, behind)) = library.declarations.rsplit_once(ours) else { continue };
-            let c = library.declarations_in_c(&[before, other, behind].concat());
+            let Some((start, end)) = library.declarations.rsplit_once(ours) else { continue };
+            let c = library.declarations_in_c(&[start, other, end].concat());
             let is_ours = c == library.declarations_in_c(library.declarations);
             assert!(is_ours || !library.compiles(&c).0, "{}: {other} for {ours}", library.header);
         }

@@ -72,10 +72,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     // SAFETY: the options, the cache and the filter are made here and live as long as they must: the options until the
     // database is open, the others as long as the database. The error is checked before the database is used.
     unsafe {
-        let made = OwnedPointer::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
-        let helpers = config::set(made.as_ptr(), &config)?;
+        let engine_options = OwnedPointer::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
+        let helpers = config::set(engine_options.as_ptr(), &config)?;
         let mut error = ptr::null_mut();
-        let db = ffi::leveldb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
+        let db = ffi::leveldb_open(engine_options.as_ptr(), name.as_ptr(), &raw mut error);
         check(error)?;
         let db = OwnedPointer::new(db, ffi::leveldb_close)?;
         let folder = options.directory.to_path_buf();
@@ -221,9 +221,9 @@ impl Store for LevelDb {
 
     /// A checksum of the numbers of tables at all levels: each flush and each compaction changes some of them.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        let tables = (0..LEVELS).fold(0, |all: u64, level| {
+        let tables = (0..LEVELS).fold(0, |sum: u64, level| {
             let tables = self.tables_at(level).and_then(|tables| tables.parse().ok()).unwrap_or(0);
-            all.wrapping_mul(10_007).wrapping_add(tables)
+            sum.wrapping_mul(10_007).wrapping_add(tables)
         });
         Ok(vec![Upkeep::done("new tables", tables)])
     }

@@ -156,11 +156,11 @@ pub const STORES: &[StoreDef] = &[
 pub fn present() -> Vec<StoreDef> {
     #[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
     if let Some(why) = rocksdb::missing_library() {
-        let mut all = STORES.to_vec();
-        for store in all.iter_mut().filter(|store| store.name == "rocksdb") {
+        let mut stores = STORES.to_vec();
+        for store in stores.iter_mut().filter(|store| store.name == "rocksdb") {
             store.open = Err(why.clone().leak());
         }
-        return all;
+        return stores;
     }
     STORES.to_vec()
 }

@@ -252,10 +252,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     expect_taken("sync_bytes", &sizes.unsynced, &environment.unsynced()?)?;
     // It has as many as fill a page.
     expect_taken("max_readers", &true, &(u64::from(info.mi_maxreaders) >= max_readers))?;
-    let taken = environment.flags()?;
-    expect_taken("sync_mode", &name_of(flags), &name_of(taken))?;
-    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
-    expect_taken("flags", &(flags & known), &(taken & known))?;
+    let flags_taken = environment.flags()?;
+    expect_taken("sync_mode", &name_of(flags), &name_of(flags_taken))?;
+    let known_flags = FLAGS.iter().fold(0, |flags_so_far, (_, flag)| flags_so_far | flag);
+    expect_taken("flags", &(flags & known_flags), &(flags_taken & known_flags))?;
     if guarantee == Guarantee::Power {
         // It syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;

@@ -38,44 +38,44 @@ impl LinkedLibrary {
         let assertions = match self.assertions {
             "yes" => Some(true),
             "no" => Some(false),
-            _ => file_of(function).and_then(|file| self.marked(&file)),
+            _ => file_of(function).and_then(|file| self.has_marks(&file)),
         };
         StoreBuild::new(self.source, flags, assertions)
     }
 
     /// `None` if the file can't be read.
-    fn marked(&self, file: &Path) -> Option<bool> {
+    fn has_marks(&self, file: &Path) -> Option<bool> {
         let marks: Vec<&[u8]> = self.marks.split(" or ").map(str::as_bytes).collect();
-        holds_one(&mut File::open(file).ok()?, &marks).ok()
+        contains_any(&mut File::open(file).ok()?, &marks).ok()
     }
 }
 
 fn file_of(function: *const c_void) -> Option<PathBuf> {
     // SAFETY: all zeroes are a valid value of this structure of pointers.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: the address is only looked up; the structure is ours.
-    let known = unsafe { libc::dladdr(function, &raw mut found) };
-    if known == 0 || found.dli_fname.is_null() {
+    let status = unsafe { libc::dladdr(function, &raw mut info) };
+    if status == 0 || info.dli_fname.is_null() {
         return None;
     }
     // SAFETY: the name ends with a zero byte and lives as long as the library is loaded, which this program never ends.
-    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
     Some(OsStr::from_bytes(name.to_bytes()).into())
 }
 
 /// Reads piece by piece, so that a large library takes no memory.
-fn holds_one(from: &mut impl Read, texts: &[&[u8]]) -> std::io::Result<bool> {
-    const PIECE: usize = 64 << 10;
+fn contains_any(input: &mut impl Read, texts: &[&[u8]]) -> std::io::Result<bool> {
+    const READ_BYTES: usize = 64 << 10;
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-    let mut held: Vec<u8> = Vec::with_capacity(PIECE + longest);
+    let mut buffer: Vec<u8> = Vec::with_capacity(READ_BYTES + longest);
     loop {
         // The end of the last piece stays, as a text may begin there.
-        let kept = held.len().min(longest.saturating_sub(1));
-        held.drain(..held.len() - kept);
-        if from.take(PIECE as u64).read_to_end(&mut held)? == 0 {
+        let overlap = buffer.len().min(longest.saturating_sub(1));
+        buffer.drain(..buffer.len() - overlap);
+        if input.take(READ_BYTES as u64).read_to_end(&mut buffer)? == 0 {
             return Ok(false);
         }
-        if texts.iter().any(|text| held.windows(text.len()).any(|window| window == *text)) {
+        if texts.iter().any(|text| buffer.windows(text.len()).any(|window| window == *text)) {
             return Ok(true);
         }
     }
@@ -87,20 +87,20 @@ mod tests {
 
     #[test]
     fn a_text_is_found_wherever_it_lies() {
-        for before in [0, 1, (64 << 10) - 3, (64 << 10) - 2, 200_000] {
-            let mut bytes = vec![b'_'; before];
-            assert!(!holds_one(&mut bytes.as_slice(), &[b"sync", b"other"]).unwrap(), "{before}");
+        for offset in [0, 1, (64 << 10) - 3, (64 << 10) - 2, 200_000] {
+            let mut bytes = vec![b'_'; offset];
+            assert!(!contains_any(&mut bytes.as_slice(), &[b"sync", b"other"]).unwrap(), "{offset}");
             bytes.extend(b"sync");
             bytes.extend([b'_'; 5]);
-            assert!(holds_one(&mut bytes.as_slice(), &[b"other", b"sync"]).unwrap(), "after {before}");
-            assert!(!holds_one(&mut bytes.as_slice(), &[b"async"]).unwrap(), "after {before}");
+            assert!(contains_any(&mut bytes.as_slice(), &[b"other", b"sync"]).unwrap(), "after {offset}");
+            assert!(!contains_any(&mut bytes.as_slice(), &[b"async"]).unwrap(), "after {offset}");
         }
     }
 
     #[test]
     fn a_function_is_traced_to_its_file() {
-        let own = std::env::current_exe().unwrap();
+        let program = std::env::current_exe().unwrap();
         let file = file_of(file_of as *const c_void).unwrap();
-        assert_eq!(file.file_name(), own.file_name());
+        assert_eq!(file.file_name(), program.file_name());
     }
 }

@@ -183,8 +183,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let info = environment.info()?;
     expect_taken("map_size", &map_size, &info.me_mapsize)?;
     expect_taken("max_readers", &max_readers, &info.me_maxreaders)?;
-    let known = FLAGS.iter().fold(0, |all, (_, flag)| all | flag);
-    expect_taken("flags", &flags, &(environment.flags()? & known))?;
+    let known_flags = FLAGS.iter().fold(0, |flags_so_far, (_, flag)| flags_so_far | flag);
+    expect_taken("flags", &flags, &(environment.flags()? & known_flags))?;
     if guarantee == Guarantee::Power {
         // LMDB syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
@@ -195,9 +195,9 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 /// Without a sync of both the data and the meta page before a commit returns, a power cut can undo it; after a kill all of it is
 /// in the page cache.
 fn tier_of(flags: c_uint) -> Guarantee {
-    let later = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
-    let synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & later != later;
-    if synced { Guarantee::Power } else { Guarantee::Process }
+    let async_map = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
+    let is_synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & async_map != async_map;
+    if is_synced { Guarantee::Power } else { Guarantee::Process }
 }
 
 struct Lmdb {

@@ -53,7 +53,7 @@ impl<L: Library> Session for MappedSession<'_, L> {
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         match self.environment.write(|writer| writer.delete(key)) {
             Err(StoreError::Missing) => Ok(()),
-            done => done,
+            result => result,
         }
     }
 
@@ -66,8 +66,8 @@ impl<L: Library> Session for MappedSession<'_, L> {
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        let there = |done| if let Err(StoreError::Missing) = done { Ok(()) } else { done };
-        self.environment.write(|writer| keys.iter().try_for_each(|key| there(writer.delete(key))))
+        let ignore_missing = |result| if let Err(StoreError::Missing) = result { Ok(()) } else { result };
+        self.environment.write(|writer| keys.iter().try_for_each(|key| ignore_missing(writer.delete(key))))
     }
 
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {

@@ -77,17 +77,17 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let durable = match given.text("durability") {
         Some("none") => false,
         Some("immediate") => true,
-        Some(other) => {
+        Some(word) => {
             return Err(StoreError::BadSetting(format!(
-                "the setting durability={other} is not none or immediate"
+                "the setting durability={word} is not none or immediate"
             )));
         }
         None => options.guarantee != Some(Guarantee::None),
     };
     let tier = if durable { Guarantee::Power } else { Guarantee::None };
     let guarantee = hold_to_tier(options, tier)?;
-    let asked = options.cache_bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let cache_bytes = given.parse("cache_size", "a number of bytes")?.or(asked).unwrap_or(CACHE_BYTES);
+    let given_cache = options.cache_bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let cache_bytes = given.parse("cache_size", "a number of bytes")?.or(given_cache).unwrap_or(CACHE_BYTES);
     let commit = Commit {
         durable,
         two_phase: given.flag("two_phase_commit")?.unwrap_or(false),
@@ -209,7 +209,7 @@ impl Session for RedbSession<'_> {
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.store.write(self.store.commit, |table| {
-            let old = table.insert(key, value).map_err(refusal)?;
+            let old = table.insert(key, value).map_err(write_error)?;
             old.map(drop).ok_or(StoreError::Missing)
         })
     }
@@ -246,16 +246,16 @@ impl Session for RedbSession<'_> {
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        self.store.write(self.store.commit, |table| work(&mut Within { table }))
+        self.store.write(self.store.commit, |table| work(&mut OpenTransaction { table }))
     }
 }
 
 /// A write transaction: there is one at a time, so nobody else changes what it reads.
-struct Within<'w, 't> {
+struct OpenTransaction<'w, 't> {
     table: &'w mut Records<'t>,
 }
 
-impl Transaction for Within<'_, '_> {
+impl Transaction for OpenTransaction<'_, '_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let value = self.table.get(key).map_err(StoreError::engine)?;
         Ok(value.map(|value| visit(value.value())).is_some())
@@ -266,7 +266,7 @@ impl Transaction for Within<'_, '_> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.table.insert(key, value).map(drop).map_err(refusal)
+        self.table.insert(key, value).map(drop).map_err(write_error)
     }
 }
 
@@ -277,13 +277,13 @@ fn remove_known(table: &mut Records<'_>, key: &[u8]) -> Result<()> {
 
 /// An existing key rolls back.
 fn insert_new(table: &mut Records<'_>, key: &[u8], value: &[u8]) -> Result<()> {
-    match table.insert(key, value).map_err(refusal)? {
+    match table.insert(key, value).map_err(write_error)? {
         None => Ok(()),
         Some(_) => Err(StoreError::Exists),
     }
 }
 
-fn refusal(error: StorageError) -> StoreError {
+fn write_error(error: StorageError) -> StoreError {
     match error {
         StorageError::ValueTooLarge(_) => StoreError::Unsupported(error.to_string()),
         _ => StoreError::engine(error),
@@ -303,13 +303,13 @@ mod tests {
 
     #[test]
     fn durability_decides_the_tier() {
-        let none = [("durability", "none")];
+        let not_durable = [("durability", "none")];
         let folder = new_folder();
-        let store = opened(&REDB, &folder, None, &none);
+        let store = opened(&REDB, &folder, None, &not_durable);
         assert_eq!(store.guarantee(), Guarantee::None);
         assert_eq!(setting(&*store, "durability"), "none");
         assert!(matches!(
-            refused(&REDB, &new_folder(), Some(Guarantee::Power), &none),
+            refused(&REDB, &new_folder(), Some(Guarantee::Power), &not_durable),
             StoreError::BadSetting(_)
         ));
         assert!(matches!(

@@ -102,18 +102,18 @@ struct RocksDb {
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let config = Config::new(&given, options)?;
-    let library = Library::chosen(&given)?;
+    let library = Library::from_settings(&given)?;
     let c = &library.c;
     let name = CString::new(options.directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
-    let made = config.options(c)?;
+    let engine_options = config.options(c)?;
     let mut error = ptr::null_mut();
     // SAFETY: the options are valid and copied by the engine; the error is checked before the database is used.
     let (db, optimistic) = unsafe {
         if options.transactions {
-            let (db, whole) = transaction::open(c, made.as_ptr(), &name)?;
-            (db, Some(whole))
+            let (db, owner) = transaction::open(c, engine_options.as_ptr(), &name)?;
+            (db, Some(owner))
         } else {
-            let db = (c.rocksdb_open)(made.as_ptr(), name.as_ptr(), &raw mut error);
+            let db = (c.rocksdb_open)(engine_options.as_ptr(), name.as_ptr(), &raw mut error);
             check(c, error)?;
             (OwnedPointer::new(db, c.rocksdb_close)?, None)
         }
@@ -220,7 +220,7 @@ impl Store for RocksDb {
         };
         let transactions = self.optimistic.as_ref().map(|db| Transactions::new(c, db)).transpose()?;
         let read = read_options(c)?;
-        Ok(Box::new(RocksDbSession { transactions, appending: None, store: self, read, write, batch }))
+        Ok(Box::new(RocksDbSession { transactions, appender: None, store: self, read, write, batch }))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -293,7 +293,7 @@ impl Store for RocksDb {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
         settings.extend(self.config.bloom_bits.map(|bits| Setting::unverified("bloom_bits", bits)));
-        settings.extend(self.library.asked.iter().map(|library| Setting::unverified(LIBRARY, library)));
+        settings.extend(self.library.requested.iter().map(|library| Setting::unverified(LIBRARY, library)));
         settings.push(Setting::unverified("sync", self.guarantee == Guarantee::Power));
         settings.push(Setting::unverified("disableWAL", self.guarantee == Guarantee::None));
         settings.extend(self.optimistic.as_ref().map(|_| Setting::unverified("transactions", "optimistic")));
@@ -315,22 +315,22 @@ impl Store for RocksDb {
     }
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        let told = self
+        let statistics = self
             .text("cfstats-no-file-histogram")
             .map(|text| upkeep::parse_statistics(&text))
             .unwrap_or_default();
         let is_any = |property| self.property(property).is_some_and(|number| number > 0);
-        let of = |work, count, under_way| Upkeep { work, count, under_way };
+        let entry = |work, count, under_way| Upkeep { work, count, under_way };
         let stalls = is_any("is-write-stopped") || is_any("actual-delayed-write-rate");
         Ok(vec![
-            of("flush", told.flushes, is_any("num-running-flushes")),
-            of("compaction", told.compactions, is_any("num-running-compactions")),
-            of("write stall", told.stalls, stalls),
+            entry("flush", statistics.flushes, is_any("num-running-flushes")),
+            entry("compaction", statistics.compactions, is_any("num-running-compactions")),
+            entry("write stall", statistics.stalls, stalls),
         ])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        const TOLD: [&str; 8] = [
+        const PROPERTIES: [&str; 8] = [
             "estimate-num-keys",
             "total-sst-files-size",
             "live-sst-files-size",
@@ -340,7 +340,7 @@ impl Store for RocksDb {
             "num-files-at-level0",
             "actual-delayed-write-rate",
         ];
-        Ok(TOLD
+        Ok(PROPERTIES
             .into_iter()
             .filter_map(|name| self.property(name).map(|value| Setting::read_back(name, value)))
             .collect())
@@ -355,7 +355,7 @@ impl Store for RocksDb {
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
     /// The file that sorted records go to.
-    appending: Option<Appender<'a>>,
+    appender: Option<Appender<'a>>,
     store: &'a RocksDb,
     read: OwnedPointer<ffi::ReadOptions>,
     write: OwnedPointer<ffi::WriteOptions>,
@@ -469,22 +469,22 @@ impl Session for RocksDbSession<'_> {
 
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
         if records.is_empty() {
-            return Ok(self.appending.is_none());
+            return Ok(self.appender.is_none());
         }
-        let mut appending = match self.appending.take() {
-            Some(appending) => appending,
+        let mut appender = match self.appender.take() {
+            Some(appender) => appender,
             None => Appender::begin(self.store)?,
         };
-        appending.write(records)?;
-        if appending.is_full() {
-            return appending.end().map(|()| true);
+        appender.write(records)?;
+        if appender.is_full() {
+            return appender.end().map(|()| true);
         }
-        self.appending = Some(appending);
+        self.appender = Some(appender);
         Ok(false)
     }
 
     fn end_appending(&mut self) -> Result<()> {
-        self.appending.take().map_or(Ok(()), Appender::end)
+        self.appender.take().map_or(Ok(()), Appender::end)
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {

@@ -94,7 +94,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         Some("none") => None,
         _ => Some(given.parse("flush_every_ms", "a number of milliseconds")?.unwrap_or(FLUSH_EVERY_MS)),
     };
-    if every_ms.is_some_and(|every| !(1..=10_000).contains(&every)) {
+    if every_ms.is_some_and(|interval| !(1..=10_000).contains(&interval)) {
         return Err(given.refuse("flush_every_ms", "from 1 to 10000"));
     }
     let cache_bytes: Option<u64> =
@@ -106,7 +106,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     if let Some(bytes) = cache_bytes {
         config = config.cache_capacity(bytes);
     }
-    let db = when_unlocked(|| config.open())?;
+    let db = open_when_unlocked(|| config.open())?;
     if let Some(bytes) = cache_bytes {
         // sled lowers it to the memory that it may use.
         expect_taken("cache_capacity", &bytes, &db.context.cache_capacity)?;
@@ -117,11 +117,11 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 
 /// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process started while it was open, until
 /// that runs its program.
-fn when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
-    let latest = Instant::now() + Duration::from_secs(2);
+fn open_when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
+    let deadline = Instant::now() + Duration::from_secs(2);
     loop {
         match open() {
-            Err(sled::Error::Io(error)) if is_lock(&error) && Instant::now() < latest => {
+            Err(sled::Error::Io(error)) if is_lock(&error) && Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(1));
             }
             opened => return opened.map_err(StoreError::engine),
@@ -156,8 +156,8 @@ struct UnlockWait {
 impl Drop for UnlockWait {
     fn drop(&mut self) {
         let Ok(file) = File::open(&self.file) else { return };
-        let latest = Instant::now() + Duration::from_secs(10);
-        while file.try_lock().is_err() && Instant::now() < latest {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while file.try_lock().is_err() && Instant::now() < deadline {
             thread::sleep(Duration::from_micros(100));
         }
     }
@@ -178,14 +178,14 @@ impl Sled {
 
     /// Waits until sled's thread has no page to move, when a whole round flushes nothing, or has done two rounds.
     fn wait_for_cleaning(&self) -> Result<()> {
-        let Some(every) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
+        let Some(interval) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
         // A log of one segment, which is written to, has none to be cleaned.
         if self.size_on_disk()? <= self.db.context.segment_size as u64 {
             return Ok(());
         }
         let mut quiet = 0;
         for _ in 0..MOST_LOOKS {
-            thread::sleep(every / 2);
+            thread::sleep(interval / 2);
             quiet = if self.flush()? == 0 { quiet + 1 } else { 0 };
             if quiet == 2 {
                 break;
@@ -214,17 +214,17 @@ impl Store for Sled {
         self.wait_for_cleaning()?;
         // The work that sled's own thread does with the log after each of its rounds, and nobody with the rest.
         let blobs = self.directory.join(BLOBS);
-        let large = fs::read_dir(&blobs).map_err(StoreError::io("reading the folder of large values"))?;
-        let large = large.flatten().map(|entry| entry.path()).filter(|path| path.exists());
-        let rest = [self.directory.join(FILE), blobs, self.directory.clone()];
-        large.chain(rest).try_for_each(|path| sync_path(&path))
+        let large_files = fs::read_dir(&blobs).map_err(StoreError::io("reading the folder of large values"))?;
+        let large_files = large_files.flatten().map(|entry| entry.path()).filter(|path| path.exists());
+        let other_paths = [self.directory.join(FILE), blobs, self.directory.clone()];
+        large_files.chain(other_paths).try_for_each(|path| sync_path(&path))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let every = self.db.context.flush_every_ms;
+        let interval = self.db.context.flush_every_ms;
         Ok(vec![
             Setting::unverified("flush", self.flush),
-            Setting::read_back("flush_every_ms", every.map_or("none".into(), |every| every.to_string())),
+            Setting::read_back("flush_every_ms", interval.map_or("none".into(), |ms| ms.to_string())),
             Setting::read_back("cache_capacity", self.db.context.cache_capacity),
         ])
     }
@@ -304,11 +304,11 @@ impl Session for SledSession<'_> {
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         // sled would do it again after a conflict, of which it has none: a transaction locks all others out.
         let work = RefCell::new(work);
-        let done = self.store.db.transaction(|tree| {
+        let outcome = self.store.db.transaction(|tree| {
             let work = &mut *work.borrow_mut();
-            work(&mut Within { tree }).map_err(ConflictableTransactionError::Abort)
+            work(&mut OpenTransaction { tree }).map_err(ConflictableTransactionError::Abort)
         });
-        match done {
+        match outcome {
             Ok(()) => self.store.after_write(),
             Err(TransactionError::Abort(error)) => Err(error),
             Err(TransactionError::Storage(error)) => Err(StoreError::engine(error)),
@@ -316,11 +316,11 @@ impl Session for SledSession<'_> {
     }
 }
 
-struct Within<'a> {
+struct OpenTransaction<'a> {
     tree: &'a TransactionalTree,
 }
 
-impl Transaction for Within<'_> {
+impl Transaction for OpenTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let value = self.tree.get(key).map_err(StoreError::engine)?;
         Ok(value.map(|value| visit(&value)).is_some())

@@ -121,14 +121,14 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     connection.execute_batch(TABLE).map_err(StoreError::engine)?;
     // Again, now that the file exists: a page size can be accepted and yet not be the file's.
     plan.check(&connection)?;
-    let exclusive = pragma::read(&connection, "locking_mode")? == "exclusive";
+    let is_exclusive = pragma::read(&connection, "locking_mode")? == "exclusive";
     Ok(Box::new(Sqlite {
-        own: Mutex::new(connection),
+        connection: Mutex::new(connection),
         path,
         plan,
         guarantee,
-        exclusive,
-        taken: AtomicBool::new(false),
+        is_exclusive,
+        has_session: AtomicBool::new(false),
     }))
 }
 
@@ -143,25 +143,25 @@ fn connect(path: &Path, plan: &Plan) -> Result<Connection> {
 
 struct Sqlite {
     /// For counting, settling and reading settings; under EXCLUSIVE, which allows one connection, also the session's.
-    own: Mutex<Connection>,
+    connection: Mutex<Connection>,
     path: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
-    exclusive: bool,
+    is_exclusive: bool,
     /// Whether the one session under EXCLUSIVE is open.
-    taken: AtomicBool,
+    has_session: AtomicBool,
 }
 
 impl Sqlite {
     fn lock_connection(&self) -> MutexGuard<'_, Connection> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn access(&self) -> Result<Access<'_>> {
-        if !self.exclusive {
+        if !self.is_exclusive {
             return Ok(Access::Own(connect(&self.path, &self.plan)?));
         }
-        if self.taken.swap(true, Ordering::AcqRel) {
+        if self.has_session.swap(true, Ordering::AcqRel) {
             return Err(StoreError::Unsupported(
                 "locking_mode=EXCLUSIVE allows one session at a time".into(),
             ));
@@ -193,19 +193,20 @@ impl Store for Sqlite {
     }
 
     fn count(&self) -> Result<u64> {
-        let own = self.lock_connection();
-        let count: i64 = own
+        let connection = self.lock_connection();
+        let count: i64 = connection
             .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
             .map_err(StoreError::engine)?;
         // Counting reads all keys; those pages should not stay in memory next to the sessions' caches.
-        own.release_memory().map_err(StoreError::engine)?;
+        connection.release_memory().map_err(StoreError::engine)?;
         u64::try_from(count).map_err(StoreError::engine)
     }
 
     fn verify(&mut self) -> Result<bool> {
-        let own = self.lock_connection();
-        let found: String =
-            own.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(StoreError::engine)?;
+        let connection = self.lock_connection();
+        let found: String = connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(StoreError::engine)?;
         if found == "ok" {
             Ok(true)
         } else {
@@ -215,14 +216,14 @@ impl Store for Sqlite {
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         const INCREMENTAL: &str = "2";
-        let own = self.lock_connection();
-        if pragma::read(&own, "auto_vacuum")? != INCREMENTAL {
-            own.execute_batch("VACUUM").map_err(StoreError::engine)?;
+        let connection = self.lock_connection();
+        if pragma::read(&connection, "auto_vacuum")? != INCREMENTAL {
+            connection.execute_batch("VACUUM").map_err(StoreError::engine)?;
             return Ok(Some("VACUUM"));
         }
-        let mut statement = own.prepare("PRAGMA incremental_vacuum(100)").map_err(StoreError::engine)?;
+        let mut statement = connection.prepare("PRAGMA incremental_vacuum(100)").map_err(StoreError::engine)?;
         // Each is a transaction, between two of which others can write.
-        while pragma::read(&own, "freelist_count")? != "0" {
+        while pragma::read(&connection, "freelist_count")? != "0" {
             let mut pages = statement.query([]).map_err(StoreError::engine)?;
             while pages.next().map_err(StoreError::engine)?.is_some() {}
         }
@@ -231,7 +232,7 @@ impl Store for Sqlite {
 
     /// Without a WAL a reader blocks commits.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        if self.exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
+        if self.is_exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
             return Ok(None);
         }
         let reader = connect(&self.path, &self.plan)?;
@@ -241,7 +242,7 @@ impl Store for Sqlite {
 
     /// Reads as a held reader does, and so needs a WAL.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        if self.exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
+        if self.is_exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
             return Ok(None);
         }
         std::fs::create_dir(to).map_err(StoreError::engine)?;
@@ -260,14 +261,14 @@ impl Store for Sqlite {
         let modified = |file: PathBuf| std::fs::metadata(file)?.modified();
         let [database, wal] = [0, 1].map(|number| self.files().nth(number).map(modified));
         let (Some(Ok(database)), Some(Ok(_))) = (database, wal) else { return Ok(Vec::new()) };
-        let at = database.duration_since(UNIX_EPOCH).map_err(StoreError::engine)?;
-        Ok(vec![Upkeep::done("checkpoint", at.as_nanos() as u64)])
+        let since_epoch = database.duration_since(UNIX_EPOCH).map_err(StoreError::engine)?;
+        Ok(vec![Upkeep::done("checkpoint", since_epoch.as_nanos() as u64)])
     }
 
     fn settle(&self) -> Result<()> {
-        let own = self.lock_connection();
-        if pragma::read(&own, "journal_mode")? == "wal" {
-            let blocked: bool = own
+        let connection = self.lock_connection();
+        if pragma::read(&connection, "journal_mode")? == "wal" {
+            let blocked: bool = connection
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
                 .map_err(StoreError::engine)?;
             if blocked {
@@ -292,16 +293,16 @@ impl Store for Sqlite {
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let own = self.lock_connection();
+        let connection = self.lock_connection();
         ["page_count", "freelist_count"]
             .into_iter()
-            .map(|name| Ok(Setting::read_back(name, pragma::read(&own, name)?)))
+            .map(|name| Ok(Setting::read_back(name, pragma::read(&connection, name)?)))
             .collect()
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        let own = self.own.into_inner().unwrap_or_else(PoisonError::into_inner);
-        own.close().map_err(|(_, error)| StoreError::engine(error))
+        let connection = self.connection.into_inner().unwrap_or_else(PoisonError::into_inner);
+        connection.close().map_err(|(_, error)| StoreError::engine(error))
     }
 }
 
@@ -312,7 +313,7 @@ enum Access<'a> {
 }
 
 impl Access<'_> {
-    fn hold(&self) -> Option<MutexGuard<'_, Connection>> {
+    fn lock_shared(&self) -> Option<MutexGuard<'_, Connection>> {
         match self {
             Access::Own(_) => None,
             Access::Shared(store) => Some(store.lock_connection()),
@@ -330,7 +331,7 @@ impl Access<'_> {
 impl Drop for Access<'_> {
     fn drop(&mut self) {
         if let Access::Shared(store) = self {
-            store.taken.store(false, Ordering::Release);
+            store.has_session.store(false, Ordering::Release);
         }
     }
 }
@@ -373,12 +374,12 @@ impl Statements {
     /// Runs `work` in one transaction.
     fn in_transaction(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
         self.begin.run(&[])?;
-        let done = work(self).and_then(|()| self.commit.run(&[]));
-        if done.is_err() {
+        let outcome = work(self).and_then(|()| self.commit.run(&[]));
+        if outcome.is_err() {
             // SQLite has rolled back by itself after some errors, and then refuses this; the first error counts.
             let _ = self.rollback.run(&[]);
         }
-        done
+        outcome
     }
 }
 
@@ -397,7 +398,7 @@ impl<'a> SqliteSession<'a> {
 
     /// Runs `work` with the statements, alone on their connection.
     fn with_statements<T>(&mut self, work: impl FnOnce(&mut Statements) -> Result<T>) -> Result<T> {
-        let _alone = self.access.hold();
+        let _lock = self.access.lock_shared();
         match &mut self.statements {
             Some(statements) => work(statements),
             None => Err(StoreError::Engine("the session is closed".into())),
@@ -407,7 +408,7 @@ impl<'a> SqliteSession<'a> {
 
 impl Drop for SqliteSession<'_> {
     fn drop(&mut self) {
-        let _alone = self.access.hold();
+        let _lock = self.access.lock_shared();
         self.statements = None;
     }
 }
@@ -445,14 +446,15 @@ impl Session for SqliteSession<'_> {
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         self.with_statements(|statements| {
-            statements
-                .in_transaction(|all| records.iter().try_for_each(|(key, value)| all.insert(key, value)))
+            statements.in_transaction(|statements| {
+                records.iter().try_for_each(|(key, value)| statements.insert(key, value))
+            })
         })
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
         self.with_statements(|statements| {
-            statements.in_transaction(|all| keys.iter().try_for_each(|key| all.remove(key)))
+            statements.in_transaction(|statements| keys.iter().try_for_each(|key| statements.remove(key)))
         })
     }
 }

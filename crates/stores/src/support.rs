@@ -23,11 +23,12 @@ pub fn sync_path(path: &Path) -> Result<()> {
 /// in a folder.
 #[cfg(any(feature = "libmdbx", feature = "lmdb"))]
 pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let beside = folder.join("compact");
-    std::fs::create_dir(&beside).map_err(StoreError::engine)?;
-    copy(&beside)?;
-    let made = beside.join(file);
-    sync_path(&made)?;
-    let moved = std::fs::rename(&made, folder.join(file)).and_then(|()| std::fs::remove_dir(&beside));
-    moved.map_err(StoreError::engine).and_then(|()| sync_path(folder))
+    let copy_folder = folder.join("compact");
+    std::fs::create_dir(&copy_folder).map_err(StoreError::engine)?;
+    copy(&copy_folder)?;
+    let copy_file = copy_folder.join(file);
+    sync_path(&copy_file)?;
+    let result =
+        std::fs::rename(&copy_file, folder.join(file)).and_then(|()| std::fs::remove_dir(&copy_folder));
+    result.map_err(StoreError::engine).and_then(|()| sync_path(folder))
 }

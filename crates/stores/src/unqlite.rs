@@ -100,7 +100,7 @@ const FILE: &str = "records.unqlite";
 const PAGE_BYTES: u32 = 4096;
 
 /// The engine refuses a smaller hint.
-const FEWEST_PAGES: u64 = 256;
+const MIN_PAGES: u64 = 256;
 
 /// The library has process-wide lists of open files and memory without a lock. So calls that open or close a file (the journal's,
 /// with a transaction's first write) take this one, which matters only with several open stores.
@@ -128,11 +128,11 @@ impl Library {
                 self.page_bytes
             )));
         }
-        let asked = c_int::try_from(page_bytes).map_err(StoreError::engine)?;
+        let size = c_int::try_from(page_bytes).map_err(StoreError::engine)?;
         // SAFETY: no store is open, and who holds the library's lock is alone in it; the option takes one int.
         let code = unsafe {
             ffi::unqlite_lib_shutdown();
-            ffi::unqlite_lib_config(UNQLITE_LIB_CONFIG_PAGE_SIZE, asked)
+            ffi::unqlite_lib_config(UNQLITE_LIB_CONFIG_PAGE_SIZE, size)
         };
         if code != UNQLITE_OK {
             return Err(StoreError::Engine(format!(
@@ -152,16 +152,16 @@ fn version() -> String {
 struct UnQLite {
     db: NonNull<ffi::UnQLite>,
     guarantee: Guarantee,
-    alone: OneSession,
+    one_session: OneSession,
     file: PathBuf,
     page_bytes: u32,
     /// How many pages to keep, if given.
     max_page_cache: Option<c_int>,
     /// Whether a transaction that many writes share is open, and its journal.
-    writing: AtomicBool,
+    in_transaction: AtomicBool,
 }
 
-// SAFETY: the handle is not tied to a thread, and `alone` lets one thread at a time use it.
+// SAFETY: the handle is not tied to a thread, and `one_session` lets one thread at a time use it.
 unsafe impl Send for UnQLite {}
 // SAFETY: as above.
 unsafe impl Sync for UnQLite {}
@@ -190,10 +190,10 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         return Err(StoreError::Engine(format!("unqlite_open fails with code {code}")));
     };
     library.open += 1;
-    let pages = options.cache_bytes.map(|bytes| (bytes / u64::from(page_bytes)).max(FEWEST_PAGES));
+    let pages = options.cache_bytes.map(|bytes| (bytes / u64::from(page_bytes)).max(MIN_PAGES));
     let max_page_cache = pages.map(|pages| c_int::try_from(pages).unwrap_or(c_int::MAX));
-    let (alone, writing) = (OneSession::default(), AtomicBool::new(false));
-    let store = UnQLite { db, guarantee, alone, file, page_bytes, max_page_cache, writing };
+    let (one_session, in_transaction) = (OneSession::default(), AtomicBool::new(false));
+    let store = UnQLite { db, guarantee, one_session, file, page_bytes, max_page_cache, in_transaction };
     // From here on, leaving early closes it, which takes the lock.
     drop(library);
     if let Some(pages) = max_page_cache {
@@ -268,11 +268,11 @@ impl UnQLite {
 
     /// Takes the library's lock only if the next write opens a file: a transaction's first. Otherwise the lock would cost some percent.
     fn turn_to_write(&self) -> Option<MutexGuard<'static, Library>> {
-        (!self.writing.load(Ordering::Relaxed)).then(library)
+        (!self.in_transaction.load(Ordering::Relaxed)).then(library)
     }
 
     fn commit(&self) -> Result<()> {
-        self.writing.store(false, Ordering::Relaxed);
+        self.in_transaction.store(false, Ordering::Relaxed);
         // SAFETY: the handle is open and this thread's.
         check(self.db, unsafe { ffi::unqlite_commit(self.db.as_ptr()) })
     }
@@ -280,7 +280,7 @@ impl UnQLite {
     /// Commits after a write if the guarantee needs the disk; undoes a failed write.
     fn end_write(&self, written: Result<()>) -> Result<()> {
         if self.guarantee == Guarantee::None {
-            self.writing.store(written.is_ok(), Ordering::Relaxed);
+            self.in_transaction.store(written.is_ok(), Ordering::Relaxed);
             return written;
         }
         let written = written.and_then(|()| self.commit());
@@ -329,20 +329,20 @@ impl UnQLite {
     /// The page size from the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth. `None`
     /// before the first commit.
     fn page_size(&self) -> Result<Option<u32>> {
-        let at_file = || StoreError::io(format!("reading {}", self.file.display()));
-        let file = File::open(&self.file).map_err(at_file())?;
+        let read_error = || StoreError::io(format!("reading {}", self.file.display()));
+        let file = File::open(&self.file).map_err(read_error())?;
         let mut bytes = [0; 4];
         match file.read_exact_at(&mut bytes, 7 + 3 * 4) {
             Ok(()) => Ok(Some(u32::from_be_bytes(bytes)).filter(|size| *size > 0)),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(at_file()(error)),
+            Err(error) => Err(read_error()(error)),
         }
     }
 }
 
 impl Store for UnQLite {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        let pass = self.alone.session()?;
+        let pass = self.one_session.session()?;
         Ok(Box::new(UnQLiteSession { store: self, _pass: pass, value: Vec::new() }))
     }
 
@@ -351,12 +351,12 @@ impl Store for UnQLite {
     }
 
     fn count(&self) -> Result<u64> {
-        let _turn = self.alone.wait_turn()?;
+        let _turn = self.one_session.wait_turn()?;
         self.count_records()
     }
 
     fn settle(&self) -> Result<()> {
-        let _turn = self.alone.wait_turn()?;
+        let _turn = self.one_session.wait_turn()?;
         {
             let _library = library();
             self.commit()?;

@@ -75,7 +75,7 @@ const MAX_LOCKS: u32 = 100_000;
 const CHECKPOINT_KBYTE: u32 = 64 << 10;
 
 /// From here on the engine takes a cache's size as it is. To a smaller one it adds a quarter for its overhead, and up to [`ROUNDING`].
-const TAKEN_AS_IT_IS: u64 = 500 << 20;
+const EXACT_CACHE_BYTES: u64 = 500 << 20;
 const ROUNDING: u64 = 8 << 10;
 
 /// Zeros are the engine's defaults.
@@ -92,7 +92,7 @@ pub struct Config {
 impl Config {
     /// Fails with [`StoreError::BadSetting`], also for a setting of the log when there is none.
     pub fn new(given: &GivenSettings<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
-        let of_log = |name| match given.number32(name, 64..=1 << 30)? {
+        let log_setting = |name| match given.number32(name, 64..=1 << 30)? {
             Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
             number => Ok(number),
         };
@@ -100,12 +100,12 @@ impl Config {
         if pagesize.is_some_and(|bytes| !bytes.is_power_of_two()) {
             return Err(given.refuse("pagesize", "a power of two"));
         }
-        let checkpoint = of_log("checkpoint_kbyte")?.unwrap_or(CHECKPOINT_KBYTE);
+        let checkpoint = log_setting("checkpoint_kbyte")?.unwrap_or(CHECKPOINT_KBYTE);
         Ok(Config {
             cachesize: given.number("cachesize", 128 << 10..=1 << 40)?.or(cache_bytes).unwrap_or(0),
             pagesize: pagesize.unwrap_or(0),
-            lg_max: of_log("lg_max")?.unwrap_or(0),
-            lg_bsize: of_log("lg_bsize")?.unwrap_or(0),
+            lg_max: log_setting("lg_max")?.unwrap_or(0),
+            lg_bsize: log_setting("lg_bsize")?.unwrap_or(0),
             checkpoint_kbyte: if has_log { checkpoint } else { 0 },
             hash: given.word("type", &[DB_BTREE, DB_HASH])? == Some(DB_HASH),
         })
@@ -128,7 +128,7 @@ impl Config {
 
     /// The size to ask for so that the cache with its overhead fits.
     fn cache_without_overhead(&self) -> u64 {
-        if self.cachesize >= TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4 {
+        if self.cachesize >= EXACT_CACHE_BYTES + EXACT_CACHE_BYTES / 4 {
             self.cachesize
         } else {
             self.cachesize.saturating_sub(ROUNDING) / 5 * 4
@@ -143,20 +143,20 @@ impl Config {
             ("lg_max", self.lg_max, facts.lg_max),
             ("lg_bsize", self.lg_bsize, facts.lg_bsize),
         ];
-        let not_taken = |name: &str, asked: u64, read_back: u64| StoreError::SettingNotTaken {
+        let refusal = |name: &str, wanted: u64, read_back: u64| StoreError::SettingNotTaken {
             name: name.into(),
-            asked: asked.to_string(),
+            asked: wanted.to_string(),
             read_back: read_back.to_string(),
         };
-        for (name, asked, read_back) in exact {
-            if asked != 0 && asked != read_back {
-                return Err(not_taken(name, asked.into(), read_back.into()));
+        for (name, wanted, read_back) in exact {
+            if wanted != 0 && wanted != read_back {
+                return Err(refusal(name, wanted.into(), read_back.into()));
             }
         }
         expect_taken("type", &type_name(self.hash), &type_name(facts.hash != 0))?;
         let rounded_down = facts.cache <= self.cachesize && self.cachesize - facts.cache <= 2 * ROUNDING;
         if self.cachesize != 0 && !rounded_down {
-            return Err(not_taken("cachesize", self.cachesize, facts.cache));
+            return Err(refusal("cachesize", self.cachesize, facts.cache));
         }
         Ok(())
     }

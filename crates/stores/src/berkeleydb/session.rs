@@ -12,7 +12,7 @@ use crate::one_session::SessionPass;
 const LOG_OVERHEAD: u64 = 200;
 
 /// Bytes.
-const FIRST_ROOM: usize = 16 << 10;
+const FIRST_BUFFER_BYTES: usize = 16 << 10;
 
 pub struct BerkeleySession<'a> {
     store: &'a BerkeleyDb,
@@ -24,7 +24,7 @@ pub struct BerkeleySession<'a> {
     /// About the bytes that this session has logged since it last asked for a checkpoint.
     logged: u64,
     /// The engine then checks whether all sessions together logged enough.
-    ask_at: u64,
+    checkpoint_at: u64,
 }
 
 /// The engine keeps lengths in 32 bits.
@@ -50,11 +50,11 @@ impl<'a> BerkeleySession<'a> {
         BerkeleySession {
             store,
             _pass: pass,
-            key: vec![0; FIRST_ROOM],
-            value: vec![0; FIRST_ROOM],
+            key: vec![0; FIRST_BUFFER_BYTES],
+            value: vec![0; FIRST_BUFFER_BYTES],
             length: 0,
             logged: 0,
-            ask_at: u64::from(store.checkpoint_kbyte) * 1024 / 8 / u64::from(store.sessions),
+            checkpoint_at: u64::from(store.checkpoint_kbyte) * 1024 / 8 / u64::from(store.sessions),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'a> BerkeleySession<'a> {
             return Ok(());
         }
         self.logged += bytes as u64 + LOG_OVERHEAD;
-        if self.logged < self.ask_at {
+        if self.logged < self.checkpoint_at {
             return Ok(());
         }
         self.logged = 0;
@@ -96,17 +96,17 @@ impl<'a> BerkeleySession<'a> {
 
     /// Runs all records in one transaction. Gives the engine's code, a deadlock's if it chose this transaction to give way: then
     /// nothing of it remains.
-    fn try_batch<T>(&self, items: &[T], one: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
+    fn try_batch<T>(&self, items: &[T], apply: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
         let mut txn = ptr::null_mut();
         // SAFETY: the database is open and has transactions.
         check(unsafe { ffi::sb_bdb_begin(self.db(), &raw mut txn) })?;
         for item in items {
-            let done = one(txn, item);
-            if !matches!(done, Ok(ffi::OK)) {
-                let done =
-                    done.and_then(|code| if code == ffi::DEADLOCK { Ok(code) } else { Err(message()) });
+            let outcome = apply(txn, item);
+            if !matches!(outcome, Ok(ffi::OK)) {
+                let outcome =
+                    outcome.and_then(|code| if code == ffi::DEADLOCK { Ok(code) } else { Err(message()) });
                 // SAFETY: the transaction is open, and not used afterwards.
-                return check(unsafe { ffi::sb_bdb_abort(txn) }).and(done);
+                return check(unsafe { ffi::sb_bdb_abort(txn) }).and(outcome);
             }
         }
         // SAFETY: as above.
@@ -118,10 +118,10 @@ impl<'a> BerkeleySession<'a> {
         &mut self,
         items: &[T],
         bytes: usize,
-        one: impl Fn(&Self, *mut ffi::Txn, &T) -> Result<c_int>,
+        apply: impl Fn(&Self, *mut ffi::Txn, &T) -> Result<c_int>,
     ) -> Result<()> {
         loop {
-            match self.try_batch(items, |txn, item| one(self, txn, item))? {
+            match self.try_batch(items, |txn, item| apply(self, txn, item))? {
                 ffi::DEADLOCK => (),
                 code => {
                     check(code)?;
@@ -171,10 +171,10 @@ impl<'a> BerkeleySession<'a> {
                 }
                 _ => break,
             }
-            let same = skip_first && key_len as usize == start;
+            let is_start_key = skip_first && key_len as usize == start;
             *key_size = key_len;
             seek = 0;
-            if !(std::mem::take(&mut skip_first) && same) {
+            if !(std::mem::take(&mut skip_first) && is_start_key) {
                 visit(&self.key[..key_len as usize], &self.value[..value_len as usize]);
                 *shown += 1;
             }
@@ -277,7 +277,7 @@ impl Session for BerkeleySession<'_> {
             return records.iter().try_for_each(|(key, value)| self.insert(key, value));
         }
         let bytes = records.iter().map(|(key, value)| key.len() + value.len()).sum();
-        self.batch(records, bytes, |own, txn, (key, value)| own.put(txn, key, value))
+        self.batch(records, bytes, |session, txn, (key, value)| session.put(txn, key, value))
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
@@ -285,10 +285,10 @@ impl Session for BerkeleySession<'_> {
             return keys.iter().try_for_each(|key| self.remove(key));
         }
         let bytes = keys.iter().map(|key| key.len()).sum();
-        self.batch(keys, bytes, |own, txn, key| {
+        self.batch(keys, bytes, |session, txn, key| {
             let key_size = size(key)?;
             // SAFETY: the database and the transaction are open.
-            let code = unsafe { ffi::sb_bdb_delete(own.db(), txn, key.as_ptr().cast(), key_size) };
+            let code = unsafe { ffi::sb_bdb_delete(session.db(), txn, key.as_ptr().cast(), key_size) };
             Ok(if code == ffi::NOT_FOUND { ffi::OK } else { code })
         })
     }

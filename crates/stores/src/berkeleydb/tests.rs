@@ -12,7 +12,7 @@ fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Op
 
 #[test]
 fn the_environment_is_what_tier_and_sessions_need() {
-    for (tier, sessions, has, lacks) in [
+    for (tier, sessions, expected, unexpected) in [
         (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN"),
         (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK"),
         (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB"),
@@ -21,7 +21,7 @@ fn the_environment_is_what_tier_and_sessions_need() {
         let folder = new_folder();
         let environment = setting(&*open(&folder, tier, sessions, None), "environment");
         assert!(
-            environment.contains(has) && !environment.contains(lacks),
+            environment.contains(expected) && !environment.contains(unexpected),
             "{tier} {sessions}: {environment}"
         );
         assert_eq!(environment.contains("DB_THREAD"), sessions > 1, "{tier} {sessions}: {environment}");
@@ -38,7 +38,7 @@ fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: u
 
 #[test]
 fn transactions_have_a_log_at_every_tier_and_locks_for_several_sessions() {
-    for (asked, tier, kept, written) in [
+    for (requested, tier, nosync, write_nosync) in [
         (None, Guarantee::Power, "false", "false"),
         (Some(Guarantee::None), Guarantee::None, "true", "false"),
         (Some(Guarantee::Process), Guarantee::Process, "false", "true"),
@@ -46,13 +46,13 @@ fn transactions_have_a_log_at_every_tier_and_locks_for_several_sessions() {
     ] {
         for sessions in [1, 2] {
             let folder = new_folder();
-            let store = with_transactions(&folder, asked, sessions);
-            assert_eq!(store.guarantee(), tier, "{asked:?}");
+            let store = with_transactions(&folder, requested, sessions);
+            assert_eq!(store.guarantee(), tier, "{requested:?}");
             let environment = setting(&*store, "environment");
-            assert!(environment.contains("DB_INIT_TXN"), "{asked:?}: {environment}");
-            assert_eq!(environment.contains("DB_INIT_LOCK"), sessions > 1, "{asked:?}: {environment}");
-            assert_eq!(setting(&*store, "DB_TXN_NOSYNC"), kept, "{asked:?}");
-            assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), written, "{asked:?}");
+            assert!(environment.contains("DB_INIT_TXN"), "{requested:?}: {environment}");
+            assert_eq!(environment.contains("DB_INIT_LOCK"), sessions > 1, "{requested:?}: {environment}");
+            assert_eq!(setting(&*store, "DB_TXN_NOSYNC"), nosync, "{requested:?}");
+            assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), write_nosync, "{requested:?}");
         }
     }
 }
@@ -67,7 +67,7 @@ fn of_two_that_wait_for_one_another_one_gives_way() {
     (0..=40).for_each(|number| session.insert(&[number], &[number; 700]).unwrap());
     drop(session);
     let meet = std::sync::Barrier::new(2);
-    let both = |first: u8, second: u8| {
+    let change_both = |first: u8, second: u8| {
         let mut session = store.session().unwrap();
         session.transact(&mut |transaction| {
             transaction.get_to_change(&[first], &mut |_| ())?;
@@ -76,13 +76,14 @@ fn of_two_that_wait_for_one_another_one_gives_way() {
             transaction.put(&[second], b"changed")
         })
     };
-    let (one, other) = std::thread::scope(|scope| {
-        let other = scope.spawn(|| both(40, 0));
-        (both(0, 40), other.join().unwrap())
+    let (first_outcome, second_outcome) = std::thread::scope(|scope| {
+        let second_outcome = scope.spawn(|| change_both(40, 0));
+        (change_both(0, 40), second_outcome.join().unwrap())
     });
-    let conflicts = [&one, &other].into_iter().filter(|done| matches!(done, Err(StoreError::Conflict(_))));
-    assert_eq!(conflicts.count(), 1, "{one:?} {other:?}");
-    assert!(one.is_ok() != other.is_ok(), "{one:?} {other:?}");
+    let outcomes = [&first_outcome, &second_outcome].into_iter();
+    let conflicts = outcomes.filter(|outcome| matches!(outcome, Err(StoreError::Conflict(_))));
+    assert_eq!(conflicts.count(), 1, "{first_outcome:?} {second_outcome:?}");
+    assert!(first_outcome.is_ok() != second_outcome.is_ok(), "{first_outcome:?} {second_outcome:?}");
 }
 
 #[test]
@@ -98,8 +99,8 @@ fn a_total_cache_is_taken_with_its_overhead() {
     for tier in [Guarantee::None, Guarantee::Power] {
         for total in [1 << 20, 10_000_000, 64 << 20, 640 << 20] {
             let folder = new_folder();
-            let taken: u64 = setting(&*open(&folder, tier, 1, Some(total)), "cachesize").parse().unwrap();
-            assert!(taken <= total && taken >= total / 100 * 98, "{taken} of {total}");
+            let cachesize: u64 = setting(&*open(&folder, tier, 1, Some(total)), "cachesize").parse().unwrap();
+            assert!(cachesize <= total && cachesize >= total / 100 * 98, "{cachesize} of {total}");
         }
     }
 }
@@ -188,10 +189,10 @@ fn a_hash_table_is_read_back_and_has_no_order() {
 fn a_leftover_that_it_would_wait_for_is_refused() {
     let folder = new_folder();
     let options = OpenOptions { guarantee: Some(Guarantee::None), ..OpenOptions::new(folder.path()) };
-    let left = folder.path().join("__db.records.db");
-    std::fs::write(&left, "").unwrap();
+    let leftover = folder.path().join("__db.records.db");
+    std::fs::write(&leftover, "").unwrap();
     let Err(StoreError::Engine(why)) = (BERKELEYDB.open.unwrap())(&options) else { panic!("it was opened") };
     assert!(why.contains("__db.records.db was left by") && why.contains("delete it"), "{why}");
-    std::fs::remove_file(left).unwrap();
+    std::fs::remove_file(leftover).unwrap();
     (BERKELEYDB.open.unwrap())(&options).unwrap().close().unwrap();
 }

@@ -17,10 +17,10 @@ pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<
     let mut txn = ptr::null_mut();
     // SAFETY: the database is open and has transactions.
     check(unsafe { ffi::sb_bdb_begin(store.db.as_ptr(), &raw mut txn) })?;
-    let mut open = OpenTransaction { store, txn, buffer, put: 0 };
-    let done = work(&mut open);
-    let put = open.put;
-    match done {
+    let mut transaction = OpenTransaction { store, txn, buffer, put: 0 };
+    let outcome = work(&mut transaction);
+    let put = transaction.put;
+    match outcome {
         // SAFETY: the transaction is open, and not used afterwards, whatever comes of it.
         Ok(()) => check_found(unsafe { ffi::sb_bdb_commit(txn) }).map(|_| put),
         Err(error) => {

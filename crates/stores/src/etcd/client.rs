@@ -30,15 +30,15 @@ pub const OWN_TRANSACTION: usize = 1 << 20;
 
 pub struct Client {
     connection: Connection,
-    place: ServerTarget,
+    target: ServerTarget,
     /// The prefix of every key, and the first key after all of them.
-    beginning: Bytes,
+    key_prefix: Bytes,
     end: Bytes,
     /// Whether this member answers reads without asking the others.
     pub serializable: bool,
     /// The round trip between members, as asked for.
     pub round_trip: Option<String>,
-    shown: Bytes,
+    shown_bytes: Bytes,
 }
 
 enum ServerTarget {
@@ -88,7 +88,7 @@ impl Client {
     /// The number of the trial's own server.
     #[cfg(test)]
     pub fn own_number(&self) -> usize {
-        match &self.place {
+        match &self.target {
             ServerTarget::Own(_, name) => name[SOCKET.len()..].parse().unwrap(),
             ServerTarget::Running(_) => panic!("it is not the trial's own"),
         }
@@ -104,20 +104,20 @@ impl Client {
         if address.others.is_empty() {
             return Client::member(address);
         }
-        let (mut told, mut leader) = (Vec::new(), None);
-        for one in address.members() {
-            let mut client = Client::member(&one).map_err(members::name_member(&one))?;
-            let status = client.status().map_err(members::name_member(&one))?;
+        let (mut statuses, mut leader) = (Vec::new(), None);
+        for member in address.members() {
+            let mut client = Client::member(&member).map_err(members::name_member(&member))?;
+            let status = client.status().map_err(members::name_member(&member))?;
             let header = status.header.clone().unwrap_or_default();
             if is_leader(&status) {
                 leader = Some(client);
             }
-            told.push((
-                one.name(),
+            statuses.push((
+                member.name(),
                 MemberStatus { cluster: header.cluster, member: header.member, version: status.version },
             ));
         }
-        members::expect_one_cluster(&told)?;
+        members::expect_one_cluster(&statuses)?;
         leader
             .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
     }
@@ -140,36 +140,36 @@ impl Client {
         Ok(client)
     }
 
-    fn connect(place: ServerTarget) -> Result<Client> {
+    fn connect(target: ServerTarget) -> Result<Client> {
         let mut client = Client {
-            connection: Connection::from_socket(place.socket()?)?,
-            place,
-            beginning: Bytes::new(),
+            connection: Connection::from_socket(target.socket()?)?,
+            target,
+            key_prefix: Bytes::new(),
             end: Bytes::new(),
             serializable: false,
             round_trip: None,
-            shown: Bytes::new(),
+            shown_bytes: Bytes::new(),
         };
-        client.begin_keys_with("storebench");
+        client.set_key_prefix("storebench");
         Ok(client)
     }
 
     /// Prefixes every key with this and a slash.
-    pub fn begin_keys_with(&mut self, name: &str) {
+    pub fn set_key_prefix(&mut self, name: &str) {
         // A zero is the sign after a slash.
-        (self.beginning, self.end) = (format!("{name}/").into(), format!("{name}0").into());
+        (self.key_prefix, self.end) = (format!("{name}/").into(), format!("{name}0").into());
     }
 
     /// The folder of the trial's own server.
     pub fn own_folder(&self) -> Option<&Path> {
-        match &self.place {
+        match &self.target {
             ServerTarget::Own(folder, _) => Some(folder),
             ServerTarget::Running(_) => None,
         }
     }
 
     fn key(&self, key: &[u8]) -> Bytes {
-        [&self.beginning[..], key].concat().into()
+        [&self.key_prefix[..], key].concat().into()
     }
 
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -182,8 +182,8 @@ impl Client {
         let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
         match self.connection.call(&range)?.records.pop() {
             Some(record) => {
-                self.shown = record.value;
-                visit(&self.shown);
+                self.shown_bytes = record.value;
+                visit(&self.shown_bytes);
                 Ok(true)
             }
             None => Ok(false),
@@ -191,7 +191,7 @@ impl Client {
     }
 
     pub fn shown_value(&self) -> &[u8] {
-        &self.shown
+        &self.shown_bytes
     }
 
     /// Shows records from a key on, in order; gives their number.
@@ -205,7 +205,7 @@ impl Client {
             Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
         let records = self.connection.call(&range)?.records;
         for Record { key, value } in &records {
-            visit(key.strip_prefix(&self.beginning[..]).ok_or_else(unreadable)?, value);
+            visit(key.strip_prefix(&self.key_prefix[..]).ok_or_else(unreadable)?, value);
         }
         Ok(records.len())
     }
@@ -219,13 +219,13 @@ impl Client {
     /// Sets or removes (`None`) keys, all or none; on a running server, whose limit is unknown, by as many at a time as it takes
     /// as shipped. Of a repeated key the last counts, as a transaction may name it once.
     pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
-        let last: HashMap<&[u8], usize> =
-            changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
-        let changes = changes.iter().enumerate().filter(|(at, (key, _))| last[key] == *at);
+        let last_index: HashMap<&[u8], usize> =
+            changes.iter().enumerate().map(|(index, (key, _))| (*key, index)).collect();
+        let changes = changes.iter().enumerate().filter(|(index, (key, _))| last_index[key] == *index);
         let mut changes: Vec<Change> = changes.map(|(_, (key, value))| self.change(key, *value)).collect();
-        let most = if self.own_folder().is_some() { OWN_TRANSACTION } else { SHIPPED_TRANSACTION };
+        let limit = if self.own_folder().is_some() { OWN_TRANSACTION } else { SHIPPED_TRANSACTION };
         while !changes.is_empty() {
-            let rest = changes.split_off(changes.len().min(most));
+            let rest = changes.split_off(changes.len().min(limit));
             self.connection.call(&Transaction { changes })?;
             changes = rest;
         }
@@ -247,7 +247,7 @@ impl Client {
 
     fn count_range(&mut self) -> Result<RangeResponse> {
         let range = Range {
-            key: self.beginning.clone(),
+            key: self.key_prefix.clone(),
             end: self.end.clone(),
             count_only: true,
             ..Range::default()
@@ -258,7 +258,7 @@ impl Client {
     /// Removes all records. A killed session's requests may still arrive: it ends when a look finds none.
     pub fn remove_all(&mut self) -> Result<()> {
         loop {
-            let range = DeleteRange { key: self.beginning.clone(), end: self.end.clone() };
+            let range = DeleteRange { key: self.key_prefix.clone(), end: self.end.clone() };
             if self.connection.call(&range)?.deleted == 0 {
                 return Ok(());
             }
@@ -270,8 +270,8 @@ impl Client {
         let revision = self.count_range()?.header.unwrap_or_default().revision;
         match self.connection.call(&Compaction { revision, physical: true }) {
             // Nothing was written since it was done last.
-            Err(StoreError::Engine(told)) if told.contains("has been compacted") => {}
-            done => done.map(drop)?,
+            Err(StoreError::Engine(message)) if message.contains("has been compacted") => {}
+            result => result.map(drop)?,
         }
         self.connection.call(&Defragment {}).map(drop)
     }
@@ -286,14 +286,14 @@ impl Client {
 
     /// Its log's syncs since it started. Fails also when it does not report them.
     pub fn syncs(&mut self) -> Result<u64> {
-        let mut socket = self.place.socket()?;
-        let mut told = Vec::new();
-        let asked =
-            socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").and_then(|()| socket.read_to_end(&mut told));
-        asked.map_err(|error| socket.lost_error(error))?;
-        let told = String::from_utf8_lossy(&told);
+        let mut socket = self.target.socket()?;
+        let mut answer = Vec::new();
+        let exchange =
+            socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").and_then(|()| socket.read_to_end(&mut answer));
+        exchange.map_err(|error| socket.lost_error(error))?;
+        let answer = String::from_utf8_lossy(&answer);
         let count =
-            told.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));
+            answer.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));
         count.and_then(|count| count.trim().parse().ok()).ok_or_else(|| {
             StoreError::Engine("the server does not report how often it has synced (/metrics)".into())
         })
@@ -301,10 +301,10 @@ impl Client {
 
     /// Whether a change makes it sync its log, by its own count: removing a missing key changes only the log.
     pub fn is_synced(&mut self) -> Result<bool> {
-        let before = self.syncs()?;
+        let syncs_before = self.syncs()?;
         // A key outside the records'.
         let key = self.end.clone();
         self.connection.call(&DeleteRange { key, end: Bytes::new() })?;
-        Ok(self.syncs()? > before)
+        Ok(self.syncs()? > syncs_before)
     }
 }

@@ -79,8 +79,8 @@ pub const SETTINGS: &[SettingDef] = &[
 /// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
-    let of_session = given.text(URL).map(|_| &[URL, READS][..]);
-    let plan = Plan::new((options, &given), SETTINGS, of_session, user_value, preset)?;
+    let session_settings = given.text(URL).map(|_| &[URL, READS][..]);
+    let plan = Plan::new((options, &given), SETTINGS, session_settings, user_value, preset)?;
     members::check(&given, &plan, &options.directory.join(DATA))?;
     Ok(plan)
 }
@@ -95,8 +95,8 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
 }
 
 pub fn tier(settings: &[Setting]) -> Guarantee {
-    let is_one = |setting: &Setting| setting.name == NODES && setting.value != "1";
-    if settings.iter().any(is_one) { Guarantee::Node } else { Guarantee::Power }
+    let is_cluster = |setting: &Setting| setting.name == NODES && setting.value != "1";
+    if settings.iter().any(is_cluster) { Guarantee::Node } else { Guarantee::Power }
 }
 
 /// The user's value as it is read back.
@@ -118,8 +118,8 @@ fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<St
 }
 
 pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
-    let of_server = plan.values.iter().filter(|(name, _)| [SNAPSHOT_COUNT, QUOTA].contains(name));
-    of_server.map(|(name, value)| (*name, value.clone()))
+    let server_settings = plan.values.iter().filter(|(name, _)| [SNAPSHOT_COUNT, QUOTA].contains(name));
+    server_settings.map(|(name, value)| (*name, value.clone()))
 }
 
 /// The settings in the order of [`SETTINGS`]. Fails when the trial's own server did not report them.
@@ -128,21 +128,21 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let mut settings = vec![Setting::unverified(READS, reads), Setting::read_back(NODES, client.members()?)];
     settings.extend(client.round_trip.iter().map(|time| Setting::unverified(ROUND_TRIP, time)));
     if let Some(folder) = client.own_folder() {
-        settings.extend(told_in(folder)?);
+        settings.extend(read_logged_settings(folder)?);
     }
     Ok(settings)
 }
 
-fn told_in(folder: &Path) -> Result<Vec<Setting>> {
+fn read_logged_settings(folder: &Path) -> Result<Vec<Setting>> {
     let mut log = Vec::new();
     let file = read_limited::plain_file(&folder.join(LOG));
-    let read = file.and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut log));
-    read.map_err(StoreError::io("reading the server's log"))?;
+    let result = file.and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut log));
+    result.map_err(StoreError::io("reading the server's log"))?;
     let log = String::from_utf8_lossy(&log);
-    let told = log.lines().find(|line| line.contains("\"starting an etcd server\""));
-    let told: serde_json::Value = told.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    let line = log.lines().find(|line| line.contains("\"starting an etcd server\""));
+    let line: serde_json::Value = line.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     let settings =
-        [SNAPSHOT_COUNT, QUOTA].map(|name| told[name].as_u64().map(|value| Setting::read_back(name, value)));
+        [SNAPSHOT_COUNT, QUOTA].map(|name| line[name].as_u64().map(|value| Setting::read_back(name, value)));
     let settings: Option<Vec<Setting>> = settings.into_iter().collect();
     settings.ok_or_else(|| StoreError::Engine("the server's log does not show its settings".into()))
 }

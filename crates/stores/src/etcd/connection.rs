@@ -16,7 +16,7 @@ use storebench_core::store::{Result, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::messages::Call;
-use crate::support::server::{MOST_ANSWER, error_text, socket::Socket, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, socket::Socket, unreadable};
 
 /// Unread bytes of an answer that may be under way.
 const WINDOW: u32 = 64 << 20;
@@ -33,25 +33,25 @@ pub struct Connection {
 impl Connection {
     /// Begins HTTP/2 on a connected socket.
     pub fn from_socket(socket: Socket) -> Result<Connection> {
-        let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
-        let near = both.map_err(|error| socket.lost_error(error))?;
+        let cloned = socket.set_nonblocking().and_then(|()| socket.try_clone());
+        let clone = cloned.map_err(|error| socket.lost_error(error))?;
         let state = Arc::new(State::default());
         let mut builder = Builder::new();
         builder.initial_window_size(WINDOW).initial_connection_window_size(WINDOW);
-        let mut waiting = ResponseWaiter { socket, state: state.clone() };
-        let shake = builder.handshake::<_, Bytes>(Stream { socket: near, state });
-        let mut shake = std::pin::pin!(shake);
+        let mut waiter = ResponseWaiter { socket, state: state.clone() };
+        let handshake = builder.handshake::<_, Bytes>(Stream { socket: clone, state });
+        let mut handshake = std::pin::pin!(handshake);
         let (sender, driver) =
-            waiting.poll_until(|context| shake.as_mut().poll(context).map_err(ConnectionError::from))?;
-        Ok(Connection { sender, engine: Engine { driver, waiting }, token: None })
+            waiter.poll_until(|context| handshake.as_mut().poll(context).map_err(ConnectionError::from))?;
+        Ok(Connection { sender, engine: Engine { driver, waiter }, token: None })
     }
 
     /// Lifts the login's time limit: from now on it waits as long as the server works.
     pub fn end_login(&mut self) {
-        self.engine.waiting.socket.end_login();
+        self.engine.waiter.socket.end_login();
     }
 
-    pub fn call<C: Call>(&mut self, asked: &C) -> Result<C::Answer> {
+    pub fn call<C: Call>(&mut self, message: &C) -> Result<C::Answer> {
         let (engine, sender) = (&mut self.engine, &mut self.sender);
         engine.drive_until(|context| sender.poll_ready(context))?;
         let request = Request::post(format!("http://localhost{}", C::PATH))
@@ -60,13 +60,13 @@ impl Connection {
         let request = self.token.iter().fold(request, |request, token| request.header("token", token));
         let request = request.body(()).map_err(StoreError::engine)?;
         let (mut answer, mut body) = sender.send_request(request, false).map_err(StoreError::engine)?;
-        body.send_data(framed(asked)?, true).map_err(StoreError::engine)?;
+        body.send_data(frame_message(message)?, true).map_err(StoreError::engine)?;
         let answer = engine.drive_until(|context| Pin::new(&mut answer).poll(context))?;
         if answer.status() != StatusCode::OK {
             return Err(StoreError::Engine(format!("the server answered with {}", answer.status())));
         }
         // An answer without a message has all in its head.
-        refusal(answer.headers())?;
+        check_status(answer.headers())?;
         let mut stream = answer.into_body();
         let mut received = Bytes::new();
         while let Some(piece) =
@@ -74,12 +74,12 @@ impl Connection {
         {
             stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
             received = join_pieces(received, piece);
-            if received.len() > MOST_ANSWER {
+            if received.len() > MAX_ANSWER_BYTES {
                 return Err(unreadable());
             }
         }
         let trailers = engine.drive_until(|context| stream.poll_trailers(context))?;
-        refusal(&trailers.unwrap_or_default())?;
+        check_status(&trailers.unwrap_or_default())?;
         if received.len() < HEAD || received[0] != 0 {
             return Err(unreadable());
         }
@@ -88,7 +88,7 @@ impl Connection {
 }
 
 /// A message in gRPC's frame.
-fn framed(message: &impl Message) -> Result<Bytes> {
+fn frame_message(message: &impl Message) -> Result<Bytes> {
     let length = message.encoded_len();
     let mut bytes = BytesMut::with_capacity(HEAD + length);
     bytes.put_u8(0);
@@ -98,17 +98,17 @@ fn framed(message: &impl Message) -> Result<Bytes> {
 }
 
 /// An answer is mostly one piece, which is not copied.
-fn join_pieces(before: Bytes, piece: Bytes) -> Bytes {
-    if before.is_empty() {
+fn join_pieces(received: Bytes, piece: Bytes) -> Bytes {
+    if received.is_empty() {
         return piece;
     }
-    let mut all = before.try_into_mut().unwrap_or_else(|before| BytesMut::from(&before[..]));
-    all.extend_from_slice(&piece);
-    all.freeze()
+    let mut joined = received.try_into_mut().unwrap_or_else(|received| BytesMut::from(&received[..]));
+    joined.extend_from_slice(&piece);
+    joined.freeze()
 }
 
 /// The error in an answer's headers or trailers.
-fn refusal(headers: &HeaderMap) -> Result<()> {
+fn check_status(headers: &HeaderMap) -> Result<()> {
     let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     match text("grpc-status") {
         Some(status) if status != "0" => {
@@ -125,7 +125,7 @@ fn refusal(headers: &HeaderMap) -> Result<()> {
 /// Does the connection's work while somebody waits for an answer.
 struct Engine {
     driver: Driver<Stream, Bytes>,
-    waiting: ResponseWaiter,
+    waiter: ResponseWaiter,
 }
 
 impl Engine {
@@ -135,9 +135,9 @@ impl Engine {
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, h2::Error>>,
     ) -> Result<T> {
         let driver = &mut self.driver;
-        self.waiting.poll_until(|context| {
-            if let Poll::Ready(done) = poll(context) {
-                return Poll::Ready(done.map_err(ConnectionError::from));
+        self.waiter.poll_until(|context| {
+            if let Poll::Ready(result) = poll(context) {
+                return Poll::Ready(result.map_err(ConnectionError::from));
             }
             // If that reads the answer, it wakes this thread before it sleeps.
             let ended = std::task::ready!(Pin::new(&mut *driver).poll(context));
@@ -165,7 +165,7 @@ impl ResponseWaiter {
         loop {
             self.socket.check_login().map_err(|error| self.socket.lost_error(error))?;
             match poll(&mut context) {
-                Poll::Ready(done) => return done.map_err(|failed| self.connection_error(failed)),
+                Poll::Ready(result) => return result.map_err(|failure| self.connection_error(failure)),
                 Poll::Pending if self.state.woken.swap(false, Ordering::Relaxed) => {}
                 Poll::Pending => self.sleep().map_err(|error| self.socket.lost_error(error))?,
             }
@@ -175,13 +175,13 @@ impl ResponseWaiter {
     fn sleep(&self) -> io::Result<()> {
         match self.socket.wait(self.state.is_full.swap(false, Ordering::Relaxed)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
-            done => done,
+            result => result,
         }
     }
 
     /// The failure, with the end of the server's log if the connection is lost.
-    fn connection_error(&self, failed: ConnectionError) -> StoreError {
-        match failed {
+    fn connection_error(&self, failure: ConnectionError) -> StoreError {
+        match failure {
             ConnectionError::Lost(error) => self.socket.lost_error(error),
             ConnectionError::Refused(error) if error.is_io() => {
                 self.socket.lost_error(error.into_io().unwrap_or_else(|| ErrorKind::Other.into()))
@@ -226,20 +226,20 @@ impl AsyncRead for Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
+        buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match self.socket.read_now(into.initialize_unfilled()) {
+        match self.socket.read_now(buffer.initialize_unfilled()) {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 Poll::Pending
             }
-            read => Poll::Ready(read.map(|count| into.advance(count))),
+            read => Poll::Ready(read.map(|count| buffer.advance(count))),
         }
     }
 }
 
 impl AsyncWrite for Stream {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
-        match io::Write::write(&mut self.socket, from) {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match io::Write::write(&mut self.socket, bytes) {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 self.state.is_full.store(true, Ordering::Relaxed);
                 Poll::Pending

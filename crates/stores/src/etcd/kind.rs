@@ -66,41 +66,41 @@ impl Server for EtcdServer {
         config::plan(options)
     }
 
-    fn arguments(plan: &Plan, at: &Paths, _sessions: usize) -> Vec<String> {
-        let (nodes, number) = (members::nodes(plan), at.member);
-        let peers = if members::one_way(plan).is_some() { RELAY } else { PEERS };
-        let called =
+    fn arguments(plan: &Plan, paths: &Paths, _sessions: usize) -> Vec<String> {
+        let (nodes, number) = (members::nodes(plan), paths.member);
+        let peers = if members::one_way_delay(plan).is_some() { RELAY } else { PEERS };
+        let peer_url =
             |number: usize| if nodes == 1 { NOWHERE.to_owned() } else { format!("unix://{peers}{number}") };
         let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
         let cluster: Vec<String> =
-            numbers.map(|number| format!("{NAME}{number}={}", called(number))).collect();
-        let data = at.own_data();
-        let own = [
+            numbers.map(|number| format!("{NAME}{number}={}", peer_url(number))).collect();
+        let data = paths.own_data();
+        let options = [
             ("name", format!("{NAME}{number}")),
             ("data-dir", data.display().to_string()),
             ("listen-client-urls", format!("unix://{SOCKET}{number}")),
             ("listen-peer-urls", format!("unix://{PEERS}{number}")),
             ("advertise-client-urls", NOWHERE.to_owned()),
-            ("initial-advertise-peer-urls", called(number)),
+            ("initial-advertise-peer-urls", peer_url(number)),
             ("initial-cluster", cluster.join(",")),
             ("max-txn-ops", OWN_TRANSACTION.to_string()),
             ("max-request-bytes", OWN_REQUEST_BYTES.to_string()),
             ("logger", "zap".to_owned()),
             ("log-outputs", "stderr".to_owned()),
         ];
-        let all = own.into_iter().chain(config::arguments(plan));
-        all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+        let arguments = options.into_iter().chain(config::arguments(plan));
+        arguments.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
-        members::to_start(plan, data)
+        members::members_to_start(plan, data)
     }
 
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {
-        let Some(one_way) = members::one_way(plan) else { return Ok(None) };
+        let Some(one_way_delay) = members::one_way_delay(plan) else { return Ok(None) };
         let names = |number| (format!("{RELAY}{number}"), format!("{PEERS}{number}"));
         let names: Vec<_> = (1..=members::nodes(plan)).map(names).collect();
-        let relay = Relay::start(socket, &names, one_way)
+        let relay = Relay::start(socket, &names, one_way_delay)
             .map_err(StoreError::io("starting the network between servers"))?;
         Ok(Some(relay))
     }
@@ -126,7 +126,7 @@ impl Server for EtcdServer {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        client.begin_keys_with(name);
+        client.set_key_prefix(name);
         Self::begin(client, plan);
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Server for EtcdServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        client.begin_keys_with(name);
+        client.set_key_prefix(name);
         client.remove_all()
     }
 
@@ -153,7 +153,7 @@ impl Server for EtcdServer {
         config::tier(settings)
     }
 
-    fn look_at(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
+    fn examine(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
         // Nothing reports whether it syncs, so it is tried.
         if !client.is_synced()? {
             let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
@@ -162,7 +162,7 @@ impl Server for EtcdServer {
         Ok(())
     }
 
-    fn synced(client: &mut Client, (): &()) -> Result<Option<u64>> {
+    fn count_syncs(client: &mut Client, (): &()) -> Result<Option<u64>> {
         client.syncs().map(Some)
     }
 
@@ -198,14 +198,14 @@ impl Server for EtcdServer {
 }
 
 /// From `etcd Version: 3.4.23`, the first line.
-fn version_in(said: &str) -> Option<String> {
-    let (_, version) = said.split_once("etcd Version: ")?;
+fn version_in(output: &str) -> Option<String> {
+    let (_, version) = output.split_once("etcd Version: ")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
 /// The last line above a warning says why it ended; the first names an unknown option.
 fn last_words(log: &str) -> Option<String> {
-    let told = |line: &str| -> Option<String> {
+    let parse_error = |line: &str| -> Option<String> {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;
         if !matches!(line["level"].as_str()?, "error" | "panic" | "fatal") {
             return None;
@@ -213,9 +213,9 @@ fn last_words(log: &str) -> Option<String> {
         let words = [line["msg"].as_str(), line["error"].as_str()];
         Some(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
     };
-    let first =
+    let plain_line =
         || log.lines().find(|line| !line.trim().is_empty() && !line.starts_with('{')).map(str::to_owned);
-    log.lines().rev().find_map(told).or_else(first)
+    log.lines().rev().find_map(parse_error).or_else(plain_line)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use storebench_core::units;
 
 use crate::support::server::Plan;
 
-const MOST_NODES: usize = 5;
+const MAX_NODES: usize = 5;
 
 /// The folder in a single server's data.
 const SINGLE: &str = "member";
@@ -40,23 +40,23 @@ pub fn nodes(plan: &Plan) -> usize {
 }
 
 /// The time of a message between members, if set.
-pub fn one_way(plan: &Plan) -> Option<Duration> {
+pub fn one_way_delay(plan: &Plan) -> Option<Duration> {
     plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
 }
 
 /// The members with data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
-    (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
+    (1..=MAX_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
 /// The numbers of the servers to start on these data. A single server is number 0. Lost members are not started again: their
 /// promises are lost, too.
-pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
-    let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
+pub fn members_to_start(plan: &Plan, data: &Path) -> Vec<usize> {
+    let (nodes, existing) = (nodes(plan), numbers(data).collect::<Vec<_>>());
     match nodes {
         1 => vec![0],
-        _ if there.is_empty() => (1..=nodes).collect(),
-        _ => there,
+        _ if existing.is_empty() => (1..=nodes).collect(),
+        _ => existing,
     }
 }
 
@@ -76,22 +76,23 @@ pub struct MemberStatus {
 
 /// Refuses members of several clusters, the same one twice, or several versions. The error has what two named members report.
 pub fn expect_one_cluster(members: &[(String, MemberStatus)]) -> Result<()> {
-    let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
+    let Some(((first, first_status), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));
-    for (at, (name, other)) in others.iter().enumerate() {
-        if other.cluster != told.cluster {
-            let (cluster, its) = (told.cluster, other.cluster);
+    for (index, (name, status)) in others.iter().enumerate() {
+        if status.cluster != first_status.cluster {
+            let (cluster, other_cluster) = (first_status.cluster, status.cluster);
             return refuse(format!(
-                "{first} and {name} are not of one cluster: {cluster:016x} and {its:016x}"
+                "{first} and {name} are not of one cluster: {cluster:016x} and {other_cluster:016x}"
             ));
         }
-        if let Some((same, _)) = members[..=at].iter().find(|(_, one)| one.member == other.member) {
+        let mut earlier = members[..=index].iter();
+        if let Some((same, _)) = earlier.find(|(_, earlier)| earlier.member == status.member) {
             return refuse(format!("{same} and {name} are the same server: name each member once"));
         }
-        if other.version != told.version {
+        if status.version != first_status.version {
             return refuse(format!(
                 "{first} has version {}, and {name} has {}: the members of a cluster that is measured have one",
-                told.version, other.version
+                first_status.version, status.version
             ));
         }
     }
@@ -117,18 +118,18 @@ mod tests {
 
     #[test]
     fn members_of_one_cluster_have_one_version() {
-        let one = |name: &str, cluster, member, version: &str| {
+        let member = |name: &str, cluster, member, version: &str| {
             (name.to_owned(), MemberStatus { cluster, member, version: version.into() })
         };
-        let told =
+        let check =
             |members: &[(String, MemberStatus)]| expect_one_cluster(members).map_err(|why| why.to_string());
-        let a = || one("a", 1, 10, "3.4");
-        assert_eq!(told(&[a(), one("b", 1, 11, "3.4")]), Ok(()));
-        let clusters = told(&[a(), one("b", 2, 11, "3.4")]).unwrap_err();
+        let member_a = || member("a", 1, 10, "3.4");
+        assert_eq!(check(&[member_a(), member("b", 1, 11, "3.4")]), Ok(()));
+        let clusters = check(&[member_a(), member("b", 2, 11, "3.4")]).unwrap_err();
         assert!(clusters.contains("a and b are not of one cluster: 0000000000000001 and 00"), "{clusters}");
-        let versions = told(&[a(), one("b", 1, 11, "3.5")]).unwrap_err();
+        let versions = check(&[member_a(), member("b", 1, 11, "3.5")]).unwrap_err();
         assert!(versions.contains("a has version 3.4, and b has 3.5"), "{versions}");
-        let twice = told(&[a(), one("b", 1, 11, "3.4"), one("B", 1, 11, "3.4")]).unwrap_err();
+        let twice = check(&[member_a(), member("b", 1, 11, "3.4"), member("B", 1, 11, "3.4")]).unwrap_err();
         assert!(twice.contains("b and B are the same server"), "{twice}");
     }
 }

@@ -11,7 +11,7 @@ pub struct Records(pub Client);
 
 impl Session for Records {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        fits(key)?;
+        check_key(key)?;
         self.0.put(key, value)
     }
 
@@ -36,7 +36,7 @@ impl Session for Records {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        records.iter().try_for_each(|(key, _)| fits(key))?;
+        records.iter().try_for_each(|(key, _)| check_key(key))?;
         let changes: Vec<_> = records.iter().map(|(key, value)| (*key, Some(*value))).collect();
         self.0.change_all(&changes)
     }
@@ -48,7 +48,7 @@ impl Session for Records {
 }
 
 /// As shipped a request has at most 1.5 MiB, keys included.
-fn fits(key: &[u8]) -> Result<()> {
+fn check_key(key: &[u8]) -> Result<()> {
     if key.len() <= MAX_KEY_BYTES {
         return Ok(());
     }

@@ -22,11 +22,11 @@ fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
     if !is_here(&ETCD) {
         return;
     }
-    let given =
+    let settings =
         [("snapshot-count", "5000"), ("quota-backend-bytes", "1073741824"), ("reads", "serializable")];
     let folder = new_folder();
-    let store = opened(&ETCD, &folder, Some(Guarantee::Power), &given);
-    for (name, value) in given {
+    let store = opened(&ETCD, &folder, Some(Guarantee::Power), &settings);
+    for (name, value) in settings {
         assert_eq!(setting(&*store, name), value);
     }
     store.close().unwrap();
@@ -117,7 +117,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     fs::remove_dir_all(&data).unwrap();
     assert!(session.insert(b"lost", b"value").is_err(), "its session is gone with it");
     drop(session);
-    let mut client = led(folder.path());
+    let mut client = connect_to_leader(folder.path());
     assert_ne!(client.own_number(), leader);
     assert_eq!(client.count().unwrap(), 50);
     client.put(b"more", b"value").unwrap();
@@ -127,8 +127,8 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     let store = opened(&ETCD, &folder, node, &[]);
     assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (2, 51));
     store.close().unwrap();
-    let one = refused(&ETCD, &folder, None, &[]);
-    assert!(matches!(&one, StoreError::SettingNotTaken { name, .. } if name == "nodes"), "{one}");
+    let single = refused(&ETCD, &folder, None, &[]);
+    assert!(matches!(&single, StoreError::SettingNotTaken { name, .. } if name == "nodes"), "{single}");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn what_a_cluster_loses_is_the_data_of_one() {
     assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (3, 1));
 }
 
-fn led(folder: &Path) -> Client {
+fn connect_to_leader(folder: &Path) -> Client {
     let socket = socket_in(folder);
     loop {
         if let Ok(client) = Client::connect_own(&socket) {
@@ -166,10 +166,10 @@ fn a_url_of_several_members_is_of_their_leader() {
     if !is_here(&ETCD) {
         return;
     }
-    let (folder, other) = (new_folder(), new_folder());
+    let (folder, single_folder) = (new_folder(), new_folder());
     let store = opened(&ETCD, &folder, Some(Guarantee::Node), &[]);
-    let alone = opened(&ETCD, &other, None, &[]);
-    let (sockets, stranger) = (socket_in(folder.path()), socket_in(other.path()));
+    let single_store = opened(&ETCD, &single_folder, None, &[]);
+    let (sockets, stranger) = (socket_in(folder.path()), socket_in(single_folder.path()));
     let url = |paths: &[String]| {
         let url = format!("etcd+unix://{}", paths.join(","));
         Address::read(&url, EtcdServer::SCHEMES, EtcdServer::USER).unwrap()
@@ -188,27 +188,27 @@ fn a_url_of_several_members_is_of_their_leader() {
     let stranger = format!("{}/client:0", stranger.display());
     let mixed = refused(&[members[0].clone(), stranger.clone()]);
     assert!(mixed.contains("are not of one cluster") && mixed.contains(&stranger), "{mixed}");
-    let without: Vec<String> =
+    let without_leader: Vec<String> =
         members.iter().filter(|name| !name.ends_with(&leader.to_string())).cloned().collect();
-    assert!(refused(&without).contains("none leads: name all members"));
-    let gone = format!("{}/client:9", sockets.display());
-    let missing = refused(&[members[0].clone(), gone.clone()]);
-    assert!(missing.contains(&format!("connecting to etcd at {gone}")), "{missing}");
+    assert!(refused(&without_leader).contains("none leads: name all members"));
+    let missing_member = format!("{}/client:9", sockets.display());
+    let missing = refused(&[members[0].clone(), missing_member.clone()]);
+    assert!(missing.contains(&format!("connecting to etcd at {missing_member}")), "{missing}");
     let twice = refused(&[members[0].clone(), members[0].clone()]);
     assert!(twice.contains("are the same server"), "{twice}");
     // Without one of them nothing is measured, but what was made can be dropped.
-    client.begin_keys_with("storebench_x");
+    client.set_key_prefix("storebench_x");
     client.put(b"key", b"value").unwrap();
     drop(client);
     end_server_with(&format!("storebench{leader}"), folder.path());
-    drop(led(folder.path()));
+    drop(connect_to_leader(folder.path()));
     refused(&members);
     let drop_made = ETCD.server.unwrap().drop;
     drop_made(&format!("etcd+unix://{}", members.join(",")), "storebench_x").unwrap();
-    let mut left = led(folder.path());
-    left.begin_keys_with("storebench_x");
-    assert_eq!(left.count().unwrap(), 0);
-    drop(left);
-    alone.close().unwrap();
+    let mut new_client = connect_to_leader(folder.path());
+    new_client.set_key_prefix("storebench_x");
+    assert_eq!(new_client.count().unwrap(), 0);
+    drop(new_client);
+    single_store.close().unwrap();
     assert!(store.close().is_err(), "one did not end in order");
 }

@@ -85,7 +85,7 @@ pub struct Plan {
     memtable_bytes: u64,
     journal_bytes: Option<u64>,
     block_bytes: u32,
-    separated: bool,
+    separates_values: bool,
     workers: Option<usize>,
 }
 
@@ -104,7 +104,7 @@ impl Plan {
             memtable_bytes: given.parse("max_memtable_size", bytes)?.unwrap_or(memtable),
             journal_bytes: given.parse("max_journaling_size", bytes)?,
             block_bytes: given.parse("data_block_size", bytes)?.unwrap_or(DATA_BLOCK_BYTES),
-            separated: given.flag("kv_separation")?.unwrap_or(false),
+            separates_values: given.flag("kv_separation")?.unwrap_or(false),
             workers: given.parse("worker_threads", "a number")?,
         };
         let bounds = [
@@ -112,7 +112,7 @@ impl Plan {
             ("data_block_size", (1 << 10..=1 << 20).contains(&plan.block_bytes)),
             ("worker_threads", plan.workers.is_none_or(|workers| workers > 0)),
         ];
-        match bounds.into_iter().find(|(_, inside)| !inside) {
+        match bounds.into_iter().find(|(_, is_inside)| !is_inside) {
             None => Ok(plan),
             Some((name, _)) => {
                 Err(StoreError::BadSetting(format!("the setting {name} is out of its bounds")))
@@ -134,8 +134,8 @@ impl Plan {
         options: &OpenOptions<'_>,
     ) -> Result<(Database, Option<OptimisticTxDatabase>)> {
         let (database, optimistic) = if options.transactions {
-            let whole = opened!(self, OptimisticTxDatabase::builder(options.directory));
-            (whole.inner().clone(), Some(whole))
+            let owner = opened!(self, OptimisticTxDatabase::builder(options.directory));
+            (owner.inner().clone(), Some(owner))
         } else {
             (opened!(self, Database::builder(options.directory)), None)
         };
@@ -148,9 +148,9 @@ impl Plan {
     /// Opens or makes the keyspace of the records, and compares it with the plan.
     pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, FixedOptions)> {
         let existing = database.list_keyspace_names().iter().find_map(|name| FixedOptions::from_name(name));
-        let asked =
+        let wanted =
             FixedOptions { manual_persist: self.persist.is_none(), memtable_bytes: self.memtable_bytes };
-        let fixed = existing.unwrap_or(asked);
+        let fixed = existing.unwrap_or(wanted);
         let keyspace =
             database.keyspace(&fixed.to_name(), || self.create_options(fixed)).map_err(StoreError::engine)?;
         expect_taken("max_memtable_size", &self.memtable_bytes, &fixed.memtable_bytes)?;
@@ -161,12 +161,13 @@ impl Plan {
         let config = keyspace.tree.tree_config();
         expect_taken("compression", &self.codec, &codec_of(&config.data_block_compression_policy))?;
         expect_taken("data_block_size", &self.block_bytes, &block_bytes_of(&config.data_block_size_policy))?;
-        expect_taken("kv_separation", &self.separated, &keyspace.is_kv_separated())?;
+        expect_taken("kv_separation", &self.separates_values, &keyspace.is_kv_separated())?;
         Ok((keyspace, fixed))
     }
 
     fn create_options(&self, fixed: FixedOptions) -> KeyspaceCreateOptions {
-        let separation = self.separated.then(|| KvSeparationOptions::default().compression(self.codec));
+        let separation =
+            self.separates_values.then(|| KvSeparationOptions::default().compression(self.codec));
         KeyspaceCreateOptions::default()
             .manual_journal_persist(fixed.manual_persist)
             .max_memtable_size(fixed.memtable_bytes)

@@ -12,11 +12,11 @@ pub fn run(
     persist: Option<PersistMode>,
     work: &mut TransactionBody<'_>,
 ) -> Result<()> {
-    let begun = database.write_tx().map_err(StoreError::engine)?;
-    let mut open = OpenTransaction { transaction: begun.durability(persist), keyspace };
+    let transaction = database.write_tx().map_err(StoreError::engine)?;
+    let mut open_transaction = OpenTransaction { transaction: transaction.durability(persist), keyspace };
     // Where `work` fails, the transaction is dropped, and with it all that it has put.
-    work(&mut open)?;
-    let committed = open.transaction.commit().map_err(StoreError::engine)?;
+    work(&mut open_transaction)?;
+    let committed = open_transaction.transaction.commit().map_err(StoreError::engine)?;
     committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
 }
 

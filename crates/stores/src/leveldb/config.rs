@@ -68,17 +68,17 @@ impl Config {
     }
 
     pub fn settings(&self) -> Vec<Setting> {
-        fn given<T: Display>(name: &str, value: Option<T>) -> Setting {
+        fn setting<T: Display>(name: &str, value: Option<T>) -> Setting {
             value.map_or_else(|| Setting::as_shipped(name), |value| Setting::unverified(name, value))
         }
         vec![
             Setting::unverified("compression", if self.compression { "snappy" } else { "none" }),
-            given("write_buffer_size", self.write_buffer_size),
-            given("block_cache_size", self.block_cache_size),
-            given("block_size", self.block_size),
-            given("max_file_size", self.max_file_size),
-            given("max_open_files", self.max_open_files),
-            given("bloom_bits", self.bloom_bits),
+            setting("write_buffer_size", self.write_buffer_size),
+            setting("block_cache_size", self.block_cache_size),
+            setting("block_size", self.block_size),
+            setting("max_file_size", self.max_file_size),
+            setting("max_open_files", self.max_open_files),
+            setting("bloom_bits", self.bloom_bits),
         ]
     }
 }

@@ -18,25 +18,25 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// `tables` gives the property `leveldb.sstables`. Fails if a compaction is due and nothing happens for two minutes.
 pub fn wait_for_compactions(tables: impl Fn() -> Option<String>) -> Result<()> {
-    let mut before = String::new();
-    let mut alike = 0;
-    let mut changed = Instant::now();
+    let mut previous = String::new();
+    let mut equal_looks = 0;
+    let mut last_change = Instant::now();
     loop {
-        let Some(now) = tables() else {
+        let Some(listing) = tables() else {
             return Err(StoreError::Engine("LevelDB does not list its tables (leveldb.sstables)".into()));
         };
-        if now == before {
-            alike += 1;
+        if listing == previous {
+            equal_looks += 1;
         } else {
-            (alike, changed) = (0, Instant::now());
+            (equal_looks, last_change) = (0, Instant::now());
         }
-        if alike >= QUIET_LOOKS && !compaction_is_due(&now) {
+        if equal_looks >= QUIET_LOOKS && !compaction_is_due(&listing) {
             return Ok(());
         }
-        if changed.elapsed() > PATIENCE {
+        if last_change.elapsed() > PATIENCE {
             return Err(StoreError::Engine("LevelDB's compaction is due and does not happen".into()));
         }
-        before = now;
+        previous = listing;
         thread::sleep(PAUSE);
     }
 }
@@ -54,7 +54,7 @@ fn compaction_is_due(tables: &str) -> bool {
         }
     }
     let shares = std::iter::successors(Some(LEVEL_1_BYTES), |share| share.checked_mul(10));
-    files[0] >= LEVEL_0_FILES || bytes[1..LAST_LEVEL].iter().zip(shares).any(|(held, share)| *held > share)
+    files[0] >= LEVEL_0_FILES || bytes[1..LAST_LEVEL].iter().zip(shares).any(|(bytes, share)| *bytes > share)
 }
 
 #[cfg(test)]

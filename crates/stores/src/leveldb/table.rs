@@ -42,33 +42,33 @@ pub fn codec(folder: &Path) -> Result<Option<&'static str>> {
 /// `None` if the file is not a table.
 fn any_block_compressed(path: &Path) -> std::io::Result<Option<bool>> {
     let file = File::open(path)?;
-    let Some(footer_at) = file.metadata()?.len().checked_sub(FOOTER_BYTES) else { return Ok(None) };
-    let footer = read(&file, &BlockHandle { offset: footer_at, bytes: FOOTER_BYTES })?;
+    let Some(footer_offset) = file.metadata()?.len().checked_sub(FOOTER_BYTES) else { return Ok(None) };
+    let footer = read(&file, &BlockHandle { offset: footer_offset, bytes: FOOTER_BYTES })?;
     if !footer.ends_with(&MAGIC) {
         return Ok(None);
     }
     let mut rest = &footer[..];
-    let Some(index) = read_place(&mut rest).and_then(|_metaindex| read_place(&mut rest)) else {
+    let Some(index) = read_handle(&mut rest).and_then(|_metaindex| read_handle(&mut rest)) else {
         return Ok(None);
     };
-    if index.offset.checked_add(index.bytes).is_none_or(|end| end > footer_at) {
+    if index.offset.checked_add(index.bytes).is_none_or(|end| end > footer_offset) {
         return Ok(None);
     }
     if codec_of(&file, &index)? == SNAPPY {
         return Ok(Some(true));
     }
-    let Some(places) = data_blocks(&read(&file, &index)?) else { return Ok(None) };
-    for place in places {
-        if codec_of(&file, &place)? == SNAPPY {
+    let Some(blocks) = data_blocks(&read(&file, &index)?) else { return Ok(None) };
+    for block in blocks {
+        if codec_of(&file, &block)? == SNAPPY {
             return Ok(Some(true));
         }
     }
     Ok(Some(false))
 }
 
-fn read(file: &File, place: &BlockHandle) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(place.bytes).unwrap_or(usize::MAX)];
-    file.read_exact_at(&mut bytes, place.offset)?;
+fn read(file: &File, block: &BlockHandle) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(block.bytes).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut bytes, block.offset)?;
     Ok(bytes)
 }
 
@@ -84,19 +84,19 @@ fn data_blocks(index: &[u8]) -> Option<Vec<BlockHandle>> {
     let (rest, restarts) = index.split_last_chunk::<4>()?;
     let restarts = usize::try_from(u32::from_le_bytes(*restarts)).ok()?;
     let mut entries = &rest[..rest.len().checked_sub(restarts.checked_mul(4)?)?];
-    let mut places = Vec::new();
+    let mut blocks = Vec::new();
     while !entries.is_empty() {
         let _shared = number(&mut entries)?;
         let key = usize::try_from(number(&mut entries)?).ok()?;
         let value = usize::try_from(number(&mut entries)?).ok()?;
-        let (mut value, after) = entries.get(key..)?.split_at_checked(value)?;
-        places.push(read_place(&mut value)?);
-        entries = after;
+        let (mut value, remaining) = entries.get(key..)?.split_at_checked(value)?;
+        blocks.push(read_handle(&mut value)?);
+        entries = remaining;
     }
-    Some(places)
+    Some(blocks)
 }
 
-fn read_place(bytes: &mut &[u8]) -> Option<BlockHandle> {
+fn read_handle(bytes: &mut &[u8]) -> Option<BlockHandle> {
     Some(BlockHandle { offset: number(bytes)?, bytes: number(bytes)? })
 }
 

@@ -24,8 +24,8 @@ fn the_codec_is_read_from_the_tables_once_there_are_any() {
         assert_eq!(setting(&*store, "compression"), codec);
     }
     let fresh = new_folder();
-    let told = opened(&LEVELDB, &fresh, None, &[]).settings().unwrap();
-    assert!(told.iter().all(|setting| setting.name != "codec of table blocks"), "there is no table yet");
+    let settings = opened(&LEVELDB, &fresh, None, &[]).settings().unwrap();
+    assert!(settings.iter().all(|setting| setting.name != "codec of table blocks"), "there is no table yet");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
         compression: true,
         ..storebench_core::store::OpenOptions::new(folder.path())
     };
-    let mut held = |cache_bytes| {
+    let mut measure_memory = |cache_bytes| {
         options.cache_bytes = cache_bytes;
         let store = (LEVELDB.open.unwrap())(&options).unwrap();
         let mut session = store.session().unwrap();
@@ -68,8 +68,8 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
         let usage = statistics.iter().find(|setting| setting.name == "approximate-memory-usage").unwrap();
         usage.value.parse::<u64>().unwrap()
     };
-    let as_shipped = held(None);
-    let bounded = held(Some(TOTAL));
+    let as_shipped = measure_memory(None);
+    let bounded = measure_memory(Some(TOTAL));
     assert!(as_shipped > 2 * TOTAL, "{as_shipped} bytes held as shipped");
     assert!(bounded <= TOTAL, "{bounded} bytes held, of {TOTAL} that may be");
 }

@@ -17,13 +17,13 @@ use crate::support::replace_by_copy;
 /// another thread may hold during the fork, where the child then waits for ever.
 pub fn make_quiet() {
     const WARNINGS: c_int = 2;
-    const AS_IT_IS: c_int = -1;
+    const UNCHANGED: c_int = -1;
     unsafe extern "C" {
         // Its logger takes a `va_list`, for which Rust has no name.
         fn mdbx_setup_debug(level: c_int, flags: c_int, logger: *const c_void) -> c_int;
     }
     // SAFETY: the flags and the logger stay as they are, which -1 stands for.
-    unsafe { mdbx_setup_debug(WARNINGS, AS_IT_IS, ptr::without_provenance(usize::MAX)) };
+    unsafe { mdbx_setup_debug(WARNINGS, UNCHANGED, ptr::without_provenance(usize::MAX)) };
 }
 
 const FILE: &str = "mdbx.dat";
@@ -80,15 +80,15 @@ impl Environment<Mdbx> {
             check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDBX_CP_COMPACT))
+        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDBX_CP_COMPACT))
     }
 
     /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
-        let to = folder.join(FILE);
-        let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        let target = folder.join(FILE);
+        let target = CString::new(target.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
         // SAFETY: the environment is open; the path ends in a zero byte.
-        check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), to.as_ptr(), flags) })
+        check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), target.as_ptr(), flags) })
     }
 
     pub fn flags(&self) -> Result<c_uint> {

@@ -79,14 +79,14 @@ impl Environment<Lmdb> {
             check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
             PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
         };
-        replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDB_CP_COMPACT))
+        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDB_CP_COMPACT))
     }
 
     /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
-        let to = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        let target = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
         // SAFETY: the environment is open; the path ends in a zero byte.
-        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), flags) })
+        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), target.as_ptr(), flags) })
     }
 }
 

@@ -111,18 +111,18 @@ impl<L: Library> Environment<L> {
     /// Runs `work` in a write transaction, which commits unless `work` fails. Waits for other writers.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer<'_, L>) -> Result<T>) -> Result<T> {
         let mut writer = Writer { raw: self.begin(0)?, database: self.database, environment: PhantomData };
-        let done = work(&mut writer)?;
+        let value = work(&mut writer)?;
         writer.commit()?;
-        Ok(done)
+        Ok(value)
     }
 
     #[cfg(feature = "libmdbx")]
-    pub fn with_reader<T>(&self, look: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
+    pub fn with_reader<T>(&self, read: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
         let raw = self.begin(L::READ_ONLY)?;
-        let seen = look(raw.as_ptr(), self.database);
+        let value = read(raw.as_ptr(), self.database);
         // SAFETY: it has begun, and nothing else knows it.
         unsafe { L::abort(raw.as_ptr()) };
-        Ok(seen)
+        Ok(value)
     }
 
     pub fn reader(&self) -> Result<Reader<'_, L>> {
@@ -313,7 +313,7 @@ pub fn check<L: Library>(code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error_of::<L>(code)) }
 }
 
-fn error_of<L: Library>(code: c_int) -> StoreError {
+fn error_from_code<L: Library>(code: c_int) -> StoreError {
     if code == L::NOT_FOUND {
         StoreError::Missing
     } else if code == L::KEY_EXISTS {

@@ -18,26 +18,26 @@ use storebench_core::store::{Result, StoreError};
 pub use self::login::Login;
 use super::wire::{self, ColumnKind};
 use crate::support::server::socket::Socket;
-use crate::support::server::{MOST_ANSWER, error_text, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
-const PIECE: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 /// Bytes under way before answers are awaited: neither side may wait for the other to read.
 const WINDOW_BYTES: usize = 256 << 10;
 /// Longer packets go in several parts.
-const MOST_IN_PART: usize = 0xff_ffff;
+const MAX_PART_BYTES: usize = 0xff_ffff;
 
 pub struct Client {
     stream: Socket,
-    out: Vec<u8>,
+    output: Vec<u8>,
     input: Vec<u8>,
     /// The bytes of `input` that were processed.
-    seen: usize,
-    piece: Box<[u8]>,
+    consumed: usize,
+    read_buffer: Box<[u8]>,
     /// The next packet's sequence number.
-    number: u8,
+    sequence: u8,
     version: String,
     /// The place of the value shown last.
-    shown: Range<usize>,
+    shown_range: Range<usize>,
 }
 
 pub struct Statement {
@@ -65,11 +65,11 @@ impl Client {
         self.append(statement, values.len(), values.iter().copied())?;
         self.send()?;
         let Answer::Rows(_) = self.answer()? else { return Ok(None) };
-        self.pass_by(statement.columns.len() + 1)?;
+        self.skip_packets(statement.columns.len() + 1)?;
         let mut found = None;
         loop {
             let row = self.packet()?;
-            if self.ends(&row)? {
+            if self.is_end_of_rows(&row)? {
                 return Ok(found);
             }
             let mut bytes: &[u8] = &[];
@@ -83,30 +83,30 @@ impl Client {
         }
     }
 
-    /// Runs statements without waiting for each answer: `next` appends one of them, until it has no more. Gives the number of
+    /// Runs statements without waiting for each answer: `append_next` appends one of them, until it has no more. Gives the number of
     /// changed rows, or the server's first error when all answers are in.
-    fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
-        let (mut changed, mut under_way, mut failed) = (0, 0, None);
+    fn run_all(&mut self, mut append_next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
+        let (mut changed, mut unanswered, mut first_error) = (0, 0, None);
         loop {
-            let more = match next(self) {
+            let more = match append_next(self) {
                 Ok(more) => more,
                 Err(error) => {
-                    failed = failed.or(Some(error));
+                    first_error = first_error.or(Some(error));
                     false
                 }
             };
-            under_way += u64::from(more);
-            if !more || self.out.len() >= WINDOW_BYTES {
+            unanswered += u64::from(more);
+            if !more || self.output.len() >= WINDOW_BYTES {
                 self.send()?;
-                for _ in 0..std::mem::take(&mut under_way) {
+                for _ in 0..std::mem::take(&mut unanswered) {
                     match self.answers(&[], |_| Ok(())) {
                         Ok(rows) => changed += rows,
                         Err(error @ StoreError::Io { .. }) => return Err(error),
-                        Err(error) => failed = failed.or(Some(error)),
+                        Err(error) => first_error = first_error.or(Some(error)),
                     }
                 }
             }
-            if let Some(error) = failed {
+            if let Some(error) = first_error {
                 return Err(error);
             }
             if !more {
@@ -115,42 +115,42 @@ impl Client {
         }
     }
 
-    /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `make` receives what
-    /// appends to the file.
-    pub fn load(&mut self, sql: &str, make: &mut FileWriter<'_>) -> Result<(u64, u16)> {
-        self.command(|out| {
-            out.push(Command::COM_QUERY as u8);
-            out.extend_from_slice(sql.as_bytes());
+    /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `write_file` receives
+    /// what appends to the file.
+    pub fn load(&mut self, sql: &str, write_file: &mut FileWriter<'_>) -> Result<(u64, u16)> {
+        self.command(|output| {
+            output.push(Command::COM_QUERY as u8);
+            output.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
-        let told = self.packet()?;
-        match self.input[told.clone()].first() {
+        let request = self.packet()?;
+        match self.input[request.clone()].first() {
             Some(&0xfb) => {}
-            Some(&0xff) => return Err(error_of(&self.input[told])),
+            Some(&0xff) => return Err(error_from_packet(&self.input[request])),
             _ => return Err(StoreError::Engine("the server did not ask for the file".into())),
         }
-        let mut file = Vec::with_capacity(2 * PIECE);
-        let made = make(&mut |append| {
+        let mut file = Vec::with_capacity(2 * BUFFER_BYTES);
+        let written = write_file(&mut |append| {
             append(&mut file);
-            if file.len() >= PIECE { self.hand_over(&mut file) } else { Ok(()) }
+            if file.len() >= BUFFER_BYTES { self.send_data(&mut file) } else { Ok(()) }
         });
-        self.hand_over(&mut file)?;
+        self.send_data(&mut file)?;
         // An empty packet ends it.
         self.frame(|_| ());
         self.send()?;
         let answer = self.answer();
-        made?;
+        written?;
         match answer? {
             Answer::Done { changed, warnings, .. } => Ok((changed, warnings)),
             Answer::Rows(_) => Err(StoreError::Engine("the server answered a load with rows".into())),
         }
     }
 
-    fn hand_over(&mut self, file: &mut Vec<u8>) -> Result<()> {
+    fn send_data(&mut self, file: &mut Vec<u8>) -> Result<()> {
         if file.is_empty() {
             return Ok(());
         }
-        self.frame(|out| out.extend_from_slice(file));
+        self.frame(|output| output.extend_from_slice(file));
         file.clear();
         self.send()
     }
@@ -162,51 +162,51 @@ impl Client {
         count: usize,
         values: impl Iterator<Item = SqlValue<'v>> + Clone,
     ) -> Result<()> {
-        let wanted = statement.parameters;
-        if count != wanted {
-            return Err(StoreError::Engine(format!("{count} values for {wanted} parameters")));
+        let parameter_count = statement.parameters;
+        if count != parameter_count {
+            return Err(StoreError::Engine(format!("{count} values for {parameter_count} parameters")));
         }
-        self.command(|out| wire::write_execution(statement.id, wanted, values, out));
+        self.command(|output| wire::write_execution(statement.id, parameter_count, values, output));
         Ok(())
     }
 
     fn command(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        self.number = 0;
+        self.sequence = 0;
         self.frame(write);
     }
 
     /// Appends a packet, with its length and number first.
     fn frame(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.out.len();
-        self.out.extend_from_slice(&[0; 4]);
-        write(&mut self.out);
-        let mut part = start;
+        let start = self.output.len();
+        self.output.extend_from_slice(&[0; 4]);
+        write(&mut self.output);
+        let mut part_start = start;
         loop {
-            let rest = self.out.len() - part - 4;
-            let length = rest.min(MOST_IN_PART);
-            self.out[part..part + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
-            self.out[part + 3] = self.number;
-            self.number = self.number.wrapping_add(1);
-            if length < MOST_IN_PART {
+            let remaining = self.output.len() - part_start - 4;
+            let length = remaining.min(MAX_PART_BYTES);
+            self.output[part_start..part_start + 3].copy_from_slice(&(length as u32).to_le_bytes()[..3]);
+            self.output[part_start + 3] = self.sequence;
+            self.sequence = self.sequence.wrapping_add(1);
+            if length < MAX_PART_BYTES {
                 return;
             }
-            part += 4 + length;
+            part_start += 4 + length;
             // The bytes that follow move; only a command that is longer than 16 MiB pays for it.
-            self.out.splice(part..part, [0; 4]);
+            self.output.splice(part_start..part_start, [0; 4]);
         }
     }
 
     fn send(&mut self) -> Result<()> {
         // All that came before has been looked at.
         self.input.clear();
-        self.seen = 0;
-        let sent = self.stream.write_all(&self.out);
-        self.out.clear();
+        self.consumed = 0;
+        let sent = self.stream.write_all(&self.output);
+        self.output.clear();
         sent.map_err(|error| self.stream.lost_error(error))
     }
 
-    /// Reads the answers to one command and shows each row to `see`; gives the number of rows shown or changed.
-    fn answers(&mut self, columns: &[ColumnKind], mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+    /// Reads the answers to one command and shows each row to `visit`; gives the number of rows shown or changed.
+    fn answers(&mut self, columns: &[ColumnKind], mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut count = 0;
         loop {
             match self.answer()? {
@@ -216,23 +216,23 @@ impl Client {
                         return Ok(count);
                     }
                 }
-                Answer::Rows(described) => {
-                    debug_assert!(columns.is_empty() || columns.len() as u64 == described);
-                    let described = usize::try_from(described).map_err(StoreError::engine)?;
-                    self.pass_by(described.saturating_add(1))?;
-                    let mut odd = Ok(());
+                Answer::Rows(column_count) => {
+                    debug_assert!(columns.is_empty() || columns.len() as u64 == column_count);
+                    let column_count = usize::try_from(column_count).map_err(StoreError::engine)?;
+                    self.skip_packets(column_count.saturating_add(1))?;
+                    let mut visited = Ok(());
                     let more = loop {
-                        self.forget_some();
+                        self.drop_consumed();
                         let row = self.packet()?;
-                        if self.ends(&row)? {
-                            break more_follow(&parse_ok::<OldEofPacket>(&self.input[row])?);
+                        if self.is_end_of_rows(&row)? {
+                            break has_more_results(&parse_ok::<OldEofPacket>(&self.input[row])?);
                         }
                         count += 1;
-                        if odd.is_ok() {
-                            odd = see(&self.input[row]);
+                        if visited.is_ok() {
+                            visited = visit(&self.input[row]);
                         }
                     };
-                    odd?;
+                    visited?;
                     if !more {
                         return Ok(count);
                     }
@@ -242,67 +242,67 @@ impl Client {
     }
 
     fn answer(&mut self) -> Result<Answer> {
-        let told = self.packet()?;
-        let told = &self.input[told];
-        match told.first() {
+        let reply = self.packet()?;
+        let reply = &self.input[reply];
+        match reply.first() {
             Some(0) => {
-                let done = parse_ok::<CommonOkPacket>(told)?;
-                let (changed, warnings, more) = (done.affected_rows(), done.warnings(), more_follow(&done));
-                Ok(Answer::Done { changed, warnings, more })
+                let summary = parse_ok::<CommonOkPacket>(reply)?;
+                let (changed, warnings) = (summary.affected_rows(), summary.warnings());
+                Ok(Answer::Done { changed, warnings, more: has_more_results(&summary) })
             }
-            Some(0xff) => Err(error_of(told)),
+            Some(0xff) => Err(error_from_packet(reply)),
             // It asks for a file that nobody offered.
             Some(0xfb) | None => Err(unreadable()),
-            Some(_) => ParseBuf(told).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(unreadable),
+            Some(_) => ParseBuf(reply).checked_eat_lenenc_int().map(Answer::Rows).ok_or_else(unreadable),
         }
     }
 
     /// Whether a packet ends the rows.
-    fn ends(&self, row: &Range<usize>) -> Result<bool> {
-        let told = &self.input[row.clone()];
-        match told.first() {
-            Some(0xff) => Err(error_of(told)),
-            first => Ok(first == Some(&0xfe) && told.len() < 9),
+    fn is_end_of_rows(&self, row: &Range<usize>) -> Result<bool> {
+        let packet = &self.input[row.clone()];
+        match packet.first() {
+            Some(0xff) => Err(error_from_packet(packet)),
+            first => Ok(first == Some(&0xfe) && packet.len() < 9),
         }
     }
 
     /// Skips packets.
-    fn pass_by(&mut self, count: usize) -> Result<()> {
+    fn skip_packets(&mut self, count: usize) -> Result<()> {
         (0..count).try_for_each(|_| {
-            self.forget_some();
+            self.drop_consumed();
             self.packet().map(drop)
         })
     }
 
     /// Drops processed input once it is large.
-    fn forget_some(&mut self) {
-        if self.seen >= 4 * PIECE {
-            self.input.drain(..self.seen);
-            self.seen = 0;
+    fn drop_consumed(&mut self) {
+        if self.consumed >= 4 * BUFFER_BYTES {
+            self.input.drain(..self.consumed);
+            self.consumed = 0;
         }
     }
 
     fn packet(&mut self) -> Result<Range<usize>> {
-        let start = self.seen + 4;
+        let start = self.consumed + 4;
         let mut end = start;
         loop {
             // The header of this part ends the one before it.
             let header = end - if end == start { 4 } else { 0 };
             self.await_bytes(header + 4)?;
-            let [low, middle, high, number] =
-                [0, 1, 2, 3].map(|at| self.input.get(header + at).copied().unwrap_or_default());
-            self.number = number.wrapping_add(1);
+            let [low, middle, high, sequence] =
+                [0, 1, 2, 3].map(|offset| self.input.get(header + offset).copied().unwrap_or_default());
+            self.sequence = sequence.wrapping_add(1);
             let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
             if header != start - 4 {
                 self.input.drain(header..header + 4);
             }
-            if end - start > MOST_ANSWER {
+            if end - start > MAX_ANSWER_BYTES {
                 return Err(unreadable());
             }
             self.await_bytes(end + length)?;
             end += length;
-            if length < MOST_IN_PART {
-                self.seen = end;
+            if length < MAX_PART_BYTES {
+                self.consumed = end;
                 return Ok(start..end);
             }
         }
@@ -310,7 +310,7 @@ impl Client {
 
     fn await_bytes(&mut self, count: usize) -> Result<()> {
         while self.input.len() < count {
-            let read = match self.stream.read(&mut self.piece) {
+            let read = match self.stream.read(&mut self.read_buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read.map_err(|error| self.stream.lost_error(error))?,
             };
@@ -318,7 +318,7 @@ impl Client {
                 let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
                 return Err(self.stream.lost_error(ended));
             }
-            self.input.extend_from_slice(&self.piece[..read]);
+            self.input.extend_from_slice(&self.read_buffer[..read]);
         }
         Ok(())
     }
@@ -326,33 +326,33 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.out.clear();
-        self.command(|out| out.push(Command::COM_QUIT as u8));
+        self.output.clear();
+        self.command(|output| output.push(Command::COM_QUIT as u8));
         let _ = self.send();
     }
 }
 
-fn parse_ok<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
-    let read: OkPacketDeserializer<'_, K> =
-        ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost_error)?;
-    Ok(read.into_inner())
+fn parse_ok<K: OkPacketKind>(packet: &[u8]) -> Result<OkPacket<'_>> {
+    let parsed: OkPacketDeserializer<'_, K> =
+        ParseBuf(packet).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost_error)?;
+    Ok(parsed.into_inner())
 }
 
-fn more_follow(done: &OkPacket<'_>) -> bool {
-    done.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
+fn has_more_results(packet: &OkPacket<'_>) -> bool {
+    packet.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
 }
 
 fn lost_error(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to the server".into(), source: error }
 }
 
-fn error_of(told: &[u8]) -> StoreError {
+fn error_from_packet(packet: &[u8]) -> StoreError {
     // A state comes first, but not before the session has begun.
-    let form = match told.get(3) {
+    let capabilities = match packet.get(3) {
         Some(b'#') => CapabilityFlags::CLIENT_PROTOCOL_41,
         _ => CapabilityFlags::empty(),
     };
-    let Ok(ErrPacket::Error(error)) = ParseBuf(told).parse(form) else {
+    let Ok(ErrPacket::Error(error)) = ParseBuf(packet).parse(capabilities) else {
         return StoreError::Engine("the server sent an error that can't be read".into());
     };
     let (code, message) = (error.error_code(), error_text(&error.message_str()));
@@ -378,29 +378,29 @@ mod tests {
     use super::*;
 
     fn pair() -> (Client, UnixStream) {
-        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (client_end, server_end) = UnixStream::pair().unwrap();
         let client = Client {
-            stream: ours.into(),
-            out: Vec::new(),
+            stream: client_end.into(),
+            output: Vec::new(),
             input: Vec::new(),
-            seen: 0,
-            piece: vec![0; PIECE].into_boxed_slice(),
-            number: 0,
+            consumed: 0,
+            read_buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            sequence: 0,
             version: String::new(),
-            shown: 0..0,
+            shown_range: 0..0,
         };
-        (client, theirs)
+        (client, server_end)
     }
 
     #[test]
     fn packets_of_any_length_come_back_as_they_were_sent() {
-        for length in [0, 1, MOST_IN_PART - 1, MOST_IN_PART, MOST_IN_PART + 1, 2 * MOST_IN_PART] {
-            let (mut client, mut theirs) = pair();
-            let payload: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            client.command(|out| out.extend_from_slice(&payload));
-            client.frame(|out| out.push(9));
-            let sent = std::mem::take(&mut client.out);
-            let writer = std::thread::spawn(move || theirs.write_all(&sent));
+        for length in [0, 1, MAX_PART_BYTES - 1, MAX_PART_BYTES, MAX_PART_BYTES + 1, 2 * MAX_PART_BYTES] {
+            let (mut client, mut server_end) = pair();
+            let payload: Vec<u8> = (0..length).map(|index| (index % 251) as u8).collect();
+            client.command(|output| output.extend_from_slice(&payload));
+            client.frame(|output| output.push(9));
+            let sent = std::mem::take(&mut client.output);
+            let writer = std::thread::spawn(move || server_end.write_all(&sent));
             let first = client.packet().unwrap();
             assert!(client.input[first] == payload[..], "{length}");
             let second = client.packet().unwrap();
@@ -411,13 +411,14 @@ mod tests {
 
     #[test]
     fn errors_are_told_in_the_terms_of_a_store() {
-        let told =
-            |code: u16, text: &str| error_of(&[&[0xff], &code.to_le_bytes()[..], text.as_bytes()].concat());
-        assert!(matches!(told(1213, "#40001Deadlock found"), StoreError::Conflict(_)));
-        assert!(matches!(told(1062, "#23000Duplicate entry"), StoreError::Exists));
-        assert!(matches!(told(1114, "#HY000The table is full"), StoreError::Io { .. }));
-        assert!(matches!(told(1105, "#HY000[x]: No space left on device"), StoreError::Io { .. }));
-        assert_eq!(told(1040, "Too many connections").to_string(), "Too many connections (error 1040)");
-        assert_eq!(told(1045, "#28000Access denied").to_string(), "Access denied (error 1045)");
+        let error = |code: u16, text: &str| {
+            error_from_packet(&[&[0xff], &code.to_le_bytes()[..], text.as_bytes()].concat())
+        };
+        assert!(matches!(error(1213, "#40001Deadlock found"), StoreError::Conflict(_)));
+        assert!(matches!(error(1062, "#23000Duplicate entry"), StoreError::Exists));
+        assert!(matches!(error(1114, "#HY000The table is full"), StoreError::Io { .. }));
+        assert!(matches!(error(1105, "#HY000[x]: No space left on device"), StoreError::Io { .. }));
+        assert_eq!(error(1040, "Too many connections").to_string(), "Too many connections (error 1040)");
+        assert_eq!(error(1045, "#28000Access denied").to_string(), "Access denied (error 1045)");
     }
 }

@@ -177,10 +177,10 @@ pub const SETTINGS: &[SettingDef] = &[
 ];
 
 /// The settings that a session can set, and the settings that name its server.
-const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
+const SESSION_SETTINGS: [&str; 3] = [URL, ENGINE, ISOLATION];
 
 /// Variables that are read, too, as they decide the guarantee of a running server.
-const TOLD_TOO: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
+const GUARANTEE_VARIABLES: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
 const MEMORY_TABLES: u64 = 2;
@@ -202,18 +202,19 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         let isolation = |name: &str, options: &OpenOptions<'_>| {
             Some(preset(name, "", options)?).filter(|_| name == ISOLATION)
         };
-        return Plan::new((options, &given), SETTINGS, Some(&OF_SESSION), user_value, isolation);
+        return Plan::new((options, &given), SETTINGS, Some(&SESSION_SETTINGS), user_value, isolation);
     }
-    let other = if engine == INNODB { ROCKSDB } else { INNODB };
-    if let Some(name) = options.settings.keys().find(|name| name.starts_with(other)) {
-        let message = format!("the setting {name} does nothing with engine={engine}: set engine={other}");
+    let other_engine = if engine == INNODB { ROCKSDB } else { INNODB };
+    if let Some(name) = options.settings.keys().find(|name| name.starts_with(other_engine)) {
+        let message =
+            format!("the setting {name} does nothing with engine={engine}: set engine={other_engine}");
         return Err(StoreError::BadSetting(message));
     }
     let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
     let mut plan = Plan::new((options, &given), SETTINGS, None, user_value, preset)?;
     if engine == ROCKSDB {
-        plan.more.push(format!("--rocksdb-default-cf-options={}", families(options)));
-        plan.more.extend(sorting(&plan));
+        plan.extra_arguments.push(format!("--rocksdb-default-cf-options={}", family_options(options)));
+        plan.extra_arguments.extend(sort_arguments(&plan));
     }
     Ok(plan)
 }
@@ -238,25 +239,28 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
 
 /// The folder of the server's messages and scripts, next to a folder of programs that the user names: programs of an archive do
 /// not know where it was unpacked.
-pub fn base(plan: &Plan) -> Option<String> {
+pub fn base_folder(plan: &Plan) -> Option<String> {
     let base = Path::new(plan.programs.as_deref()?).parent()?;
     let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
-    let is_whole = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
-    is_whole.then(|| format!("--basedir={}", base.display()))
+    let is_complete = ["share", "share/mysql", "share/mariadb"].into_iter().any(has_messages);
+    is_complete.then(|| format!("--basedir={}", base.display()))
 }
 
 /// The memory in which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. With a set block cache, at
 /// most half of that, in pieces of an eighth.
-fn sorting(plan: &Plan) -> Vec<String> {
+fn sort_arguments(plan: &Plan) -> Vec<String> {
     let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
     cache.map_or_else(Vec::new, |cache| {
-        let (piece, all) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
-        vec![format!("--rocksdb-merge-buf-size={piece}"), format!("--rocksdb-merge-combine-read-size={all}")]
+        let (piece, total) = ((cache / 8).max(MIB), (cache / 2).max(4 * MIB));
+        vec![
+            format!("--rocksdb-merge-buf-size={piece}"),
+            format!("--rocksdb-merge-combine-read-size={total}"),
+        ]
     })
 }
 
 /// Keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve none ignore it.
-pub fn addresses(plan: &Plan) -> String {
+pub fn address_limit(plan: &Plan) -> String {
     let pool = plan.parsed("innodb_buffer_pool_size");
     format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
 }
@@ -265,11 +269,11 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
     // It loads before it is named.
     let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
     let mut arguments: Vec<String> =
-        base(plan).into_iter().chain(plugin).chain(plan.more.iter().cloned()).collect();
+        base_folder(plan).into_iter().chain(plugin).chain(plan.extra_arguments.iter().cloned()).collect();
     arguments.extend(plan.value(ENGINE).map(|engine| format!("--default-storage-engine={engine}")));
     let others = plan.values.iter().filter(|(name, _)| *name != ENGINE);
     arguments.extend(others.filter_map(|(name, _)| option(plan, name)));
-    arguments.push(addresses(plan));
+    arguments.push(address_limit(plan));
     arguments
 }
 
@@ -318,8 +322,8 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
         RECOVERY => options.guarantee.map(|_| "2".into()),
         // The server's cache serves all sessions. InnoDB has the server's own tables under either engine.
         "innodb_buffer_pool_size" => options.cache_bytes.map(|bytes| {
-            let own = if engine == INNODB { bytes } else { 0 };
-            (own / MIB * MIB).max(8 * MIB).to_string()
+            let pool_bytes = if engine == INNODB { bytes } else { 0 };
+            (pool_bytes / MIB * MIB).max(8 * MIB).to_string()
         }),
         "rocksdb_block_cache_size" => {
             options.cache_bytes.map(|bytes| (bytes - bytes / 2).max(MIB).to_string())
@@ -330,7 +334,7 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
 
 /// MyRocks's column family options: the codec, and half of the cache for memory tables. Flushed ones are not kept longer; as
 /// shipped they may be.
-fn families(options: &OpenOptions<'_>) -> String {
+fn family_options(options: &OpenOptions<'_>) -> String {
     let codec = if options.compression { "kSnappyCompression" } else { "kNoCompression" };
     let tables = options.cache_bytes.map(|bytes| (bytes / 2 / MEMORY_TABLES).max(64 << 10));
     let tables =
@@ -349,55 +353,58 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     })?;
     client.forget(query)?;
     let engine = sql::text(client, "SELECT LOWER(@@default_storage_engine)")?;
-    let told = |name: &str| found.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let value_of =
+        |name: &str| found.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.clone());
     let is_of_engine = |name: &str| !name.starts_with("rocksdb_") || engine == ROCKSDB;
-    let names = SETTINGS.iter().map(|def| def.name).chain(TOLD_TOO).filter(|name| is_of_engine(name));
+    let names = SETTINGS.iter().map(|def| def.name).chain(GUARANTEE_VARIABLES);
+    let names = names.filter(|name| is_of_engine(name));
     let settings = names.filter_map(|name| {
         let value = match name {
             ENGINE => Some(engine.clone()),
-            ISOLATION => told(name).or_else(|| told(OLDER_ISOLATION)),
-            _ => told(name),
+            ISOLATION => value_of(name).or_else(|| value_of(OLDER_ISOLATION)),
+            _ => value_of(name),
         };
         value.map(|value| Setting::read_back(name, value))
     });
     Ok(settings.collect())
 }
 
-pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
+pub fn read_family_options(client: &mut Client) -> Result<Vec<Setting>> {
     let option = |name: &str| {
         format!(
             "SELECT value FROM information_schema.rocksdb_cf_options WHERE cf_name = 'default' AND option_type = '{name}'"
         )
     };
-    let mut read =
+    let mut read_option =
         |name: &str| Ok(Setting::read_back(name.to_lowercase(), sql::text(client, &option(name))?));
-    Ok(vec![read("COMPRESSION_TYPE")?, read("WRITE_BUFFER_SIZE")?])
+    Ok(vec![read_option("COMPRESSION_TYPE")?, read_option("WRITE_BUFFER_SIZE")?])
 }
 
 pub fn tier(settings: &[Setting]) -> Guarantee {
-    let value =
-        |name: &str| settings.iter().find(|setting| setting.name == name).map(|own| own.value.as_str());
-    let is = |name: &str, wanted: &str| value(name) == Some(wanted);
+    let value = |name: &str| {
+        settings.iter().find(|setting| setting.name == name).map(|setting| setting.value.as_str())
+    };
+    let has_value = |name: &str, wanted: &str| value(name) == Some(wanted);
     // A transaction that the binary log does not have is undone when the server starts again.
-    let binary_log_is_safe = !is("log_bin", "ON") || is("sync_binlog", "1");
-    let of_log = |name: &str| match value(name) {
+    let binary_log_is_safe = !has_value("log_bin", "ON") || has_value("sync_binlog", "1");
+    let log_guarantee = |name: &str| match value(name) {
         Some("1" | "3") => Guarantee::Power,
         Some("2") => Guarantee::Process,
         _ => Guarantee::None,
     };
-    let (own, keeps_pages) = match is(ENGINE, ROCKSDB) {
-        true if is("rocksdb_write_disable_wal", "ON") => (Guarantee::None, true),
-        true if is(ROCKSDB_LOG, "2") && !is(LATE, "OFF") => (Guarantee::None, true),
-        true => (of_log(ROCKSDB_LOG), true),
+    let (engine_guarantee, keeps_pages) = match has_value(ENGINE, ROCKSDB) {
+        true if has_value("rocksdb_write_disable_wal", "ON") => (Guarantee::None, true),
+        true if has_value(ROCKSDB_LOG, "2") && !has_value(LATE, "OFF") => (Guarantee::None, true),
+        true => (log_guarantee(ROCKSDB_LOG), true),
         false => {
-            let synced = !value("innodb_flush_method")
+            let is_synced = !value("innodb_flush_method")
                 .is_some_and(|method| ["nosync", "littlesync", "O_DIRECT_NO_FSYNC"].contains(&method));
-            (of_log(INNODB_LOG), is("innodb_doublewrite", "ON") && synced)
+            (log_guarantee(INNODB_LOG), has_value("innodb_doublewrite", "ON") && is_synced)
         }
     };
     match keeps_pages && binary_log_is_safe {
-        true => own,
-        false => own.min(Guarantee::Process),
+        true => engine_guarantee,
+        false => engine_guarantee.min(Guarantee::Process),
     }
 }
 
@@ -414,7 +421,7 @@ mod tests {
 
     #[test]
     fn the_tier_follows_from_the_engine_s_log_and_pages() {
-        let of = |pairs: &[(&str, &str)]| {
+        let tier_and_loss = |pairs: &[(&str, &str)]| {
             let settings = settings(pairs);
             let tier = tier(&settings);
             let danger = MARIADB.offer(tier).unwrap().danger(&settings).unwrap();
@@ -423,7 +430,8 @@ mod tests {
             (tier, danger.power_cut)
         };
         let innodb = |log, double| {
-            of(&[(ENGINE, INNODB), (INNODB_LOG, log), ("innodb_doublewrite", double), (ROCKSDB_LOG, "0")])
+            let pages = ("innodb_doublewrite", double);
+            tier_and_loss(&[(ENGINE, INNODB), (INNODB_LOG, log), pages, (ROCKSDB_LOG, "0")])
         };
         assert_eq!(innodb("1", "ON"), (Guarantee::Power, Loss::Nothing));
         assert_eq!(innodb("2", "ON"), (Guarantee::Process, Loss::Newest));
@@ -432,7 +440,8 @@ mod tests {
         assert_eq!(innodb("0", "ON"), (Guarantee::None, Loss::Newest));
         assert_eq!(innodb("0", "OFF"), (Guarantee::None, Loss::Whole));
         let rocksdb_with = |log, mode, late| {
-            of(&[(ENGINE, ROCKSDB), (ROCKSDB_LOG, log), (RECOVERY, mode), (LATE, late), (INNODB_LOG, "0")])
+            let logs = [(ROCKSDB_LOG, log), (INNODB_LOG, "0")];
+            tier_and_loss(&[(ENGINE, ROCKSDB), logs[0], (RECOVERY, mode), (LATE, late), logs[1]])
         };
         let rocksdb = |log, mode| rocksdb_with(log, mode, "OFF");
         assert_eq!(rocksdb("1", "2"), (Guarantee::Power, Loss::Nothing));
@@ -445,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_binary_log_that_is_not_synced_takes_power_away() {
-        let with = |log_bin, sync| {
+        let tier_with = |log_bin, sync| {
             tier(&settings(&[
                 (ENGINE, INNODB),
                 (INNODB_LOG, "1"),
@@ -454,9 +463,9 @@ mod tests {
                 ("sync_binlog", sync),
             ]))
         };
-        assert_eq!(with("OFF", "0"), Guarantee::Power);
-        assert_eq!(with("ON", "1"), Guarantee::Power);
-        assert_eq!(with("ON", "0"), Guarantee::Process);
+        assert_eq!(tier_with("OFF", "0"), Guarantee::Power);
+        assert_eq!(tier_with("ON", "1"), Guarantee::Power);
+        assert_eq!(tier_with("ON", "0"), Guarantee::Process);
     }
 
     fn planned(tier: Option<Guarantee>, cache_bytes: Option<u64>, pairs: &[(&str, &str)]) -> Result<Plan> {

@@ -64,8 +64,8 @@ impl Server for Mysql {
     const SCHEMES: &'static [&'static str] = &["mysql", "mariadb"];
     const START_S: f64 = 1.5;
     const SIGN: &'static str = "mysql";
-    const PASSES: bool = true;
-    const NEEDS_MOMENT: bool = true;
+    const OPENS_BY_PATH: bool = true;
+    const NEEDS_TEMPORARY_FOLDER: bool = true;
     const PROGRAM: &'static ServerProgram =
         &ServerProgram { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
@@ -90,27 +90,30 @@ impl Server for Mysql {
             // Several servers would meet in /tmp, where each makes tables with the same names.
             format!("--tmpdir={}", data.display()),
         ];
-        let own = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
-        arguments.extend(own.map(str::to_owned));
-        arguments.extend(config::base(plan));
+        let options = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
+        arguments.extend(options.map(str::to_owned));
+        arguments.extend(config::base_folder(plan));
         arguments.extend(config::fixed_with_files(plan));
-        arguments.push(config::addresses(plan));
+        arguments.push(config::address_limit(plan));
         arguments
     }
 
-    fn why_not_made(said: &str) -> Option<String> {
-        last_words(said)
+    fn maker_error(output: &str) -> Option<String> {
+        last_words(output)
     }
 
-    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
-        let (socket, number) = (at.socket.join(SOCKET), at.socket.join("number"));
-        let paths = [("datadir", Some(&at.data)), ("tmpdir", at.moment.as_ref()), ("socket", Some(&socket))];
-        let paths = paths.into_iter().chain([("pid-file", Some(&number))]);
-        let paths = paths.filter_map(|(name, path)| Some(format!("--{name}={}", path?.display())));
-        let own = ["--skip-networking", "--skip-log-bin", "--skip-name-resolve"];
-        let own = own.into_iter().chain(["--max-allowed-packet=1G", "--local-infile=1"]).map(str::to_owned);
+    fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String> {
+        let (socket, number) = (paths.socket.join(SOCKET), paths.socket.join("number"));
+        let temporary = paths.temporary.as_ref();
+        let path_options = [("datadir", Some(&paths.data)), ("tmpdir", temporary), ("socket", Some(&socket))];
+        let path_options = path_options.into_iter().chain([("pid-file", Some(&number))]);
+        let path_options =
+            path_options.filter_map(|(name, path)| Some(format!("--{name}={}", path?.display())));
+        let options = ["--skip-networking", "--skip-log-bin", "--skip-name-resolve"];
+        let options = options.into_iter().chain(["--max-allowed-packet=1G", "--local-infile=1"]);
+        let options = options.map(str::to_owned);
         let mut arguments: Vec<String> =
-            ["--no-defaults".to_owned()].into_iter().chain(paths).chain(own).collect();
+            ["--no-defaults".to_owned()].into_iter().chain(path_options).chain(options).collect();
         arguments.extend(config::arguments(plan));
         // As shipped it takes 151.
         if sessions > 140 {
@@ -123,12 +126,12 @@ impl Server for Mysql {
         begin(socket).is_ok()
     }
 
-    fn lacks_part(why: &str) -> Option<&'static str> {
+    fn missing_part(why: &str) -> Option<&'static str> {
         why.contains("ha_rocksdb")
             .then_some("MyRocks is not installed: apt-get install mariadb-plugin-rocksdb")
     }
 
-    fn furnish(socket: &Path) -> Result<()> {
+    fn set_up(socket: &Path) -> Result<()> {
         begin(socket)?.execute(&format!("CREATE DATABASE IF NOT EXISTS {DATABASE} CHARACTER SET utf8mb4"))
     }
 
@@ -178,29 +181,30 @@ impl Server for Mysql {
         ))
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
+    fn examine(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
         let is_rocksdb =
             settings.iter().any(|setting| setting.name == config::ENGINE && setting.value == config::ROCKSDB);
         let counter = is_own.then_some(if is_rocksdb { ROCKSDB_SYNCS } else { INNODB_SYNCS });
         Ok(MariaDbFacts { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }
 
-    fn synced(client: &mut Client, kept: &MariaDbFacts) -> Result<Option<u64>> {
-        let Some(name) = kept.counter else { return Ok(None) };
-        let loads = kept.loads.load(Ordering::Relaxed);
+    fn count_syncs(client: &mut Client, facts: &MariaDbFacts) -> Result<Option<u64>> {
+        let Some(name) = facts.counter else { return Ok(None) };
+        let loads = facts.loads.load(Ordering::Relaxed);
         Ok(status(client, name)?.map(|count| count + loads))
     }
 
     /// InnoDB's figures; another engine has none.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
-        const TOLD: [(&str, &str); 2] =
+        const FIGURES: [(&str, &str); 2] =
             [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
-        let told = TOLD.map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
-        told.into_iter().filter_map(Result::transpose).collect()
+        let figures = FIGURES
+            .map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
+        figures.into_iter().filter_map(Result::transpose).collect()
     }
 
-    fn settle(client: &mut Client, kept: &MariaDbFacts, running: Option<&RunningServer>) -> Result<()> {
-        match (running, kept.is_rocksdb) {
+    fn settle(client: &mut Client, facts: &MariaDbFacts, running: Option<&RunningServer>) -> Result<()> {
+        match (running, facts.is_rocksdb) {
             // The tables of others there are not ours to settle.
             (Some(_), _) => Ok(()),
             (None, true) => settle::rocksdb(client),
@@ -211,7 +215,7 @@ impl Server for Mysql {
     fn compact(client: &mut Client) -> Result<Option<&'static str>> {
         match outcome_of(client, "OPTIMIZE TABLE records")?.as_str() {
             "status: OK" => Ok(Some("OPTIMIZE TABLE")),
-            told => Err(StoreError::Engine(format!("OPTIMIZE TABLE: {told}"))),
+            outcome => Err(StoreError::Engine(format!("OPTIMIZE TABLE: {outcome}"))),
         }
     }
 
@@ -223,13 +227,13 @@ impl Server for Mysql {
     fn verify(client: &mut Client) -> Result<bool> {
         match outcome_of(client, "CHECK TABLE records EXTENDED")?.as_str() {
             "status: OK" => Ok(true),
-            told if told.starts_with("note: ") => Ok(false),
-            told => Err(StoreError::Engine(format!("CHECK TABLE: {told}"))),
+            outcome if outcome.starts_with("note: ") => Ok(false),
+            outcome => Err(StoreError::Engine(format!("CHECK TABLE: {outcome}"))),
         }
     }
 
-    fn settings_of_table(client: &mut Client, kept: &MariaDbFacts) -> Result<Vec<Setting>> {
-        if kept.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
+    fn settings_of_table(client: &mut Client, facts: &MariaDbFacts) -> Result<Vec<Setting>> {
+        if facts.is_rocksdb { config::read_family_options(client) } else { Ok(Vec::new()) }
     }
 
     fn size(client: &mut Client, _running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
@@ -271,8 +275,8 @@ impl Dialect for Mysql {
         scan: "SELECT k, v FROM records WHERE k >= ? ORDER BY k LIMIT ?",
     };
 
-    fn type_name(of: SqlType) -> &'static str {
-        match of {
+    fn type_name(sql_type: SqlType) -> &'static str {
+        match sql_type {
             SqlType::Integer => "BIGINT",
             SqlType::Real => "DOUBLE",
             SqlType::Text => "LONGTEXT",
@@ -282,19 +286,19 @@ impl Dialect for Mysql {
 
     fn load(
         client: &mut Client,
-        (plan, kept, is_own): (&Plan, &MariaDbFacts, bool),
-        into: &BulkLoad<'_>,
+        (plan, facts, is_own): (&Plan, &MariaDbFacts, bool),
+        target: &BulkLoad<'_>,
         rows: &mut Rows<'_>,
     ) -> Result<u64> {
         let is_rocksdb = plan.value(config::ENGINE) == Some(config::ROCKSDB);
-        match (is_own, is_rocksdb, into.sorted) {
+        match (is_own, is_rocksdb, target.sorted) {
             // It may not take files.
-            (false, _, _) => load::by_statements(client, into, rows),
-            (true, false, _) => load::load_in_one(client, into, rows),
-            (true, true, false) => load::load_in_many(client, into, rows),
+            (false, _, _) => load::load_by_statements(client, target, rows),
+            (true, false, _) => load::load_in_one_transaction(client, target, rows),
+            (true, true, false) => load::load_in_many_transactions(client, target, rows),
             (true, true, true) => {
-                let count = load::into_files(client, into, rows)?;
-                kept.loads.fetch_add(1, Ordering::Relaxed);
+                let count = load::load_into_sorted_files(client, target, rows)?;
+                facts.loads.fetch_add(1, Ordering::Relaxed);
                 Ok(count)
             }
         }
@@ -305,8 +309,8 @@ impl Dialect for Mysql {
 fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
     let mut last = String::new();
     sql::visit_rows(client, statement, &mut |row| {
-        if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
-            last = format!("{kind}: {told}");
+        if let [.., SqlValue::Text(kind), SqlValue::Text(text)] = row {
+            last = format!("{kind}: {text}");
         }
     })?;
     Ok(last)
@@ -328,19 +332,19 @@ pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
 }
 
 /// From `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
-fn version_in(said: &str) -> Option<String> {
-    let (_, version) = said.split_once("Ver ")?;
+fn version_in(output: &str) -> Option<String> {
+    let (_, version) = output.split_once("Ver ")?;
     let version = version.split_whitespace().next()?;
     Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
 }
 
 /// The first line with an error: later ones follow from it.
 fn last_words(log: &str) -> Option<String> {
-    let of = |line: &str| {
-        let after = line.split_once("[ERROR] ").map(|(_, after)| after);
-        after.or_else(|| line.strip_prefix("ERROR: ")).map(str::to_owned)
+    let find_error = |line: &str| {
+        let message = line.split_once("[ERROR] ").map(|(_, message)| message);
+        message.or_else(|| line.strip_prefix("ERROR: ")).map(str::to_owned)
     };
-    log.lines().find_map(|line| of(line).filter(|words| words != "Aborting"))
+    log.lines().find_map(|line| find_error(line).filter(|words| words != "Aborting"))
 }
 
 #[cfg(test)]
@@ -349,8 +353,8 @@ mod tests {
 
     #[test]
     fn the_version_is_read() {
-        let said = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
-        assert_eq!(version_in(said).as_deref(), Some("10.11.19"));
+        let output = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
+        assert_eq!(version_in(output).as_deref(), Some("10.11.19"));
         assert_eq!(version_in("of another kind"), None);
     }
 

@@ -12,56 +12,68 @@ const ROWS_AT_ONCE: usize = 100;
 /// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
 /// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
-pub fn load_in_one(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-    client.all_or_none(|client| as_file(client, into, rows))
+pub fn load_in_one_transaction(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
+    client.all_or_none(|client| load_file(client, target, rows))
 }
 
 /// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts. Fails also when it took fewer rows,
 /// or changed some.
-pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_into_sorted_files(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
     // Where indexes are there already, their entries are sorted.
     client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
-    let loaded = as_file(client, into, rows);
-    let taken = client.execute("SET SESSION rocksdb_bulk_load = 0");
-    loaded.and_then(|count| taken.map(|()| count))
+    let loaded = load_file(client, target, rows);
+    let reset = client.execute("SET SESSION rocksdb_bulk_load = 0");
+    loaded.and_then(|count| reset.map(|()| count))
 }
 
 /// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
 /// rows, or changed some.
-pub fn load_in_many(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_in_many_transactions(
+    client: &mut Client,
+    target: &BulkLoad<'_>,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
     ))?;
-    let loaded = as_file(client, into, rows);
+    let loaded = load_file(client, target, rows);
     let reset = client.execute("SET SESSION rocksdb_commit_in_the_middle = 0");
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-fn as_file(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-    let BulkLoad { table, columns, .. } = into;
+fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    let BulkLoad { table, columns, .. } = target;
     let sql = format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
          LINES TERMINATED BY '\\n' ({})",
         columns.join(", ")
     );
-    let mut given = 0;
+    let mut sent = 0;
     let (taken, warnings) = client.load(&sql, &mut |write| {
         rows(&mut |row| {
-            fits(row, into)?;
-            given += 1;
+            check_columns(row, target)?;
+            sent += 1;
             write(&mut |file| append_line(row, file))
         })
     })?;
     // From a file the server skips rows that exist, and changes values that do not fit.
     match warnings {
-        _ if taken != given => Err(StoreError::Exists),
+        _ if taken != sent => Err(StoreError::Exists),
         0 => Ok(taken),
         _ => Err(StoreError::Engine(format!("the server took {taken} rows with {warnings} warnings"))),
     }
 }
 
-fn fits(row: &[SqlValue<'_>], into: &BulkLoad<'_>) -> Result<()> {
-    let (values, columns) = (row.len(), into.columns.len());
+fn check_columns(row: &[SqlValue<'_>], target: &BulkLoad<'_>) -> Result<()> {
+    let (values, columns) = (row.len(), target.columns.len());
     if values == columns {
         return Ok(());
     }
@@ -98,13 +110,13 @@ fn append_escaped(bytes: &[u8], file: &mut Vec<u8>) {
 }
 
 /// Loads by statements of many rows each, which any server takes.
-pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-    let many = client.prepare(&insert(into, ROWS_AT_ONCE))?;
-    let mut load = Load { client, into, waiting: Vec::new(), many, uncommitted: 0, count: 0 };
+pub fn load_by_statements(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+    let full_statement = client.prepare(&insert(target, ROWS_AT_ONCE))?;
+    let mut load = Load { client, target, pending: Vec::new(), full_statement, uncommitted: 0, count: 0 };
     load.client.execute("START TRANSACTION")?;
     let loaded = rows(&mut |row| load.add(row)).and_then(|()| load.finish());
-    let Load { client, many, count, .. } = load;
-    client.forget(many)?;
+    let Load { client, full_statement, count, .. } = load;
+    client.forget(full_statement)?;
     match loaded.and_then(|()| client.execute("COMMIT")) {
         Ok(()) => Ok(count),
         Err(error) => {
@@ -147,21 +159,21 @@ impl CopiedValue {
 
 struct Load<'l> {
     client: &'l mut Client,
-    into: &'l BulkLoad<'l>,
-    waiting: Vec<CopiedValue>,
-    many: Statement,
+    target: &'l BulkLoad<'l>,
+    pending: Vec<CopiedValue>,
+    full_statement: Statement,
     uncommitted: usize,
     count: u64,
 }
 
 impl Load<'_> {
     fn add(&mut self, row: &[SqlValue<'_>]) -> Result<()> {
-        fits(row, self.into)?;
-        self.waiting.extend(row.iter().map(CopiedValue::copy));
-        if self.waiting.len() < ROWS_AT_ONCE * self.into.columns.len() {
+        check_columns(row, self.target)?;
+        self.pending.extend(row.iter().map(CopiedValue::copy));
+        if self.pending.len() < ROWS_AT_ONCE * self.target.columns.len() {
             return Ok(());
         }
-        self.count += send(self.client, &self.many, &mut self.waiting)?;
+        self.count += send(self.client, &self.full_statement, &mut self.pending)?;
         self.uncommitted += ROWS_AT_ONCE;
         if self.uncommitted >= ROWS_OF_TRANSACTION {
             self.uncommitted = 0;
@@ -172,27 +184,27 @@ impl Load<'_> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        let rows = self.waiting.len() / self.into.columns.len().max(1);
+        let rows = self.pending.len() / self.target.columns.len().max(1);
         if rows == 0 {
             return Ok(());
         }
-        let rest = self.client.prepare(&insert(self.into, rows))?;
-        self.count += send(self.client, &rest, &mut self.waiting)?;
-        self.client.forget(rest)
+        let last_statement = self.client.prepare(&insert(self.target, rows))?;
+        self.count += send(self.client, &last_statement, &mut self.pending)?;
+        self.client.forget(last_statement)
     }
 }
 
-fn insert(into: &BulkLoad<'_>, rows: usize) -> String {
-    let BulkLoad { table, columns, .. } = into;
+fn insert(target: &BulkLoad<'_>, rows: usize) -> String {
+    let BulkLoad { table, columns, .. } = target;
     let row = format!("({})", vec!["?"; columns.len()].join(", "));
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
 }
 
 /// Runs the statement with the waiting values; gives the number of added rows.
-fn send(client: &mut Client, statement: &Statement, waiting: &mut Vec<CopiedValue>) -> Result<u64> {
-    let values: Vec<SqlValue<'_>> = waiting.iter().map(CopiedValue::value).collect();
+fn send(client: &mut Client, statement: &Statement, pending: &mut Vec<CopiedValue>) -> Result<u64> {
+    let values: Vec<SqlValue<'_>> = pending.iter().map(CopiedValue::value).collect();
     let added = client.run(statement, &values)?;
-    waiting.clear();
+    pending.clear();
     Ok(added)
 }
 

@@ -24,9 +24,9 @@ pub fn password() -> Result<String> {
 fn find_password(text: &str) -> Option<String> {
     let (mut is_for_clients, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
-        if let Some(part) = line.strip_prefix('[') {
-            let part = part.trim_end_matches(']');
-            is_for_clients = ["client", "client-server", "client-mariadb"].contains(&part);
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            is_for_clients = ["client", "client-server", "client-mariadb"].contains(&section);
         } else if let Some((name, value)) = line.split_once('=').filter(|_| is_for_clients)
             && name.trim() == "password"
         {

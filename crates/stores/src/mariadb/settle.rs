@@ -8,13 +8,13 @@ use crate::support::server::{Connection, sql, wait_until};
 
 /// Waits until InnoDB has written changed pages in place.
 pub fn innodb(client: &mut Client) -> Result<()> {
-    let before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
+    let limit_before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
     client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
-    let written = wait_until::<Mysql>(client, |client| {
+    let waited = wait_until::<Mysql>(client, |client| {
         Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0)
     });
-    client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {before}"))?;
-    written
+    client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {limit_before}"))?;
+    waited
 }
 
 /// Waits until MyRocks has flushed memory tables, and merged what its rules say.
@@ -26,8 +26,8 @@ pub fn rocksdb(client: &mut Client) -> Result<()> {
     let mut merged = None;
     wait_until::<Mysql>(client, |client| {
         let is_pending = sql::number(client, pending)?.unwrap_or(0) > 0;
-        let now = status(client, "Rocksdb_compact_write_bytes")?;
-        let writes = merged.replace(now) != Some(now);
+        let written_bytes = status(client, "Rocksdb_compact_write_bytes")?;
+        let writes = merged.replace(written_bytes) != Some(written_bytes);
         Ok(!is_pending && !writes)
     })
 }

@@ -40,7 +40,7 @@ fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
 /// Debian's programs as if unpacked elsewhere, with what makes the files among scripts.
 #[test]
 fn programs_that_are_unpacked_anywhere_find_what_they_read() {
-    let parts = [
+    let links = [
         ("/usr/sbin/mariadbd", "bin/mariadbd"),
         // Debian's script looks for it there.
         ("/usr/sbin/mariadbd", "sbin/mariadbd"),
@@ -49,24 +49,24 @@ fn programs_that_are_unpacked_anywhere_find_what_they_read() {
         ("/usr/bin/mariadb-install-db", "scripts/mariadb-install-db"),
         ("/usr/share/mysql", "share/mysql"),
     ];
-    if let Some((part, _)) = parts.iter().find(|(part, _)| !Path::new(part).exists()) {
-        return println!("not tried: there is no {part}");
+    if let Some((source, _)) = links.iter().find(|(source, _)| !Path::new(source).exists()) {
+        return println!("not tried: there is no {source}");
     }
     // The server's user must pass it.
     let archive = new_folder();
     fs::set_permissions(archive.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    for (part, name) in parts {
+    for (source, name) in links {
         let path = archive.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        symlink(part, path).unwrap();
+        symlink(source, path).unwrap();
     }
     let (folder, bin) = (new_folder(), archive.path().join("bin").display().to_string());
     let store = opened(&MARIADB, &folder, Some(Guarantee::Process), &[("programs", &bin)]);
     let mut session = store.sql().unwrap();
-    let asked = session.prepare("SELECT @@basedir").unwrap();
-    let mut told = String::new();
-    session.query(asked, &[], &mut |row| told = format!("{row:?}")).unwrap();
-    assert!(told.contains(&archive.path().display().to_string()), "{told}");
+    let query = session.prepare("SELECT @@basedir").unwrap();
+    let mut answer = String::new();
+    session.query(query, &[], &mut |row| answer = format!("{row:?}")).unwrap();
+    assert!(answer.contains(&archive.path().display().to_string()), "{answer}");
     drop(session);
     store.close().unwrap();
 }
@@ -97,7 +97,7 @@ fn settings_that_do_not_take_are_refused() {
     if engines().is_empty() {
         return;
     }
-    let taken = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
+    let refuse = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
     for nonsense in [
         ("engine", "myisam"),
         ("innodb_doublewrite", "perhaps"),
@@ -106,9 +106,9 @@ fn settings_that_do_not_take_are_refused() {
         ("rocksdb_block_cache_size", "1048576"),
         ("colour", "red"),
     ] {
-        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
     }
-    assert!(matches!(taken(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(refuse(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
     let off = [("innodb_doublewrite", "OFF")];
     let power = refused(&MARIADB, &new_folder(), Some(Guarantee::Power), &off);
     assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
@@ -142,14 +142,14 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
     let expected = user_of(&["mysql"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let folder_now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
     let mut session = store.sql().unwrap();
-    let mut told = Vec::new();
-    let asked = session.prepare("SELECT @@skip_networking, @@tmpdir LIKE '/proc/self/fd/%'").unwrap();
-    session.query(asked, &[], &mut |row| told.push(format!("{row:?}"))).unwrap();
+    let mut answer = Vec::new();
+    let query = session.prepare("SELECT @@skip_networking, @@tmpdir LIKE '/proc/self/fd/%'").unwrap();
+    session.query(query, &[], &mut |row| answer.push(format!("{row:?}"))).unwrap();
     let yes = [SqlValue::Integer(1), SqlValue::Integer(i64::from(cfg!(target_os = "linux")))];
-    assert_eq!(told, [format!("{yes:?}")]);
+    assert_eq!(answer, [format!("{yes:?}")]);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_value_may_be_longer_than_a_part_of_a_packet() {
     let folder = new_folder();
     let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[]);
     let mut session = store.session().unwrap();
-    let large: Vec<u8> = (0..17 << 20).map(|at: usize| (at % 251) as u8).collect();
+    let large: Vec<u8> = (0..17 << 20).map(|index: usize| (index % 251) as u8).collect();
     session.insert(b"key", &large).unwrap();
     assert!(session.get(b"key", &mut |value| assert!(value == large)).unwrap());
     assert!(session.copied().unwrap() == large);
@@ -181,12 +181,12 @@ fn syncs_are_the_server_s_own_count() {
         let count = |tier| {
             let folder = new_folder();
             let store = opened(&MARIADB, &folder, Some(tier), &[("engine", engine)]);
-            let before = store.syncs().unwrap().unwrap();
+            let syncs_before = store.syncs().unwrap().unwrap();
             let mut session = store.session().unwrap();
             for number in 0..50_u32 {
                 session.insert(&number.to_be_bytes(), b"value").unwrap();
             }
-            let syncs = store.syncs().unwrap().unwrap() - before;
+            let syncs = store.syncs().unwrap().unwrap() - syncs_before;
             drop(session);
             store.close().unwrap();
             syncs

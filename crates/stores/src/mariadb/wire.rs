@@ -57,37 +57,37 @@ pub fn write_execution<'v>(
     statement: u32,
     parameters: usize,
     values: impl Iterator<Item = SqlValue<'v>> + Clone,
-    out: &mut Vec<u8>,
+    output: &mut Vec<u8>,
 ) {
-    out.push(Command::COM_STMT_EXECUTE as u8);
-    out.extend_from_slice(&statement.to_le_bytes());
+    output.push(Command::COM_STMT_EXECUTE as u8);
+    output.extend_from_slice(&statement.to_le_bytes());
     // No cursor, once.
-    out.extend_from_slice(&[0, 1, 0, 0, 0]);
+    output.extend_from_slice(&[0, 1, 0, 0, 0]);
     if parameters == 0 {
         return;
     }
-    let nulls = out.len();
-    out.resize(nulls + parameters.div_ceil(8), 0);
+    let nulls = output.len();
+    output.resize(nulls + parameters.div_ceil(8), 0);
     // The types follow.
-    out.push(1);
+    output.push(1);
     for (number, value) in values.clone().enumerate() {
-        let (of, is_null) = match value {
+        let (column_type, is_null) = match value {
             SqlValue::Null => (ColumnType::MYSQL_TYPE_NULL, true),
             SqlValue::Integer(_) => (ColumnType::MYSQL_TYPE_LONGLONG, false),
             SqlValue::Real(_) => (ColumnType::MYSQL_TYPE_DOUBLE, false),
             SqlValue::Text(_) => (ColumnType::MYSQL_TYPE_VAR_STRING, false),
             SqlValue::Blob(_) => (ColumnType::MYSQL_TYPE_BLOB, false),
         };
-        out.extend_from_slice(&[of as u8, 0]);
-        out[nulls + number / 8] |= u8::from(is_null) << (number % 8);
+        output.extend_from_slice(&[column_type as u8, 0]);
+        output[nulls + number / 8] |= u8::from(is_null) << (number % 8);
     }
     for value in values {
         match value {
             SqlValue::Null => {}
-            SqlValue::Integer(number) => out.extend_from_slice(&number.to_le_bytes()),
-            SqlValue::Real(number) => out.extend_from_slice(&number.to_le_bytes()),
-            SqlValue::Text(text) => out.put_lenenc_str(text.as_bytes()),
-            SqlValue::Blob(bytes) => out.put_lenenc_str(bytes),
+            SqlValue::Integer(number) => output.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Real(number) => output.extend_from_slice(&number.to_le_bytes()),
+            SqlValue::Text(text) => output.put_lenenc_str(text.as_bytes()),
+            SqlValue::Blob(bytes) => output.put_lenenc_str(bytes),
         }
     }
 }
@@ -96,26 +96,26 @@ pub fn write_execution<'v>(
 pub fn read_row<'r>(
     row: &'r [u8],
     columns: &[ColumnKind],
-    mut see: impl FnMut(usize, SqlValue<'r>),
+    mut visit: impl FnMut(usize, SqlValue<'r>),
 ) -> Result<()> {
-    let odd = || StoreError::Engine("the server sent a row that can't be read".into());
+    let row_error = || StoreError::Engine("the server sent a row that can't be read".into());
     // A zero, then a bit for each column, from the third on.
     let (nulls, rest) =
-        row.get(1..).and_then(|row| row.split_at_checked((columns.len() + 9) / 8)).ok_or_else(odd)?;
+        row.get(1..).and_then(|row| row.split_at_checked((columns.len() + 9) / 8)).ok_or_else(row_error)?;
     let mut rest = ParseBuf(rest);
-    for (number, holds) in columns.iter().enumerate() {
+    for (number, kind) in columns.iter().enumerate() {
         let bit = number + 2;
         let value = match nulls[bit / 8] >> (bit % 8) & 1 {
             1 => SqlValue::Null,
-            _ => take_value(&mut rest, *holds).ok_or_else(odd)?,
+            _ => take_value(&mut rest, *kind).ok_or_else(row_error)?,
         };
-        see(number, value);
+        visit(number, value);
     }
     Ok(())
 }
 
-fn take_value<'r>(rest: &mut ParseBuf<'r>, holds: ColumnKind) -> Option<SqlValue<'r>> {
-    Some(match holds {
+fn take_value<'r>(rest: &mut ParseBuf<'r>, kind: ColumnKind) -> Option<SqlValue<'r>> {
+    Some(match kind {
         ColumnKind::Nothing => SqlValue::Null,
         ColumnKind::Integer { bytes, signed } => {
             let number = rest.checked_eat(bytes)?;

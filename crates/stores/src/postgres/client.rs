@@ -20,7 +20,7 @@ use super::wire;
 use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
 
-const PIECE: usize = 64 << 10;
+const BUFFER_BYTES: usize = 64 << 10;
 /// Statements and bytes under way before answers are awaited: neither side may wait for the other to read.
 const WINDOW: usize = 256;
 const WINDOW_BYTES: usize = 256 << 10;
@@ -30,12 +30,12 @@ const BINARY: i16 = 1;
 
 pub struct Client {
     stream: Socket,
-    out: BytesMut,
+    output: BytesMut,
     input: BytesMut,
-    piece: Box<[u8]>,
+    read_buffer: Box<[u8]>,
     /// Counts statements for their names.
-    prepared: usize,
-    shown: Bytes,
+    statement_count: usize,
+    shown_bytes: Bytes,
 }
 
 pub struct Statement {
@@ -51,17 +51,17 @@ impl Statement {
 }
 
 impl Client {
-    /// Runs a statement and shows the columns of each row to `see` as received; gives the number of rows shown or changed.
+    /// Runs a statement and shows the columns of each row to `visit` as received; gives the number of rows shown or changed.
     fn rows(
         &mut self,
         statement: &Statement,
         values: &[SqlValue<'_>],
-        see: impl FnMut(&Bytes),
+        visit: impl FnMut(&Bytes),
     ) -> Result<u64> {
         self.bind(statement, values)?;
-        frontend::sync(&mut self.out);
+        frontend::sync(&mut self.output);
         self.send()?;
-        self.answer(see)
+        self.answer(visit)
     }
 
     /// Runs a statement for each row of values, all or none, without waiting for each answer. Gives the number of changed rows.
@@ -70,19 +70,19 @@ impl Client {
         statement: &Statement,
         rows: impl Iterator<Item = [SqlValue<'v>; N]>,
     ) -> Result<u64> {
-        let (mut changed, mut under_way) = (0, 0);
+        let (mut changed, mut unanswered) = (0, 0);
         for row in rows {
             self.bind(statement, &row)?;
-            under_way += 1;
-            if under_way == WINDOW || self.out.len() >= WINDOW_BYTES {
-                frontend::flush(&mut self.out);
+            unanswered += 1;
+            if unanswered == WINDOW || self.output.len() >= WINDOW_BYTES {
+                frontend::flush(&mut self.output);
                 self.send()?;
-                changed += self.answers(under_way)?;
-                under_way = 0;
+                changed += self.answers(unanswered)?;
+                unanswered = 0;
             }
         }
         // The statements before it are one transaction, which ends here.
-        frontend::sync(&mut self.out);
+        frontend::sync(&mut self.output);
         self.send()?;
         Ok(changed + self.answer(|_| ())?)
     }
@@ -91,96 +91,99 @@ impl Client {
     pub fn copy_in(
         &mut self,
         sql: &str,
-        of: &[Oid],
+        types: &[Oid],
         rows: &mut storebench_core::store::sql::Rows<'_>,
     ) -> Result<u64> {
-        self.write(|out| frontend::query(sql, out))?;
+        self.write(|output| frontend::query(sql, output))?;
         self.send()?;
         loop {
             match self.next()? {
                 Message::CopyInResponse(_) => break,
-                Message::ErrorResponse(told) => {
-                    let error = error_of(&told);
+                Message::ErrorResponse(response) => {
+                    let error = error_from_response(&response);
                     self.answer(|_| ())?;
                     return Err(error);
                 }
                 _ => {}
             }
         }
-        let mut data = BytesMut::with_capacity(2 * PIECE);
+        let mut data = BytesMut::with_capacity(2 * BUFFER_BYTES);
         data.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
-        let made = rows(&mut |row| {
-            append_row(row, of, &mut data)?;
-            if data.len() >= PIECE { self.hand_over(&mut data) } else { Ok(()) }
+        let written = rows(&mut |row| {
+            append_row(row, types, &mut data)?;
+            if data.len() >= BUFFER_BYTES { self.send_data(&mut data) } else { Ok(()) }
         });
-        match &made {
+        match &written {
             Ok(()) => {
                 data.extend_from_slice(&(-1_i16).to_be_bytes());
-                self.hand_over(&mut data)?;
-                frontend::copy_done(&mut self.out);
+                self.send_data(&mut data)?;
+                frontend::copy_done(&mut self.output);
             }
-            Err(_) => self.write(|out| frontend::copy_fail("the rows could not be made", out))?,
+            Err(_) => self.write(|output| frontend::copy_fail("the rows could not be made", output))?,
         }
         self.send()?;
         let copied = self.answer(|_| ());
-        made.and(copied)
+        written.and(copied)
     }
 
-    fn hand_over(&mut self, data: &mut BytesMut) -> Result<()> {
-        frontend::CopyData::new(&data[..]).map_err(lost_error)?.write(&mut self.out);
+    fn send_data(&mut self, data: &mut BytesMut) -> Result<()> {
+        frontend::CopyData::new(&data[..]).map_err(lost_error)?.write(&mut self.output);
         data.clear();
         self.send()
     }
 
     fn bind(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<()> {
-        let wanted = statement.parameters.len();
-        if values.len() != wanted {
-            return Err(StoreError::Engine(format!("{} values for {wanted} parameters", values.len())));
+        let parameter_count = statement.parameters.len();
+        if values.len() != parameter_count {
+            let count = values.len();
+            return Err(StoreError::Engine(format!("{count} values for {parameter_count} parameters")));
         }
-        let before = self.out.len();
+        let length_before = self.output.len();
         let bound = frontend::bind(
             "",
             &statement.name,
             [BINARY],
             values.iter().zip(&statement.parameters),
-            |(value, of), out| wire::write(value, *of, out),
+            |(value, sql_type), output| wire::write(value, *sql_type, output),
             [BINARY],
-            &mut self.out,
+            &mut self.output,
         );
         let bound = bound.map_err(|error| match error {
             BindError::Conversion(error) => StoreError::Engine(error.to_string()),
             BindError::Serialization(error) => StoreError::engine(error),
         });
-        let bound = bound.and_then(|()| frontend::execute("", 0, &mut self.out).map_err(StoreError::engine));
+        let bound =
+            bound.and_then(|()| frontend::execute("", 0, &mut self.output).map_err(StoreError::engine));
         // Half a message would be taken for a whole one.
-        bound.inspect_err(|_| self.out.truncate(before))
+        bound.inspect_err(|_| self.output.truncate(length_before))
     }
 
     /// Appends messages, whole or not at all.
     fn write(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<()> {
-        let before = self.out.len();
-        write(&mut self.out).map_err(StoreError::engine).inspect_err(|_| self.out.truncate(before))
+        let length_before = self.output.len();
+        let written = write(&mut self.output).map_err(StoreError::engine);
+        written.inspect_err(|_| self.output.truncate(length_before))
     }
 
     fn send(&mut self) -> Result<()> {
-        let sent = self.stream.write_all(&self.out);
-        self.out.clear();
+        let sent = self.stream.write_all(&self.output);
+        self.output.clear();
         sent.map_err(|error| self.stream.lost_error(error))
     }
 
     /// Reads the answers to statements that were sent with a flush.
-    fn answers(&mut self, mut awaited: usize) -> Result<u64> {
+    fn answers(&mut self, mut statements: usize) -> Result<u64> {
         let mut changed = 0;
-        while awaited > 0 {
+        while statements > 0 {
             match self.next()? {
-                Message::CommandComplete(done) => {
-                    changed += rows_in_tag(done.tag().map_err(lost_error)?);
-                    awaited -= 1;
+                Message::CommandComplete(completion) => {
+                    changed += rows_in_tag(completion.tag().map_err(lost_error)?);
+                    statements -= 1;
                 }
-                Message::ErrorResponse(told) => {
-                    let error = error_of(&told);
+                Message::ErrorResponse(response) => {
+                    let error = error_from_response(&response);
                     // It passes by all that comes before this.
-                    frontend::sync(&mut self.out);
+                    frontend::sync(&mut self.output);
                     self.send()?;
                     self.answer(|_| ())?;
                     return Err(error);
@@ -192,14 +195,18 @@ impl Client {
     }
 
     /// Reads answers until the server waits for more.
-    fn answer(&mut self, mut see: impl FnMut(&Bytes)) -> Result<u64> {
-        let (mut count, mut failed) = (0, None);
+    fn answer(&mut self, mut visit: impl FnMut(&Bytes)) -> Result<u64> {
+        let (mut count, mut first_error) = (0, None);
         loop {
             match self.next()? {
-                Message::DataRow(row) => see(row.buffer_bytes()),
-                Message::CommandComplete(done) => count += rows_in_tag(done.tag().map_err(lost_error)?),
-                Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
-                Message::ReadyForQuery(_) => return failed.map_or(Ok(count), Err),
+                Message::DataRow(row) => visit(row.buffer_bytes()),
+                Message::CommandComplete(completion) => {
+                    count += rows_in_tag(completion.tag().map_err(lost_error)?);
+                }
+                Message::ErrorResponse(response) => {
+                    first_error = first_error.or(Some(error_from_response(&response)));
+                }
+                Message::ReadyForQuery(_) => return first_error.map_or(Ok(count), Err),
                 _ => {}
             }
         }
@@ -213,7 +220,9 @@ impl Client {
                     | Message::ParameterStatus(_)
                     | Message::NotificationResponse(_),
                 ) => {}
-                Some(Message::ErrorResponse(told)) if ends_the_session(&told) => return Err(error_of(&told)),
+                Some(Message::ErrorResponse(response)) if is_fatal(&response) => {
+                    return Err(error_from_response(&response));
+                }
                 Some(message) => return Ok(message),
                 None => self.fill()?,
             }
@@ -222,7 +231,7 @@ impl Client {
 
     fn fill(&mut self) -> Result<()> {
         let count = loop {
-            match self.stream.read(&mut self.piece) {
+            match self.stream.read(&mut self.read_buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read.map_err(|error| self.stream.lost_error(error))?,
             }
@@ -231,7 +240,7 @@ impl Client {
             let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
             return Err(self.stream.lost_error(ended));
         }
-        self.input.extend_from_slice(&self.piece[..count]);
+        self.input.extend_from_slice(&self.read_buffer[..count]);
         Ok(())
     }
 }
@@ -239,28 +248,28 @@ impl Client {
 /// Waits until the server has ended the session and closed the socket: by then its counts are visible.
 impl Drop for Client {
     fn drop(&mut self) {
-        self.out.clear();
-        frontend::terminate(&mut self.out);
+        self.output.clear();
+        frontend::terminate(&mut self.output);
         if self.send().is_ok() {
-            self.stream.ends_within(LONGEST_END);
-            while matches!(self.stream.read(&mut self.piece), Ok(count) if count > 0) {}
+            self.stream.limit_end(LONGEST_END);
+            while matches!(self.stream.read(&mut self.read_buffer), Ok(count) if count > 0) {}
         }
     }
 }
 
 /// Appends a row in COPY's format.
-fn append_row(row: &[SqlValue<'_>], of: &[Oid], data: &mut BytesMut) -> Result<()> {
-    if row.len() != of.len() {
-        return Err(StoreError::Engine(format!("{} values for {} columns", row.len(), of.len())));
+fn append_row(row: &[SqlValue<'_>], types: &[Oid], data: &mut BytesMut) -> Result<()> {
+    if row.len() != types.len() {
+        return Err(StoreError::Engine(format!("{} values for {} columns", row.len(), types.len())));
     }
     data.extend_from_slice(&(row.len() as i16).to_be_bytes());
-    for (value, of) in row.iter().zip(of) {
-        let at = data.len();
+    for (value, sql_type) in row.iter().zip(types) {
+        let start = data.len();
         data.extend_from_slice(&(-1_i32).to_be_bytes());
-        let there = wire::write(value, *of, data).map_err(StoreError::engine)?;
-        if let postgres_protocol::IsNull::No = there {
-            let length = i32::try_from(data.len() - at - 4).map_err(StoreError::engine)?;
-            data[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        let null = wire::write(value, *sql_type, data).map_err(StoreError::engine)?;
+        if let postgres_protocol::IsNull::No = null {
+            let length = i32::try_from(data.len() - start - 4).map_err(StoreError::engine)?;
+            data[start..start + 4].copy_from_slice(&length.to_be_bytes());
         }
     }
     Ok(())
@@ -275,8 +284,8 @@ fn lost_error(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to postgres".into(), source: error }
 }
 
-fn field(told: &ErrorResponseBody, letter: u8) -> String {
-    let mut fields = told.fields();
+fn error_field(response: &ErrorResponseBody, letter: u8) -> String {
+    let mut fields = response.fields();
     while let Ok(Some(field)) = fields.next() {
         if field.type_() == letter {
             return String::from_utf8_lossy(field.value_bytes()).into_owned();
@@ -285,13 +294,13 @@ fn field(told: &ErrorResponseBody, letter: u8) -> String {
     String::new()
 }
 
-fn ends_the_session(told: &ErrorResponseBody) -> bool {
-    matches!(field(told, b'V').as_str(), "FATAL" | "PANIC")
+fn is_fatal(response: &ErrorResponseBody) -> bool {
+    matches!(error_field(response, b'V').as_str(), "FATAL" | "PANIC")
 }
 
-fn error_of(told: &ErrorResponseBody) -> StoreError {
-    let message = error_text(&field(told, b'M'));
-    match field(told, b'C').as_str() {
+fn error_from_response(response: &ErrorResponseBody) -> StoreError {
+    let message = error_text(&error_field(response, b'M'));
+    match error_field(response, b'C').as_str() {
         // A unique index has the key.
         "23505" => StoreError::Exists,
         // It could not be put in an order with another one, or waited for one that waited for it.

@@ -131,7 +131,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .read_by("pg_settings"),
 ];
 
-const OF_SESSION: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
+const SESSION_SETTINGS: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
 const ISOLATION: &str = "default_transaction_isolation";
 
 /// The smallest cache, and its step, in bytes.
@@ -145,13 +145,13 @@ const SEGMENT_SIZE: &str = "wal_segment_size";
 /// that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
-    let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
-    Plan::new((options, &given), SETTINGS, of_session, user_value, preset)
+    let session_settings = given.text(URL).map(|_| &SESSION_SETTINGS[..]);
+    Plan::new((options, &given), SETTINGS, session_settings, user_value, preset)
 }
 
 pub fn session_statements(plan: &Plan) -> String {
     let set = |name: &&str| plan.value(name).map(|value| format!("SET {name} TO '{value}';"));
-    OF_SESSION.iter().filter(|name| **name != URL).filter_map(set).collect()
+    SESSION_SETTINGS.iter().filter(|name| **name != URL).filter_map(set).collect()
 }
 
 pub fn segment_bytes(plan: &Plan) -> u64 {
@@ -160,10 +160,10 @@ pub fn segment_bytes(plan: &Plan) -> u64 {
 
 /// The server's arguments, as `name=value`, without settings that are fixed with its files.
 pub fn arguments(plan: &Plan) -> Vec<String> {
-    let own = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
+    let settings = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
     let unit =
         |name: &str| if SETTINGS.iter().any(|def| def.name == name && is_size(def)) { "B" } else { "" };
-    own.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
+    settings.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
 }
 
 fn is_size(def: &SettingDef) -> bool {
@@ -197,10 +197,10 @@ fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<St
 
 /// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
-    let on = |on: bool| if on { "on" } else { "off" }.to_owned();
+    let on_or_off = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     match (name, options.guarantee) {
-        ("fsync" | "full_page_writes", Some(tier)) => Some(on(tier == Guarantee::Power)),
-        ("synchronous_commit", Some(tier)) => Some(on(tier != Guarantee::None)),
+        ("fsync" | "full_page_writes", Some(tier)) => Some(on_or_off(tier == Guarantee::Power)),
+        ("synchronous_commit", Some(tier)) => Some(on_or_off(tier != Guarantee::None)),
         // On macOS the others leave the data in the drive's own cache.
         ("wal_sync_method", Some(Guarantee::Power)) if cfg!(target_os = "macos") => {
             Some("fsync_writethrough".into())
@@ -225,37 +225,37 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
         }
     })?;
     client.forget(query)?;
-    let of = |def: &SettingDef| {
+    let read_setting = |def: &SettingDef| {
         let value = found.iter().find(|(name, _)| name == def.name).map(|(_, value)| value.clone());
         value.map(|value| Setting::read_back(def.name, value))
     };
-    Ok(SETTINGS.iter().filter_map(of).collect())
+    Ok(SETTINGS.iter().filter_map(read_setting).collect())
 }
 
 /// A number in a unit of memory, in bytes; anything else unchanged.
 fn convert_to_bytes(value: &str, unit: &str) -> String {
     let digits = unit.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(unit.len());
-    let (times, unit) = unit.split_at(digits);
+    let (factor, unit) = unit.split_at(digits);
     let bytes = match unit {
         "B" => 1,
         "kB" => 1024,
         "MB" => 1 << 20,
         _ => return value.to_owned(),
     };
-    let times: u64 = times.parse().unwrap_or(1);
-    value.parse::<u64>().map_or_else(|_| value.to_owned(), |number| (number * times * bytes).to_string())
+    let factor: u64 = factor.parse().unwrap_or(1);
+    value.parse::<u64>().map_or_else(|_| value.to_owned(), |number| (number * factor * bytes).to_string())
 }
 
 pub fn tier(settings: &[Setting]) -> Guarantee {
-    let is = |name: &str, value: &str| {
+    let has_value = |name: &str, value: &str| {
         settings.iter().any(|setting| setting.name == name && setting.value == value)
     };
-    let reaches_the_disk = !cfg!(target_os = "macos") || is("wal_sync_method", "fsync_writethrough");
-    if is("synchronous_commit", "off") {
+    let reaches_the_disk = !cfg!(target_os = "macos") || has_value("wal_sync_method", "fsync_writethrough");
+    if has_value("synchronous_commit", "off") {
         // The log that is not written yet is in the server's memory.
         return Guarantee::None;
     }
-    match is("fsync", "on") && is("full_page_writes", "on") && reaches_the_disk {
+    match has_value("fsync", "on") && has_value("full_page_writes", "on") && reaches_the_disk {
         true => Guarantee::Power,
         false => Guarantee::Process,
     }
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_tier_follows_from_what_is_synced_and_when() {
-        let with = |fsync: &str, commit: &str, pages: &str| {
+        let tier_and_loss = |fsync: &str, commit: &str, pages: &str| {
             let settings = [
                 Setting::read_back("fsync", fsync),
                 Setting::read_back("synchronous_commit", commit),
@@ -283,13 +283,13 @@ mod tests {
             assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
             (tier, danger.power_cut)
         };
-        assert_eq!(with("on", "on", "on"), (Guarantee::Power, Loss::Nothing));
-        assert_eq!(with("on", "local", "on"), (Guarantee::Power, Loss::Nothing));
-        assert_eq!(with("on", "on", "off"), (Guarantee::Process, Loss::Whole));
-        assert_eq!(with("off", "on", "on"), (Guarantee::Process, Loss::Whole));
-        assert_eq!(with("on", "off", "on"), (Guarantee::None, Loss::Newest));
-        assert_eq!(with("on", "off", "off"), (Guarantee::None, Loss::Whole));
-        assert_eq!(with("off", "off", "on"), (Guarantee::None, Loss::Whole));
+        assert_eq!(tier_and_loss("on", "on", "on"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(tier_and_loss("on", "local", "on"), (Guarantee::Power, Loss::Nothing));
+        assert_eq!(tier_and_loss("on", "on", "off"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(tier_and_loss("off", "on", "on"), (Guarantee::Process, Loss::Whole));
+        assert_eq!(tier_and_loss("on", "off", "on"), (Guarantee::None, Loss::Newest));
+        assert_eq!(tier_and_loss("on", "off", "off"), (Guarantee::None, Loss::Whole));
+        assert_eq!(tier_and_loss("off", "off", "on"), (Guarantee::None, Loss::Whole));
     }
 
     #[test]

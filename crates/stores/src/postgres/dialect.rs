@@ -79,18 +79,18 @@ impl Server for Postgresql {
     fn init_arguments(plan: &Plan, data: &Path) -> Vec<String> {
         let data = data.display().to_string();
         let segment = format!("--wal-segsize={}", config::segment_bytes(plan) >> 20);
-        let own = ["-D", &data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
+        let options = ["-D", &data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
         // Where the server that it starts is killed, it would delete the note of what that has left.
-        let own = own.into_iter().chain(["--no-clean", &segment]);
-        own.map(str::to_owned).collect()
+        let options = options.into_iter().chain(["--no-clean", &segment]);
+        options.map(str::to_owned).collect()
     }
 
-    fn why_not_made(said: &str) -> Option<String> {
-        let tells = |line: &&str| line.contains("error:") || line.contains("FATAL");
-        said.lines().rev().find(tells).map(str::to_owned)
+    fn maker_error(output: &str) -> Option<String> {
+        let is_error = |line: &&str| line.contains("error:") || line.contains("FATAL");
+        output.lines().rev().find(is_error).map(str::to_owned)
     }
 
-    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
+    fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String> {
         let mut settings = config::arguments(plan);
         // As shipped it takes 100, of which some are kept back.
         if sessions > 90 {
@@ -98,13 +98,13 @@ impl Server for Postgresql {
         }
         settings.extend([
             "listen_addresses=".to_owned(),
-            format!("unix_socket_directories={}", at.socket.display()),
+            format!("unix_socket_directories={}", paths.socket.display()),
             "unix_socket_permissions=0700".to_owned(),
             // Other kinds would leave something outside the folder after a kill.
             "dynamic_shared_memory_type=mmap".to_owned(),
         ]);
         let settings = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
-        ["-D".to_owned(), at.data.display().to_string()].into_iter().chain(settings).collect()
+        ["-D".to_owned(), paths.data.display().to_string()].into_iter().chain(settings).collect()
     }
 
     /// Removes the PID file: PostgreSQL takes a killed process that nobody has reaped for one at work.
@@ -171,14 +171,14 @@ impl Server for Postgresql {
     /// Compression is a property of the column.
     fn make_table(client: &mut Client, compression: bool) -> Result<()> {
         client.execute(TABLE)?;
-        let wanted = if compression { "extended" } else { "external" };
-        if storage(client)? != wanted {
-            client.execute(&format!("ALTER TABLE records ALTER COLUMN value SET STORAGE {wanted}"))?;
+        let expected = if compression { "extended" } else { "external" };
+        if storage(client)? != expected {
+            client.execute(&format!("ALTER TABLE records ALTER COLUMN value SET STORAGE {expected}"))?;
         }
         Ok(())
     }
 
-    fn look_at(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
+    fn examine(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
         // With these sync methods writing is syncing.
         if !is_own || sql::text(client, "SELECT current_setting('wal_sync_method')")?.starts_with("open_") {
             return Ok(None);
@@ -192,8 +192,8 @@ impl Server for Postgresql {
         })
     }
 
-    fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
-        let Some(query) = counts else { return Ok(None) };
+    fn count_syncs(client: &mut Client, sync_query: &Option<&'static str>) -> Result<Option<u64>> {
+        let Some(query) = sync_query else { return Ok(None) };
         // Counts of this session become visible with its next statement.
         client.execute("SELECT pg_stat_force_next_flush()")?;
         sql::number(client, query)
@@ -201,14 +201,15 @@ impl Server for Postgresql {
 
     /// The newest finished checkpoint.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
-        let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
-        Ok(sql::number(client, at)?.map(|at| Upkeep::done("checkpoint", at)).into_iter().collect())
+        let query = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
+        let position = sql::number(client, query)?;
+        Ok(position.map(|position| Upkeep::done("checkpoint", position)).into_iter().collect())
     }
 
     /// Does the work of autovacuum and the next checkpoint.
     fn settle(
         client: &mut Client,
-        _counts: &Option<&'static str>,
+        _sync_query: &Option<&'static str>,
         running: Option<&RunningServer>,
     ) -> Result<()> {
         let Some(running) = running else {
@@ -248,7 +249,7 @@ impl Server for Postgresql {
         }
     }
 
-    fn settings_of_table(client: &mut Client, _counts: &Option<&'static str>) -> Result<Vec<Setting>> {
+    fn settings_of_table(client: &mut Client, _sync_query: &Option<&'static str>) -> Result<Vec<Setting>> {
         Ok(vec![Setting::read_back("toast_storage", storage(client)?)])
     }
 
@@ -295,8 +296,8 @@ impl Dialect for Postgresql {
         scan: "SELECT key, value FROM records WHERE key >= $1 ORDER BY key LIMIT $2",
     };
 
-    fn type_name(of: SqlType) -> &'static str {
-        match of {
+    fn type_name(sql_type: SqlType) -> &'static str {
+        match sql_type {
             SqlType::Integer => "BIGINT",
             SqlType::Real => "DOUBLE PRECISION",
             SqlType::Text => "TEXT",
@@ -307,10 +308,10 @@ impl Dialect for Postgresql {
     fn load(
         client: &mut Client,
         _server: (&Plan, &Option<&'static str>, bool),
-        into: &BulkLoad<'_>,
+        target: &BulkLoad<'_>,
         rows: &mut Rows<'_>,
     ) -> Result<u64> {
-        let BulkLoad { table, columns, .. } = *into;
+        let BulkLoad { table, columns, .. } = *target;
         let columns = columns.join(", ");
         let types = client.prepare(&format!("SELECT {columns} FROM {table}"))?;
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
@@ -330,25 +331,25 @@ fn storage(client: &mut Client) -> Result<String> {
 }
 
 /// A query over all tables in a schema.
-fn schema_query(what: &str, schema: &str) -> String {
+fn schema_query(expression: &str, schema: &str) -> String {
     format!(
-        "SELECT {what} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
+        "SELECT {expression} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
     )
 }
 
 /// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
-fn version_in(said: &str) -> Option<String> {
-    let (_, version) = said.split_once("(PostgreSQL) ")?;
+fn version_in(output: &str) -> Option<String> {
+    let (_, version) = output.split_once("(PostgreSQL) ")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
 /// The System V shared memory by which a server knows whether another works on its data: its PID file notes it in the seventh
 /// line. Before that only its key is known: the data's inode.
 fn shared_memory(data: &Path) -> Option<Segment> {
-    let noted = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
+    let recorded = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
     let inode = || fs::metadata(data).ok().filter(|data| data.is_dir()).map(|data| data.ino());
     // The server itself takes the lower half.
-    noted.or_else(|| Some(Segment { key: (inode()? as u32).cast_signed(), number: None }))
+    recorded.or_else(|| Some(Segment { key: (inode()? as u32).cast_signed(), number: None }))
 }
 
 pub fn segment_in(text: &str) -> Option<Segment> {
@@ -359,9 +360,9 @@ pub fn segment_in(text: &str) -> Option<Segment> {
 
 /// The last line with an error.
 fn last_words(log: &str) -> Option<String> {
-    let told = ["FATAL:  ", "PANIC:  ", "postgres: "];
-    let of = |line: &str| told.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));
-    log.lines().rev().find_map(of)
+    let marks = ["FATAL:  ", "PANIC:  ", "postgres: "];
+    let find_message = |line: &str| marks.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));
+    log.lines().rev().find_map(find_message)
 }
 
 #[cfg(test)]
@@ -370,8 +371,8 @@ mod tests {
 
     #[test]
     fn the_version_is_read() {
-        let said = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
-        assert_eq!(version_in(said).as_deref(), Some("15.18"));
+        let output = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
+        assert_eq!(version_in(output).as_deref(), Some("15.18"));
         assert_eq!(version_in("postgres (PostgreSQL) 18beta1\n").as_deref(), Some("18beta1"));
         assert_eq!(version_in("postgres, of another kind"), None);
     }

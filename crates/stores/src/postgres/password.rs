@@ -25,8 +25,8 @@ fn find_password(text: &str, wanted: [&str; 4]) -> Option<String> {
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let mut fields = fields(line);
         let password = (fields.len() == 5).then(|| fields.pop()).flatten()?;
-        let fits = fields.iter().zip(wanted).all(|(field, wanted)| field == "*" || field == wanted);
-        fits.then_some(password)
+        let is_match = fields.iter().zip(wanted).all(|(field, wanted)| field == "*" || field == wanted);
+        is_match.then_some(password)
     })
 }
 

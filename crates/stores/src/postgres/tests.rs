@@ -46,15 +46,15 @@ fn settings_that_do_not_take_are_refused() {
     if !is_here(&POSTGRES) {
         return;
     }
-    let taken = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
+    let refuse = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
     for nonsense in
         [("fsync", "perhaps"), ("shared_buffers", "8192"), ("wal_segment_size", "3000000"), ("colour", "red")]
     {
-        assert!(matches!(taken(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
+        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
     }
     // Not a whole number of pages; not two of the log's files.
-    assert!(matches!(taken(&[("shared_buffers", "1000000")]), StoreError::SettingNotTaken { .. }));
-    let error = taken(&[("max_wal_size", "2097152")]);
+    assert!(matches!(refuse(&[("shared_buffers", "1000000")]), StoreError::SettingNotTaken { .. }));
+    let error = refuse(&[("max_wal_size", "2097152")]);
     assert!(matches!(&error, StoreError::BadSetting(why) if why.contains("max_wal_size")), "{error}");
     let power = refused(&POSTGRES, &new_folder(), Some(Guarantee::Power), &[("fsync", "off")]);
     assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
@@ -92,8 +92,8 @@ fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
     let expected = user_of(&["postgres"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let folder_now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
     store.close().unwrap();
 }
 
@@ -185,10 +185,10 @@ fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
     for user in ["scram", "md5", "plain"] {
         let mut client = begin(user, Some("gehe:im")).unwrap_or_else(|error| panic!("{user}: {error}"));
         assert_eq!(sql::text(&mut client, "SELECT current_user::text").unwrap(), user);
-        let wrong = begin(user, Some("falsch")).map(drop).unwrap_err().to_string();
-        assert!(wrong.contains("password authentication failed"), "{user}: {wrong}");
-        let none = begin(user, None).map(drop).unwrap_err().to_string();
-        assert!(none.contains("set PGPASSWORD"), "{user}: {none}");
+        let wrong_password = begin(user, Some("falsch")).map(drop).unwrap_err().to_string();
+        assert!(wrong_password.contains("password authentication failed"), "{user}: {wrong_password}");
+        let without_password = begin(user, None).map(drop).unwrap_err().to_string();
+        assert!(without_password.contains("set PGPASSWORD"), "{user}: {without_password}");
     }
 }
 
@@ -200,7 +200,7 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
         // One that is not the first of a server's processes has a sign before its number.
         let number = note.lines().next().and_then(|line| line.trim_start_matches('-').parse().ok());
         if let Some(pid) = number.and_then(Pid::from_raw).filter(|_| dialect::segment_in(&note).is_some())
-            && fs::read_link(format!("/proc/{}/cwd", pid.as_raw_pid())).is_ok_and(|at| at == data)
+            && fs::read_link(format!("/proc/{}/cwd", pid.as_raw_pid())).is_ok_and(|folder| folder == data)
         {
             // It may have ended by now.
             let _ = kill_process(pid, Signal::KILL);
@@ -209,7 +209,7 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
     }
 }
 
-fn noted_in(data: &Path) -> Option<i32> {
+fn noted_number(data: &Path) -> Option<i32> {
     dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number
 }
 
@@ -224,23 +224,23 @@ fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
         let data = fs::canonicalize(folder.path()).unwrap().join(server::DATA);
         let is_over = AtomicBool::new(false);
         let options = OpenOptions::new(folder.path());
-        let made = std::thread::scope(|scope| {
+        let prepared = std::thread::scope(|scope| {
             scope.spawn(|| kill_in(&data, &is_over));
-            let made = (Postgresql::SERVER.prepare)(&options);
+            let prepared = (Postgresql::SERVER.prepare)(&options);
             is_over.store(true, Ordering::Relaxed);
-            made
+            prepared
         });
-        let (Err(why), Some(number)) = (made, noted_in(&data)) else {
+        let (Err(why), Some(number)) = (prepared, noted_number(&data)) else {
             server::end_in(folder.path()).unwrap();
             continue;
         };
         assert!(matches!(&why, StoreError::Engine(why) if why.contains("initdb failed")), "{why}");
-        let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
+        let mut segment = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
         // SAFETY: the structure is ours.
-        let mut is_there = || unsafe { libc::shmctl(number, libc::IPC_STAT, about.as_mut_ptr()) == 0 };
-        assert!(is_there(), "the kill left it");
+        let mut is_left = || unsafe { libc::shmctl(number, libc::IPC_STAT, segment.as_mut_ptr()) == 0 };
+        assert!(is_left(), "the kill left it");
         server::end_in(folder.path()).unwrap();
-        assert!(!is_there(), "it was given back");
+        assert!(!is_left(), "it was given back");
         return;
     }
     panic!("no kill met a server that initdb had started");

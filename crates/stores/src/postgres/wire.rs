@@ -22,24 +22,26 @@ pub const VARCHAR: Oid = 1043;
 pub type Unfit = Box<dyn Error + Send + Sync>;
 
 /// Fails when the type does not take the value.
-pub fn write(value: &SqlValue<'_>, of: Oid, into: &mut BytesMut) -> Result<IsNull, Unfit> {
-    match (*value, of) {
+pub fn write(value: &SqlValue<'_>, sql_type: Oid, output: &mut BytesMut) -> Result<IsNull, Unfit> {
+    match (*value, sql_type) {
         (SqlValue::Null, _) => return Ok(IsNull::Yes),
-        (SqlValue::Integer(number), INT8) => into.put_i64(number),
-        (SqlValue::Integer(number), INT4) => into.put_i32(i32::try_from(number)?),
-        (SqlValue::Integer(number), INT2) => into.put_i16(i16::try_from(number)?),
-        (SqlValue::Real(number), FLOAT8) => into.put_f64(number),
-        (SqlValue::Text(text), TEXT | VARCHAR | BPCHAR | NAME) => into.put_slice(text.as_bytes()),
-        (SqlValue::Blob(bytes), BYTEA) => into.put_slice(bytes),
-        (value, of) => return Err(format!("{value:?} is no value of the type of number {of}").into()),
+        (SqlValue::Integer(number), INT8) => output.put_i64(number),
+        (SqlValue::Integer(number), INT4) => output.put_i32(i32::try_from(number)?),
+        (SqlValue::Integer(number), INT2) => output.put_i16(i16::try_from(number)?),
+        (SqlValue::Real(number), FLOAT8) => output.put_f64(number),
+        (SqlValue::Text(text), TEXT | VARCHAR | BPCHAR | NAME) => output.put_slice(text.as_bytes()),
+        (SqlValue::Blob(bytes), BYTEA) => output.put_slice(bytes),
+        (value, sql_type) => {
+            return Err(format!("{value:?} is no value of the type of number {sql_type}").into());
+        }
     }
     Ok(IsNull::No)
 }
 
 /// A received value; `None` is NULL. Unknown types are shown as bytes.
-pub fn read(bytes: Option<&[u8]>, of: Oid) -> SqlValue<'_> {
+pub fn read(bytes: Option<&[u8]>, sql_type: Oid) -> SqlValue<'_> {
     let Some(bytes) = bytes else { return SqlValue::Null };
-    let known = match of {
+    let converted = match sql_type {
         INT8 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i64::from_be_bytes(bytes))),
         INT4 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i32::from_be_bytes(bytes).into())),
         INT2 => bytes.try_into().ok().map(|bytes| SqlValue::Integer(i16::from_be_bytes(bytes).into())),
@@ -49,7 +51,7 @@ pub fn read(bytes: Option<&[u8]>, of: Oid) -> SqlValue<'_> {
         TEXT | VARCHAR | BPCHAR | NAME => std::str::from_utf8(bytes).ok().map(SqlValue::Text),
         _ => None,
     };
-    known.unwrap_or(SqlValue::Blob(bytes))
+    converted.unwrap_or(SqlValue::Blob(bytes))
 }
 
 /// The columns of a row: each has its length first, -1 for NULL.
@@ -72,7 +74,7 @@ impl<'r> Iterator for Columns<'r> {
 }
 
 /// Numbers the parameters for PostgreSQL: `?` becomes `$1`, `$2` and so on, except in quotes.
-pub fn numbered(sql: &str) -> String {
+pub fn number_parameters(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 16);
     let (mut number, mut quote) = (0, None);
     for letter in sql.chars() {
@@ -107,10 +109,10 @@ mod tests {
             (SqlValue::Text(""), VARCHAR),
             (SqlValue::Blob(&[0, 255]), BYTEA),
         ];
-        for (value, of) in values {
+        for (value, sql_type) in values {
             let mut bytes = BytesMut::new();
-            let there = matches!(write(&value, of, &mut bytes).unwrap(), IsNull::No);
-            assert_eq!(read(there.then_some(&bytes[..]), of), value);
+            let is_value = matches!(write(&value, sql_type, &mut bytes).unwrap(), IsNull::No);
+            assert_eq!(read(is_value.then_some(&bytes[..]), sql_type), value);
         }
         assert_eq!(read(Some(&[1]), BOOL), SqlValue::Integer(1));
         assert_eq!(read(Some(&[1, 2]), INT8), SqlValue::Blob(&[1, 2]));
@@ -119,10 +121,10 @@ mod tests {
     #[test]
     fn what_a_type_does_not_take_is_refused() {
         let mut bytes = BytesMut::new();
-        for (value, of) in
+        for (value, sql_type) in
             [(SqlValue::Integer(1 << 40), INT4), (SqlValue::Text("1"), INT8), (SqlValue::Blob(b""), TEXT)]
         {
-            assert!(write(&value, of, &mut bytes).is_err(), "{value:?}");
+            assert!(write(&value, sql_type, &mut bytes).is_err(), "{value:?}");
         }
     }
 
@@ -137,7 +139,7 @@ mod tests {
     #[test]
     fn parameters_are_numbered_but_in_quotes() {
         assert_eq!(
-            numbered("UPDATE t SET a = ?, b = '?' WHERE \"c?\" = ?"),
+            number_parameters("UPDATE t SET a = ?, b = '?' WHERE \"c?\" = ?"),
             "UPDATE t SET a = $1, b = '?' WHERE \"c?\" = $2"
         );
     }

@@ -9,30 +9,30 @@ use redis_protocol::resp2::types::RangeFrame;
 use storebench_core::store::{Result, StoreError};
 
 use crate::support::server::socket::Socket;
-use crate::support::server::{MOST_ANSWER, error_text, unreadable};
+use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
 /// The server's default.
 pub const PORT: u16 = 6379;
 /// proto-max-bulk-len as shipped, less room for the prefix of keys on a running server.
 pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
-const ROOM: usize = 64 << 10;
+const FIRST_BUFFER_BYTES: usize = 64 << 10;
 /// Records that one command adds: it takes up to 1,048,576 words.
-const MOST_AT_ONCE: usize = 1 << 18;
+const MAX_RECORDS_AT_ONCE: usize = 1 << 18;
 
 /// How deep arrays may be nested in an answer.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 pub struct Client {
     stream: Socket,
-    out: Vec<u8>,
+    output: Vec<u8>,
     /// The bytes received since the last command, and room for more.
     input: Vec<u8>,
     received: usize,
-    seen: usize,
+    consumed: usize,
     /// The prefix of every key.
-    beginning: Vec<u8>,
+    key_prefix: Vec<u8>,
     /// The place of the value shown last.
-    shown: Range<usize>,
+    shown_range: Range<usize>,
 }
 
 pub enum Answer {
@@ -45,8 +45,15 @@ pub enum Answer {
 
 impl Client {
     pub fn from_socket(stream: Socket) -> Client {
-        let input = vec![0; ROOM];
-        Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
+        Client {
+            stream,
+            output: Vec::new(),
+            input: vec![0; FIRST_BUFFER_BYTES],
+            received: 0,
+            consumed: 0,
+            key_prefix: Vec::new(),
+            shown_range: 0..0,
+        }
     }
 
     /// Lifts the login's time limit: from now on it waits as long as the server works.
@@ -54,8 +61,8 @@ impl Client {
         self.stream.end_login();
     }
 
-    pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
-        self.beginning = beginning;
+    pub fn set_key_prefix(&mut self, key_prefix: Vec<u8>) {
+        self.key_prefix = key_prefix;
     }
 
     pub fn run(&mut self, words: &[&[u8]]) -> Result<Answer> {
@@ -68,13 +75,13 @@ impl Client {
     /// Fails also when the answer is no text.
     pub fn text(&mut self, words: &[&[u8]]) -> Result<String> {
         match self.run(words)? {
-            Answer::Bytes(at) => Ok(String::from_utf8_lossy(self.bytes(at)).into_owned()),
+            Answer::Bytes(range) => Ok(String::from_utf8_lossy(self.bytes(range)).into_owned()),
             _ => Err(unreadable()),
         }
     }
 
-    pub fn bytes(&self, at: Range<usize>) -> &[u8] {
-        &self.input[at]
+    pub fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.input[range]
     }
 
     pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -87,7 +94,7 @@ impl Client {
 
     /// Sets many keys, all or none.
     pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let pieces = records.chunks(MOST_AT_ONCE);
+        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
         let (count, is_one) = (pieces.len(), pieces.len() == 1);
         if count == 0 {
             return Ok(());
@@ -118,8 +125,8 @@ impl Client {
         self.key(key);
         self.send()?;
         match self.answer()? {
-            Answer::Bytes(at) => {
-                self.shown = at;
+            Answer::Bytes(range) => {
+                self.shown_range = range;
                 visit(self.shown_value());
                 Ok(true)
             }
@@ -129,7 +136,7 @@ impl Client {
     }
 
     pub fn shown_value(&self) -> &[u8] {
-        &self.input[self.shown.clone()]
+        &self.input[self.shown_range.clone()]
     }
 
     /// Removes keys, all or none; missing ones are skipped.
@@ -160,7 +167,7 @@ impl Client {
 
     /// The number of this session's keys.
     pub fn count(&mut self) -> Result<u64> {
-        if self.beginning.is_empty() {
+        if self.key_prefix.is_empty() {
             return match self.run(&[b"DBSIZE"])? {
                 Answer::Number(count) => u64::try_from(count).map_err(StoreError::engine),
                 _ => Err(unreadable()),
@@ -168,7 +175,7 @@ impl Client {
         }
         let mut keys = Vec::new();
         self.each_page(|client, page| {
-            keys.extend(page.into_iter().map(|at| client.bytes(at).to_vec()));
+            keys.extend(page.into_iter().map(|range| client.bytes(range).to_vec()));
             Ok(())
         })?;
         // A key may be shown twice.
@@ -180,26 +187,29 @@ impl Client {
     /// Removes all keys of the session. A killed session's commands may still arrive: it ends when a scan finds none.
     pub fn remove_all(&mut self) -> Result<()> {
         loop {
-            let mut found = false;
+            let mut found_any = false;
             self.each_page(|client, page| {
                 if page.is_empty() {
                     return Ok(());
                 }
-                found = true;
-                let keys: Vec<Vec<u8>> = page.into_iter().map(|at| client.bytes(at).to_vec()).collect();
+                found_any = true;
+                let keys: Vec<Vec<u8>> = page.into_iter().map(|range| client.bytes(range).to_vec()).collect();
                 let words: Vec<&[u8]> =
                     [&b"UNLINK"[..]].into_iter().chain(keys.iter().map(Vec::as_slice)).collect();
                 client.run(&words).map(drop)
             })?;
-            if !found {
+            if !found_any {
                 return Ok(());
             }
         }
     }
 
     /// Shows the places of the session's keys, some at a time.
-    fn each_page(&mut self, mut see: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>) -> Result<()> {
-        let pattern = [&self.beginning[..], b"*"].concat();
+    fn each_page(
+        &mut self,
+        mut visit: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>,
+    ) -> Result<()> {
+        let pattern = [&self.key_prefix[..], b"*"].concat();
         let mut cursor = b"0".to_vec();
         loop {
             let answer = self.run(&[b"SCAN", &cursor, b"MATCH", &pattern, b"COUNT", b"1000"])?;
@@ -208,9 +218,10 @@ impl Client {
                 return Err(unreadable());
             };
             cursor = self.bytes(next).to_vec();
-            let keys =
-                keys.into_iter().filter_map(|key| if let Answer::Bytes(at) = key { Some(at) } else { None });
-            see(self, keys.collect())?;
+            let keys = keys
+                .into_iter()
+                .filter_map(|key| if let Answer::Bytes(range) = key { Some(range) } else { None });
+            visit(self, keys.collect())?;
             if cursor == b"0" {
                 return Ok(());
             }
@@ -218,68 +229,68 @@ impl Client {
     }
 
     fn command(&mut self, words: usize) {
-        self.head(b'*', words);
+        self.append_head(b'*', words);
     }
 
     fn word(&mut self, word: &[u8]) {
-        self.head(b'$', word.len());
-        self.out.extend_from_slice(word);
-        self.out.extend_from_slice(b"\r\n");
+        self.append_head(b'$', word.len());
+        self.output.extend_from_slice(word);
+        self.output.extend_from_slice(b"\r\n");
     }
 
     fn key(&mut self, key: &[u8]) {
-        self.head(b'$', self.beginning.len() + key.len());
-        self.out.extend_from_slice(&self.beginning);
-        self.out.extend_from_slice(key);
-        self.out.extend_from_slice(b"\r\n");
+        self.append_head(b'$', self.key_prefix.len() + key.len());
+        self.output.extend_from_slice(&self.key_prefix);
+        self.output.extend_from_slice(key);
+        self.output.extend_from_slice(b"\r\n");
     }
 
-    fn head(&mut self, sign: u8, count: usize) {
-        self.out.push(sign);
+    fn append_head(&mut self, sign: u8, count: usize) {
+        self.output.push(sign);
         // Nothing fails that is written to memory.
-        let _ = write!(self.out, "{count}\r\n");
+        let _ = write!(self.output, "{count}\r\n");
     }
 
     fn send(&mut self) -> Result<()> {
         // All that came before has been looked at.
-        (self.received, self.seen) = (0, 0);
-        let sent = self.stream.write_all(&self.out);
-        self.out.clear();
+        (self.received, self.consumed) = (0, 0);
+        let sent = self.stream.write_all(&self.output);
+        self.output.clear();
         sent.map_err(|error| self.stream.lost_error(error))
     }
 
     fn answer(&mut self) -> Result<Answer> {
         loop {
-            let start = self.seen;
+            let start = self.consumed;
             check_depth(&self.input[start..self.received])?;
             let found = decode_range(&self.input[start..self.received]).map_err(StoreError::engine)?;
             if let Some((frame, length)) = found {
-                self.seen += length;
-                return self.answer_of(frame, start);
+                self.consumed += length;
+                return self.convert_frame(frame, start);
             }
             self.fill()?;
         }
     }
 
-    fn answer_of(&self, frame: RangeFrame, start: usize) -> Result<Answer> {
+    fn convert_frame(&self, frame: RangeFrame, start: usize) -> Result<Answer> {
         Ok(match frame {
             RangeFrame::SimpleString(_) => Answer::Words,
             RangeFrame::Integer(number) => Answer::Number(number),
             RangeFrame::BulkString((from, to)) => Answer::Bytes(start + from..start + to),
             RangeFrame::Null => Answer::Nothing,
             RangeFrame::Array(frames) => {
-                let answers = frames.into_iter().map(|frame| self.answer_of(frame, start));
+                let answers = frames.into_iter().map(|frame| self.convert_frame(frame, start));
                 Answer::Many(answers.collect::<Result<_>>()?)
             }
             RangeFrame::Error((from, to)) => {
-                let told = String::from_utf8_lossy(&self.input[start + from..start + to]);
-                return Err(StoreError::Engine(error_text(&told)));
+                let message = String::from_utf8_lossy(&self.input[start + from..start + to]);
+                return Err(StoreError::Engine(error_text(&message)));
             }
         })
     }
 
     fn fill(&mut self) -> Result<()> {
-        if self.received > MOST_ANSWER {
+        if self.received > MAX_ANSWER_BYTES {
             return Err(unreadable());
         }
         if self.received == self.input.len() {
@@ -303,37 +314,37 @@ impl Client {
 /// Refuses deeply nested arrays before decoding: each takes room on the stack.
 fn check_depth(mut rest: &[u8]) -> Result<()> {
     // How many answers each array that was begun still lacks.
-    let mut lacking: Vec<u64> = Vec::new();
-    while rest.first() == Some(&b'*') || !lacking.is_empty() {
+    let mut open_arrays: Vec<u64> = Vec::new();
+    while rest.first() == Some(&b'*') || !open_arrays.is_empty() {
         let Some(end) = rest.windows(2).position(|bytes| bytes == b"\r\n") else { return Ok(()) };
-        let (head, after) = (&rest[..end], &rest[end + 2..]);
+        let (head, tail) = (&rest[..end], &rest[end + 2..]);
         let count =
             head.get(1..).and_then(|count| str::from_utf8(count).ok()?.parse::<u64>().ok()).unwrap_or(0);
         match head.first() {
             Some(b'*') if count > 0 => {
-                lacking.push(count);
-                if lacking.len() > DEEPEST {
+                open_arrays.push(count);
+                if open_arrays.len() > MAX_DEPTH {
                     return Err(unreadable());
                 }
-                rest = after;
+                rest = tail;
                 continue;
             }
             Some(b'$') if head != b"$-1" => {
                 let end = usize::try_from(count).ok().and_then(|count| count.checked_add(2));
-                let Some(after) = end.and_then(|end| after.get(end..)) else { return Ok(()) };
-                rest = after;
+                let Some(tail) = end.and_then(|end| tail.get(end..)) else { return Ok(()) };
+                rest = tail;
             }
-            _ => rest = after,
+            _ => rest = tail,
         }
         // An answer is complete, and with it each array whose last it was.
-        while let Some(left) = lacking.last_mut() {
-            *left -= 1;
-            if *left > 0 {
+        while let Some(missing) = open_arrays.last_mut() {
+            *missing -= 1;
+            if *missing > 0 {
                 break;
             }
-            lacking.pop();
+            open_arrays.pop();
         }
-        if lacking.is_empty() {
+        if open_arrays.is_empty() {
             return Ok(());
         }
     }
@@ -354,7 +365,7 @@ mod tests {
     #[test]
     fn a_command_is_written_as_the_protocol_has_it_and_an_answer_is_found_in_pieces() {
         let (mut client, mut server) = pair();
-        client.begin_keys_with(b"p:".to_vec());
+        client.set_key_prefix(b"p:".to_vec());
         let answering = std::thread::spawn(move || {
             let mut command = vec![0; 23];
             server.read_exact(&mut command).unwrap();
@@ -374,8 +385,8 @@ mod tests {
     fn an_answer_of_a_write_that_failed_is_not_taken_for_that_of_the_next_command() {
         let (mut client, mut server) = pair();
         server.write_all(b"-OOM no memory\r\n+OK\r\n").unwrap();
-        let told = client.write(2).unwrap_err().to_string();
-        assert!(told.contains("OOM"), "{told}");
+        let message = client.write(2).unwrap_err().to_string();
+        assert!(message.contains("OOM"), "{message}");
         server.write_all(b":7\r\n").unwrap();
         assert!(matches!(client.run(&[b"DBSIZE"]), Ok(Answer::Number(7))));
     }
@@ -393,8 +404,8 @@ mod tests {
         ] {
             let (mut client, mut server) = pair();
             server.write_all(answer.as_bytes()).unwrap();
-            let told = client.get(b"k", &mut |_| ()).unwrap_err().to_string();
-            assert!(told.contains(why) && told.len() < 400, "{answer}: {told}");
+            let message = client.get(b"k", &mut |_| ()).unwrap_err().to_string();
+            assert!(message.contains(why) && message.len() < 400, "{answer}: {message}");
         }
         // Arrays next to each other are no arrays in each other.
         check_depth(&b"*3\r\n*1\r\n:1\r\n*1\r\n$1\r\na\r\n*2\r\n*0\r\n*1\r\n*-1\r\n".repeat(9)).unwrap();

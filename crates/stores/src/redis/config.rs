@@ -101,8 +101,8 @@ pub const SETTINGS: &[SettingDef] = &[
 /// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
-    let of_session = given.text(URL).map(|_| &[URL][..]);
-    let plan = Plan::new((options, &given), SETTINGS, of_session, user_value, preset)?;
+    let session_settings = given.text(URL).map(|_| &[URL][..]);
+    let plan = Plan::new((options, &given), SETTINGS, session_settings, user_value, preset)?;
     if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
         return Err(
             given.refuse(SAVE, "of use without appendonly=yes: no record would be there after a restart")
@@ -112,8 +112,8 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
     if has_log || has_snapshot {
         // It reads the log if it is to have one, else the snapshot, and ignores the other.
-        let word = |on: bool| if on { "yes" } else { "no" };
-        expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
+        let yes_or_no = |is_on: bool| if is_on { "yes" } else { "no" };
+        expect_taken(APPENDONLY, &yes_or_no(plan.value(APPENDONLY) == Some("yes")), &yes_or_no(has_log))?;
     }
     Ok(plan)
 }
@@ -156,20 +156,20 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     Some(value.into())
 }
 
-pub fn as_given(name: &str, value: &str) -> String {
+pub fn argument_value(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let names = SETTINGS.iter().map(|def| def.name).filter(|name| !says_which(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
-    let told = client.run(&words).map_err(|error| match error {
-        StoreError::Engine(told) => StoreError::Engine(format!("its settings can't be read: {told}")),
+    let answer = client.run(&words).map_err(|error| match error {
+        StoreError::Engine(message) => StoreError::Engine(format!("its settings can't be read: {message}")),
         other => other,
     })?;
-    let Answer::Many(told) = told else { return Err(unreadable()) };
-    let texts = told.into_iter().map(|answer| match answer {
-        Answer::Bytes(at) => Ok(String::from_utf8_lossy(client.bytes(at)).into_owned()),
+    let Answer::Many(values) = answer else { return Err(unreadable()) };
+    let texts = values.into_iter().map(|answer| match answer {
+        Answer::Bytes(range) => Ok(String::from_utf8_lossy(client.bytes(range)).into_owned()),
         _ => Err(unreadable()),
     });
     let texts = texts.collect::<Result<Vec<String>>>()?;
@@ -184,7 +184,7 @@ fn has_value(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|setting| setting.name == name && setting.value == value)
 }
 
-pub fn saves(settings: &[Setting]) -> bool {
+pub fn makes_snapshots(settings: &[Setting]) -> bool {
     !has_value(settings, SAVE, OFF)
 }
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_tier_follows_from_when_the_log_is_written_and_synced() {
-        let with = |log: &str, sync: &str, rewrite: &str| {
+        let tier_with = |log: &str, sync: &str, rewrite: &str| {
             let settings = [
                 Setting::read_back(APPENDONLY, log),
                 Setting::read_back(APPENDFSYNC, sync),
@@ -221,19 +221,20 @@ mod tests {
             assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
             tier
         };
-        assert_eq!(with("yes", "always", "no"), Guarantee::Power);
-        assert_eq!(with("yes", "always", "yes"), Guarantee::Process);
-        assert_eq!(with("yes", "no", "no"), Guarantee::Process);
-        assert_eq!(with("yes", "everysec", "no"), Guarantee::None);
-        assert_eq!(with("no", "always", "no"), Guarantee::None);
+        assert_eq!(tier_with("yes", "always", "no"), Guarantee::Power);
+        assert_eq!(tier_with("yes", "always", "yes"), Guarantee::Process);
+        assert_eq!(tier_with("yes", "no", "no"), Guarantee::Process);
+        assert_eq!(tier_with("yes", "everysec", "no"), Guarantee::None);
+        assert_eq!(tier_with("no", "always", "no"), Guarantee::None);
     }
 
     #[test]
     fn snapshots_are_pairs_of_numbers_or_off() {
-        for (text, is) in [("3600 1", true), ("60 1 1 5", true), ("60", false), ("60 x", false), ("", false)]
+        for (text, is_valid) in
+            [("3600 1", true), ("60 1 1 5", true), ("60", false), ("60 x", false), ("", false)]
         {
-            assert_eq!(is_pairs(text), is, "{text}");
+            assert_eq!(is_pairs(text), is_valid, "{text}");
         }
-        assert_eq!((as_given(SAVE, OFF), as_given(APPENDONLY, OFF)), (String::new(), OFF.into()));
+        assert_eq!((argument_value(SAVE, OFF), argument_value(APPENDONLY, OFF)), (String::new(), OFF.into()));
     }
 }

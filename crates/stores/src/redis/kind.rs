@@ -41,7 +41,7 @@ static PROGRAMS: Programs = Programs {
 pub enum RedisServer {}
 
 pub struct RedisFacts {
-    saves: bool,
+    makes_snapshots: bool,
 }
 
 impl Server for RedisServer {
@@ -73,19 +73,19 @@ impl Server for RedisServer {
         config::plan(options)
     }
 
-    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String> {
-        let own = [
+    fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String> {
+        let options = [
             ("port", "0".to_owned()),
-            ("unixsocket", at.socket.join(SOCKET).display().to_string()),
+            ("unixsocket", paths.socket.join(SOCKET).display().to_string()),
             ("unixsocketperm", "700".to_owned()),
-            ("dir", at.data.display().to_string()),
+            ("dir", paths.data.display().to_string()),
             ("daemonize", "no".to_owned()),
         ];
         // As shipped it takes 10,000.
-        let more = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
-        let planned = plan.values.iter().map(|(name, value)| (*name, config::as_given(name, value)));
-        let all = own.into_iter().chain(more).chain(planned);
-        all.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+        let max_clients = (sessions > 9_900).then(|| ("maxclients", (sessions + 100).to_string()));
+        let planned = plan.values.iter().map(|(name, value)| (*name, config::argument_value(name, value)));
+        let arguments = options.into_iter().chain(max_clients).chain(planned);
+        arguments.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
     /// While it reads its files it answers with an error.
@@ -115,9 +115,9 @@ impl Server for RedisServer {
             return Err(StoreError::Engine(message.into()));
         }
         if let Some(database) = &address.database {
-            client.run(&[b"SELECT", database.as_bytes()]).map_err(wanted)?;
+            client.run(&[b"SELECT", database.as_bytes()]).map_err(explain_missing_password)?;
         }
-        client.run(&[b"PING"]).map_err(wanted)?;
+        client.run(&[b"PING"]).map_err(explain_missing_password)?;
         expect_all_keys(&mut client)?;
         client.end_login();
         Ok(client)
@@ -129,7 +129,7 @@ impl Server for RedisServer {
     }
 
     fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
-        client.begin_keys_with(beginning(name));
+        client.set_key_prefix(key_prefix(name));
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl Server for RedisServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        client.begin_keys_with(beginning(name));
+        client.set_key_prefix(key_prefix(name));
         client.remove_all()
     }
 
@@ -151,15 +151,15 @@ impl Server for RedisServer {
         config::tier(settings)
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
-        Ok(RedisFacts { saves: config::saves(settings) })
+    fn examine(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
+        Ok(RedisFacts { makes_snapshots: config::makes_snapshots(settings) })
     }
 
     /// A forked process writes a snapshot or a new log.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
-        let told = client.text(&[b"INFO"])?;
+        let info = client.text(&[b"INFO"])?;
         let figure = |name| {
-            find_in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0)
+            find_in_info(&info, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0)
         };
         let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
         let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
@@ -167,20 +167,20 @@ impl Server for RedisServer {
     }
 
     /// Makes the snapshot that is due within the hour, and syncs the log. On a running server both hold others' records, too.
-    fn settle(client: &mut Client, kept: &RedisFacts, running: Option<&RunningServer>) -> Result<()> {
+    fn settle(client: &mut Client, facts: &RedisFacts, running: Option<&RunningServer>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }
         wait_until::<Self>(client, is_idle)?;
-        if kept.saves && told_of(client, "rdb_changes_since_last_save")? != "0" {
+        if facts.makes_snapshots && info_value(client, "rdb_changes_since_last_save")? != "0" {
             client.run(&[b"BGSAVE"])?;
             wait_until::<Self>(client, is_idle)?;
-            let status = told_of(client, "rdb_last_bgsave_status")?;
+            let status = info_value(client, "rdb_last_bgsave_status")?;
             if status != "ok" {
                 return Err(StoreError::Engine(format!("BGSAVE ended with {status}")));
             }
         }
-        let log = folder_of(client)?.join(config::LOG);
+        let log = data_folder(client)?.join(config::LOG);
         for entry in fs::read_dir(&log).into_iter().flatten() {
             let entry = entry.map_err(StoreError::io(format!("reading {}", log.display())))?;
             sync_path(&entry.path())?;
@@ -189,7 +189,7 @@ impl Server for RedisServer {
     }
 
     fn compact(client: &mut Client) -> Result<Option<&'static str>> {
-        if told_of(client, "aof_enabled")? != "1" {
+        if info_value(client, "aof_enabled")? != "1" {
             return Ok(None);
         }
         client.run(&[b"BGREWRITEAOF"])?;
@@ -202,12 +202,12 @@ impl Server for RedisServer {
         let name = "used_memory";
         match running {
             Some(_) => Ok((name, None)),
-            None => Ok((name, told_of(client, name)?.parse().ok())),
+            None => Ok((name, info_value(client, name)?.parse().ok())),
         }
     }
 
     fn version(client: &mut Client) -> Result<String> {
-        told_of(client, "redis_version")
+        info_value(client, "redis_version")
     }
 
     fn count(client: &mut Client) -> Result<u64> {
@@ -219,14 +219,14 @@ impl Server for RedisServer {
     }
 }
 
-fn folder_of(client: &mut Client) -> Result<PathBuf> {
-    let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(unreadable()) };
-    let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(unreadable()) };
+fn data_folder(client: &mut Client) -> Result<PathBuf> {
+    let Answer::Many(values) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(unreadable()) };
+    let Some(Answer::Bytes(dir)) = values.into_iter().nth(1) else { return Err(unreadable()) };
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 
 /// The prefix of a trial's keys on a running server.
-fn beginning(name: &str) -> Vec<u8> {
+fn key_prefix(name: &str) -> Vec<u8> {
     format!("{name}:").into_bytes()
 }
 
@@ -239,10 +239,10 @@ fn expect_all_keys(client: &mut Client) -> Result<()> {
 }
 
 /// An error of the first commands, with what to do about it.
-fn wanted(error: StoreError) -> StoreError {
+fn explain_missing_password(error: StoreError) -> StoreError {
     match error {
-        StoreError::Engine(told) if told.starts_with("NOAUTH") => {
-            StoreError::Engine(format!("{told} Set REDISCLI_AUTH to the password."))
+        StoreError::Engine(message) if message.starts_with("NOAUTH") => {
+            StoreError::Engine(format!("{message} Set REDISCLI_AUTH to the password."))
         }
         other => other,
     }
@@ -250,7 +250,7 @@ fn wanted(error: StoreError) -> StoreError {
 
 /// Whether it makes no snapshot, rewrites no log, and is not behind with the log.
 fn is_idle(client: &mut Client) -> Result<bool> {
-    let told = client.text(&[b"INFO", b"persistence"])?;
+    let info = client.text(&[b"INFO", b"persistence"])?;
     let busy = [
         "rdb_bgsave_in_progress",
         "aof_rewrite_in_progress",
@@ -259,34 +259,37 @@ fn is_idle(client: &mut Client) -> Result<bool> {
         "aof_pending_bio_fsync",
     ];
     // The last two are there if there is a log.
-    Ok(busy.iter().all(|name| find_in_info(&told, name).is_none_or(|value| value == "0")))
+    Ok(busy.iter().all(|name| find_in_info(&info, name).is_none_or(|value| value == "0")))
 }
 
-fn told_of(client: &mut Client, name: &str) -> Result<String> {
-    let told = client.text(&[b"INFO"])?;
-    let found = find_in_info(&told, name).map(str::to_owned);
+fn info_value(client: &mut Client, name: &str) -> Result<String> {
+    let info = client.text(&[b"INFO"])?;
+    let found = find_in_info(&info, name).map(str::to_owned);
     found.ok_or_else(|| StoreError::Engine(format!("the server does not report its {name}")))
 }
 
-fn find_in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
-    told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+fn find_in_info<'t>(info: &'t str, name: &str) -> Option<&'t str> {
+    info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
 /// From `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
-fn version_in(said: &str) -> Option<String> {
-    let (_, version) = said.split_once("Redis server v=")?;
+fn version_in(output: &str) -> Option<String> {
+    let (_, version) = output.split_once("Redis server v=")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
 /// A setting's fault is in the last lines; else a warning of the log has the reason.
 fn last_words(log: &str) -> Option<String> {
-    if let Some((_, told)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
-        let lines: Vec<&str> = told.lines().skip(2).map(str::trim).filter(|line| !line.is_empty()).collect();
+    if let Some((_, message)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
+        let lines = message.lines().skip(2).map(str::trim).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
         return Some(lines.join(" "));
     }
-    let warned = |line: &str| line.split_once(" # ").map(|(_, told)| told.to_owned());
-    let ends = |told: &String| !told.starts_with("WARNING") && !told.starts_with("Server initialized");
-    log.lines().rev().find_map(|line| warned(line).filter(ends))
+    let find_warning = |line: &str| line.split_once(" # ").map(|(_, message)| message.to_owned());
+    let is_reason = |message: &String| {
+        !message.starts_with("WARNING") && !message.starts_with("Server initialized")
+    };
+    log.lines().rev().find_map(|line| find_warning(line).filter(is_reason))
 }
 
 #[cfg(test)]
@@ -298,9 +301,9 @@ mod tests {
 
     #[test]
     fn the_version_is_read() {
-        let said =
+        let output =
             "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0\n";
-        assert_eq!(version_in(said).as_deref(), Some("7.0.15"));
+        assert_eq!(version_in(output).as_deref(), Some("7.0.15"));
         assert_eq!(version_in("of another kind"), None);
     }
 
@@ -320,8 +323,8 @@ mod tests {
 
     #[test]
     fn facts_are_found_by_their_whole_names() {
-        let told = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
-        assert_eq!((find_in_info(told, "used_memory"), find_in_info(told, "used")), (Some("17"), None));
+        let info = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
+        assert_eq!((find_in_info(info, "used_memory"), find_in_info(info, "used")), (Some("17"), None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ pub struct Records(pub Client);
 
 impl Session for Records {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        fits(key)?;
+        check_key(key)?;
         self.0.set(key, value)
     }
 
@@ -33,7 +33,7 @@ impl Session for Records {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        records.iter().try_for_each(|(key, _)| fits(key))?;
+        records.iter().try_for_each(|(key, _)| check_key(key))?;
         self.0.set_all(records)
     }
 
@@ -43,7 +43,7 @@ impl Session for Records {
 }
 
 /// The server closes a session that sends a longer key.
-fn fits(key: &[u8]) -> Result<()> {
+fn check_key(key: &[u8]) -> Result<()> {
     if key.len() <= MAX_KEY_BYTES {
         return Ok(());
     }

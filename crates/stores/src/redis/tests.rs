@@ -76,11 +76,11 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
     let expected = user_of(&["redis"]).map_or(before.uid(), |user| user.uid);
     assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((now.uid(), now.mode()), (before.uid(), before.mode()));
+    let folder_now = fs::metadata(folder.path()).unwrap();
+    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
     let mut client = own_client(folder.path());
-    let Ok(Answer::Many(told)) = client.run(&[b"CONFIG", b"GET", b"port"]) else { panic!("no answer") };
-    assert!(matches!(&told[1], Answer::Bytes(at) if client.bytes(at.clone()) == b"0"));
+    let Ok(Answer::Many(values)) = client.run(&[b"CONFIG", b"GET", b"port"]) else { panic!("no answer") };
+    assert!(matches!(&values[1], Answer::Bytes(range) if client.bytes(range.clone()) == b"0"));
     store.close().unwrap();
 }
 
@@ -124,6 +124,6 @@ fn a_snapshot_is_made_when_it_settles() {
     assert!(store.close().is_err());
     let store = opened(&REDIS, &folder, None, &[]);
     assert_eq!(store.count().unwrap(), 1);
-    let told = store.statistics().unwrap();
-    assert!(matches!(&told[..], [Setting { name, .. }] if name == "used_memory"), "{told:?}");
+    let statistics = store.statistics().unwrap();
+    assert!(matches!(&statistics[..], [Setting { name, .. }] if name == "used_memory"), "{statistics:?}");
 }

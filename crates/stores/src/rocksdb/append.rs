@@ -98,9 +98,9 @@ impl<'a> Appender<'a> {
     /// Whether a file can have two names here. The engine moves by a hard link, and does not fall back to a copy on every file
     /// system without them.
     fn can_be_linked(&self) -> bool {
-        let other = self.path.with_extension("link");
-        let linked = fs::hard_link(&self.path, &other).is_ok();
-        linked && fs::remove_file(other).is_ok()
+        let link = self.path.with_extension("link");
+        let is_linked = fs::hard_link(&self.path, &link).is_ok();
+        is_linked && fs::remove_file(link).is_ok()
     }
 }
 

@@ -11,16 +11,16 @@ use super::ffi::Functions;
 use super::{check, ffi};
 
 /// The folder must not exist.
-pub fn checkpoint(c: &Functions, db: *mut ffi::Db, to: &Path) -> Result<()> {
-    let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+pub fn checkpoint(c: &Functions, db: *mut ffi::Db, target: &Path) -> Result<()> {
+    let target = CString::new(target.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let mut error = ptr::null_mut();
     // SAFETY: the database is open; the engine's errors are checked, and its object is ours to free.
     unsafe {
-        let made = (c.rocksdb_checkpoint_object_create)(db, &raw mut error);
+        let object = (c.rocksdb_checkpoint_object_create)(db, &raw mut error);
         check(c, error)?;
-        let checkpoint = OwnedPointer::new(made, c.rocksdb_checkpoint_object_destroy)?;
+        let checkpoint = OwnedPointer::new(object, c.rocksdb_checkpoint_object_destroy)?;
         // With 0 it flushes memory tables first.
-        (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), to.as_ptr(), 0, &raw mut error);
+        (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), target.as_ptr(), 0, &raw mut error);
         check(c, error)
     }
 }

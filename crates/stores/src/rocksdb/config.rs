@@ -119,8 +119,8 @@ impl Config {
     pub fn options(&self, c: &Functions) -> Result<OwnedPointer<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
-            let made = OwnedPointer::new((c.rocksdb_options_create)(), c.rocksdb_options_destroy)?;
-            let options = made.as_ptr();
+            let owned = OwnedPointer::new((c.rocksdb_options_create)(), c.rocksdb_options_destroy)?;
+            let options = owned.as_ptr();
             (c.rocksdb_options_set_create_if_missing)(options, 1);
             (c.rocksdb_options_set_compression)(options, self.codec.1);
             if let Some(bytes) = self.write_buffer_size {
@@ -136,7 +136,7 @@ impl Config {
                 (c.rocksdb_options_set_compaction_style)(options, style);
             }
             self.set_table(c, options)?;
-            Ok(made)
+            Ok(owned)
         }
     }
 
@@ -146,11 +146,11 @@ impl Config {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
-            let made = OwnedPointer::new(
+            let owned = OwnedPointer::new(
                 (c.rocksdb_block_based_options_create)(),
                 c.rocksdb_block_based_options_destroy,
             )?;
-            let table = made.as_ptr();
+            let table = owned.as_ptr();
             if let Some(bytes) = self.block_size {
                 (c.rocksdb_block_based_options_set_block_size)(table, size(bytes));
             }
@@ -179,13 +179,13 @@ impl Config {
         ];
         let style = self.compaction_style.and_then(|style| word_of(style, &STYLES));
         let words = [("compression", Some(self.codec.0)), ("compaction_style", style)];
-        let numbers = numbers.into_iter().filter_map(|(name, set)| Some((name, set?.to_string())));
-        let words = words.into_iter().filter_map(|(name, set)| Some((name, set?.to_string())));
-        for (name, set) in numbers.chain(words) {
+        let numbers = numbers.into_iter().filter_map(|(name, wanted)| Some((name, wanted?.to_string())));
+        let words = words.into_iter().filter_map(|(name, wanted)| Some((name, wanted?.to_string())));
+        for (name, wanted) in numbers.chain(words) {
             let found = read_back.iter().find(|setting| setting.name == name).map(|setting| &setting.value);
-            if found != Some(&set) {
+            if found != Some(&wanted) {
                 let read_back = found.cloned().unwrap_or_else(|| "nothing".into());
-                return Err(StoreError::SettingNotTaken { name: name.into(), asked: set, read_back });
+                return Err(StoreError::SettingNotTaken { name: name.into(), asked: wanted, read_back });
             }
         }
         Ok(())
@@ -193,11 +193,11 @@ impl Config {
 }
 
 fn codec(given: &GivenSettings<'_>, compression: bool) -> Result<(&'static str, c_int)> {
-    let named = given.word("compression", &CODECS.map(|(word, _)| word))?;
+    let word = given.word("compression", &CODECS.map(|(word, _)| word))?;
     if !compression {
         return Ok(NO_CODEC);
     }
-    Ok(named.and_then(|word| CODECS.into_iter().find(|codec| codec.0 == word)).unwrap_or(CODECS[0]))
+    Ok(word.and_then(|word| CODECS.into_iter().find(|codec| codec.0 == word)).unwrap_or(CODECS[0]))
 }
 
 fn number_of(word: &str, table: &[(&str, c_int)]) -> Option<c_int> {
@@ -219,7 +219,7 @@ fn int(number: u32) -> c_int {
 
 /// Settings in the `OPTIONS` file that the engine wrote last.
 pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
-    const TOLD: [&str; 13] = [
+    const REPORTED: [&str; 13] = [
         "rocksdb_version",
         "compression",
         "bottommost_compression",
@@ -235,7 +235,7 @@ pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
         "use_fsync",
     ];
     let options = latest_options(folder)?;
-    Ok(TOLD
+    Ok(REPORTED
         .into_iter()
         .filter_map(|name| options.get(name).map(|value| Setting::read_back(name, value)))
         .collect())
@@ -247,8 +247,8 @@ fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
         let entry = entry.map_err(StoreError::io(format!("reading {}", folder.display())))?;
         let name = entry.file_name();
-        let number =
-            name.to_str().and_then(|name| name.strip_prefix("OPTIONS-")).and_then(|rest| rest.parse().ok());
+        let digits = name.to_str().and_then(|name| name.strip_prefix("OPTIONS-"));
+        let number = digits.and_then(|digits| digits.parse().ok());
         if let Some(number) = number
             && latest.as_ref().is_none_or(|(highest, _)| number > *highest)
         {

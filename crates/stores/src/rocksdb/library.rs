@@ -37,32 +37,32 @@ const AUTHORS: [&str; 2] = [
 
 pub struct Library {
     pub c: Functions,
-    pub asked: Option<String>,
+    pub requested: Option<String>,
     file: Option<PathBuf>,
 }
 
 impl Library {
     /// The build that the settings name. Fails with [`StoreError::BadSetting`] when it can't be loaded, or lacks a function.
-    pub fn chosen(given: &GivenSettings<'_>) -> Result<Library> {
-        let asked = given.text(LIBRARY).map(str::to_owned);
-        let file = match asked.as_deref() {
+    pub fn from_settings(given: &GivenSettings<'_>) -> Result<Library> {
+        let requested = given.text(LIBRARY).map(str::to_owned);
+        let file = match requested.as_deref() {
             #[cfg(rocksdb_linked)]
-            None | Some("linked") => return Ok(Library { c: super::ffi::LINKED, asked, file: None }),
+            None | Some("linked") => return Ok(Library { c: super::ffi::LINKED, requested, file: None }),
             #[cfg(not(rocksdb_linked))]
             None => authors(),
             Some(file) if Path::new(file).is_absolute() => PathBuf::from(file),
             Some(_) => return Err(given.refuse(LIBRARY, VALUES)),
         };
-        match functions_of(&file) {
-            Ok(c) => Ok(Library { c, asked, file: Some(file) }),
+        match load_functions(&file) {
+            Ok(c) => Ok(Library { c, requested, file: Some(file) }),
             Err(why) => Err(StoreError::BadSetting(format!("the library {}: {why}", file.display()))),
         }
     }
 
     pub fn build(&self) -> StoreBuild {
-        let (built, function) = (linked!("ROCKSDB"), self.c.rocksdb_open as *const c_void);
-        let Some(file) = &self.file else { return built.build(function) };
-        let build = LinkedLibrary { flags: "", assertions: "", ..built }.build(function);
+        let (linked_library, function) = (linked!("ROCKSDB"), self.c.rocksdb_open as *const c_void);
+        let Some(file) = &self.file else { return linked_library.build(function) };
+        let build = LinkedLibrary { flags: "", assertions: "", ..linked_library }.build(function);
         let name = file.file_name().unwrap_or_default().display();
         let source = match library::find(file) {
             Ok(found) if AUTHORS.contains(&&*found.sha256) => format!("its authors' build, {name}"),
@@ -95,13 +95,15 @@ pub fn missing_library() -> Option<String> {
 }
 
 /// The library stays loaded, as its threads may outlive a store.
-fn functions_of(file: &Path) -> std::result::Result<Functions, String> {
+fn load_functions(file: &Path) -> std::result::Result<Functions, String> {
     if cfg!(target_feature = "crt-static") {
         return Err("this program is static, and such can't load libraries".into());
     }
-    let of_file = machine(file).map_err(|error| error.to_string())?;
+    let file_machine = machine(file).map_err(|error| error.to_string())?;
     // The loader would call it missing.
-    if of_file.is_some() && of_file != machine(Path::new("/proc/self/exe")).unwrap_or(of_file) {
+    if file_machine.is_some()
+        && file_machine != machine(Path::new("/proc/self/exe")).unwrap_or(file_machine)
+    {
         return Err("it is for another processor".into());
     }
     // SAFETY: what its constructors do is the user's to answer for, who named it.
@@ -120,7 +122,7 @@ fn machine(file: &Path) -> std::io::Result<Option<[u8; 3]>> {
     let mut head = Vec::new();
     File::open(file)?.take(20).read_to_end(&mut head)?;
     Ok(match head.as_slice() {
-        [0x7f, b'E', b'L', b'F', bits, .., one, other] if head.len() == 20 => Some([*bits, *one, *other]),
+        [0x7f, b'E', b'L', b'F', bits, .., low, high] if head.len() == 20 => Some([*bits, *low, *high]),
         _ => None,
     })
 }

@@ -69,8 +69,8 @@ fn what_it_does_not_know_is_refused() {
 
 #[test]
 fn a_kill_takes_what_has_no_log() {
-    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&ROCKSDB, tier), left, "{tier}");
+    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill(&ROCKSDB, tier), survivors, "{tier}");
     }
 }
 
@@ -117,7 +117,7 @@ fn it_is_told_whether_the_library_has_assertions() {
     }
 }
 
-fn made(file: &Path, names: impl Iterator<Item = String>) -> String {
+fn compile_library(file: &Path, names: impl Iterator<Item = String>) -> String {
     let source = file.with_extension("c");
     fs::write(&source, names.map(|name| format!("void {name}(void) {{}}\n")).collect::<String>()).unwrap();
     let compiled = Command::new("cc").args(["-shared", "-o"]).arg(file).arg(source).status().unwrap();
@@ -125,7 +125,7 @@ fn made(file: &Path, names: impl Iterator<Item = String>) -> String {
     file.display().to_string()
 }
 
-fn needed() -> impl Iterator<Item = String> {
+fn needed_names() -> impl Iterator<Item = String> {
     let names = include_str!("ffi.rs").split("pub fn ").skip(1).filter_map(|text| text.split('(').next());
     names.map(str::to_owned)
 }
@@ -137,38 +137,41 @@ fn a_file_that_is_no_library_of_rocksdb_is_refused() {
     let missing = file("missing.so").display().to_string();
     let empty = file("empty.so");
     fs::write(&empty, "").unwrap();
-    let mut bytes = fs::read(made(&file("none.so"), std::iter::empty())).unwrap();
+    let mut bytes = fs::read(compile_library(&file("none.so"), std::iter::empty())).unwrap();
     bytes[18] ^= 1;
     let foreign = file("foreign.so");
     fs::write(&foreign, bytes).unwrap();
-    let lacking = needed().filter(|name| name != "rocksdb_get_pinned");
+    let other_names = needed_names().filter(|name| name != "rocksdb_get_pinned");
     for (library, why) in [
         ("librocksdb.so", "is not "),
         (&missing, "No such file"),
         (&empty.display().to_string(), "file too short"),
         (&foreign.display().to_string(), "it is for another processor"),
         (&file("none.so").display().to_string(), "it has no function rocksdb_close: it is not RocksDB"),
-        (&made(&file("old.so"), lacking), "it has no function rocksdb_get_pinned"),
+        (&compile_library(&file("old.so"), other_names), "it has no function rocksdb_get_pinned"),
     ] {
         let error = refused(&ROCKSDB, &new_folder(), None, &[(LIBRARY, library)]);
-        assert!(matches!(&error, StoreError::BadSetting(said) if said.contains(why)), "{library}: {error}");
+        assert!(
+            matches!(&error, StoreError::BadSetting(message) if message.contains(why)),
+            "{library}: {error}"
+        );
     }
 }
 
 #[test]
 fn a_library_that_is_loaded_tells_its_build() {
     let folder = new_folder();
-    let build = |name: &str, more: &[&str]| {
-        let names = needed().chain(more.iter().map(|name| (*name).to_owned()));
-        let settings = [(LIBRARY.to_owned(), made(&folder.path().join(name), names))].into();
+    let build = |name: &str, more_names: &[&str]| {
+        let names = needed_names().chain(more_names.iter().map(|name| (*name).to_owned()));
+        let settings = [(LIBRARY.to_owned(), compile_library(&folder.path().join(name), names))].into();
         let options = OpenOptions { settings: &settings, ..OpenOptions::new(folder.path()) };
-        Library::chosen(&GivenSettings::new(&options, SETTINGS).unwrap()).unwrap().build()
+        Library::from_settings(&GivenSettings::new(&options, SETTINGS).unwrap()).unwrap().build()
     };
-    let without = build("release.so", &[]);
-    assert!(without.source.starts_with("the library release.so, SHA-256 "), "{without:?}");
-    assert_eq!((without.flags, without.assertions, without.not_ranked), (None, Some(false), None));
-    let with = build("checked.so", &["_ZN7rocksdb9SyncPoint11GetInstanceEv"]);
-    assert_eq!((with.assertions, with.not_ranked.is_some()), (Some(true), true));
+    let release = build("release.so", &[]);
+    assert!(release.source.starts_with("the library release.so, SHA-256 "), "{release:?}");
+    assert_eq!((release.flags, release.assertions, release.not_ranked), (None, Some(false), None));
+    let checked = build("checked.so", &["_ZN7rocksdb9SyncPoint11GetInstanceEv"]);
+    assert_eq!((checked.assertions, checked.not_ranked.is_some()), (Some(true), true));
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn its_authors_build_does_as_the_one_that_is_linked() {
     let build = store.build().unwrap();
     assert!(build.source.starts_with("its authors' build, librocksdbjni-"), "{build:?}");
     assert_eq!(build.assertions, Some(false));
-    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), left, "{tier}");
+    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), survivors, "{tier}");
     }
 }

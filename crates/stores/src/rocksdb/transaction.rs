@@ -24,11 +24,11 @@ pub unsafe fn open(
     let mut error = ptr::null_mut();
     // SAFETY: the options are copied by the engine; the error is checked before the database is used. Both handles are ours to free.
     unsafe {
-        let whole = (c.rocksdb_optimistictransactiondb_open)(options, name.as_ptr(), &raw mut error);
+        let owner = (c.rocksdb_optimistictransactiondb_open)(options, name.as_ptr(), &raw mut error);
         check(c, error)?;
-        let whole = OwnedPointer::new(whole, c.rocksdb_optimistictransactiondb_close)?;
-        let db = (c.rocksdb_optimistictransactiondb_get_base_db)(whole.as_ptr());
-        Ok((OwnedPointer::new(db, c.rocksdb_optimistictransactiondb_close_base_db)?, whole))
+        let owner = OwnedPointer::new(owner, c.rocksdb_optimistictransactiondb_close)?;
+        let db = (c.rocksdb_optimistictransactiondb_get_base_db)(owner.as_ptr());
+        Ok((OwnedPointer::new(db, c.rocksdb_optimistictransactiondb_close_base_db)?, owner))
     }
 }
 
@@ -58,25 +58,25 @@ impl<'a> Transactions<'a> {
         work: &mut TransactionBody<'_>,
     ) -> Result<()> {
         let c = self.c;
-        let old = self.last.as_ref().map_or(ptr::null_mut(), OwnedPointer::as_ptr);
+        let reused = self.last.as_ref().map_or(ptr::null_mut(), OwnedPointer::as_ptr);
         // SAFETY: the handles are valid; the old transaction, if any, has ended and is begun anew.
         let raw = unsafe {
             let (db, options) = (self.db.as_ptr(), self.options.as_ptr());
-            (c.rocksdb_optimistictransaction_begin)(db, write.as_ptr(), options, old)
+            (c.rocksdb_optimistictransaction_begin)(db, write.as_ptr(), options, reused)
         };
-        if old.is_null() {
+        if reused.is_null() {
             // SAFETY: it has just been made, and is ours to free.
             self.last = Some(unsafe { OwnedPointer::new(raw, c.rocksdb_transaction_destroy)? });
         }
         let mut error = ptr::null_mut();
-        let done = work(&mut OpenTransaction { c, raw, read }).and_then(|()| {
+        let outcome = work(&mut OpenTransaction { c, raw, read }).and_then(|()| {
             // SAFETY: the transaction is open.
             unsafe {
                 (c.rocksdb_transaction_commit)(raw, &raw mut error);
                 check_conflict(c, error)
             }
         });
-        if done.is_err() {
+        if outcome.is_err() {
             let mut error = ptr::null_mut();
             // SAFETY: the transaction is open: one that could not be committed stays so. The first error counts.
             unsafe {
@@ -84,7 +84,7 @@ impl<'a> Transactions<'a> {
                 let _ = check(c, error);
             }
         }
-        done
+        outcome
     }
 }
 
@@ -96,7 +96,7 @@ unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<
         Err(StoreError::Engine(text)) if CONFLICTS.iter().any(|begin| text.starts_with(begin)) => {
             Err(StoreError::Conflict(text))
         }
-        done => done,
+        result => result,
     }
 }
 

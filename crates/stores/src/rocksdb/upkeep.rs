@@ -11,16 +11,16 @@ pub struct Upkeep {
 
 /// Parses the engine's statistics; what they lack is 0.
 pub fn parse_statistics(text: &str) -> Upkeep {
-    let counted = |row: &str| {
-        let place =
+    let count_in_row = |row: &str| {
+        let position =
             text.lines().find_map(|line| line.split_whitespace().position(|column| column == COUNT))?;
         let row = text.lines().map(str::split_whitespace).find(|line| line.clone().next() == Some(row))?;
         // The column of sizes has two words: a number and its unit.
-        row.clone().nth(place + 1)?.parse::<u64>().ok()
+        row.clone().nth(position + 1)?.parse::<u64>().ok()
     };
-    let flushes = counted("L0").unwrap_or(0);
+    let flushes = count_in_row("L0").unwrap_or(0);
     let stalls = text.lines().find_map(stalls).unwrap_or(0);
-    Upkeep { flushes, compactions: counted("Sum").unwrap_or(0).saturating_sub(flushes), stalls }
+    Upkeep { flushes, compactions: count_in_row("Sum").unwrap_or(0).saturating_sub(flushes), stalls }
 }
 
 const COUNT: &str = "Comp(cnt)";
@@ -32,8 +32,8 @@ fn stalls(line: &str) -> Option<u64> {
         return Some(totals.filter_map(|count| count.rsplit(' ').next()?.parse::<u64>().ok()).sum());
     }
     let counts = line.strip_prefix("Stalls(count):")?.split(',');
-    let own = counts.take_while(|count| !count.trim().starts_with("interval"));
-    Some(own.filter_map(|count| count.split_whitespace().next()?.parse::<u64>().ok()).sum())
+    let overall = counts.take_while(|count| !count.trim().starts_with("interval"));
+    Some(overall.filter_map(|count| count.split_whitespace().next()?.parse::<u64>().ok()).sum())
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ Write Stall (count): l0-file-count-limit-delays: 2, memtable-limit-stops: 1, tot
     fn flushes_compactions_and_stalls_are_read_out_of_the_text() {
         assert_eq!(parse_statistics(NOW), Upkeep { flushes: 13, compactions: 4, stalls: 3 });
         assert_eq!(parse_statistics(""), Upkeep::default());
-        let before = "Stalls(count): 1 level0_slowdown, 2 memtable_slowdown, interval 7 total count";
-        assert_eq!(parse_statistics(before).stalls, 3);
+        let old_line = "Stalls(count): 1 level0_slowdown, 2 memtable_slowdown, interval 7 total count";
+        assert_eq!(parse_statistics(old_line).stalls, 3);
     }
 }

@@ -54,9 +54,9 @@ impl Plan {
     /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
     /// that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let own =
+        let user_value =
             |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
-        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
+        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, user_value, preset)? })
     }
 
     /// Sets every PRAGMA on a connection. Fails with [`StoreError::SettingNotTaken`] when one reads back otherwise.
@@ -78,11 +78,12 @@ impl Plan {
     /// Some PRAGMAs read back what they were given and yet do nothing, depending on others and on how SQLite was built.
     fn check_effects(&self, connection: &Connection) -> Result<()> {
         let journal = read(connection, "journal_mode")?;
-        let exclusive = read(connection, "locking_mode")? == "exclusive";
-        let built = compile_options(connection)?;
-        let here = PragmaConditions { journal: &journal, exclusive, built: &built };
+        let is_exclusive = read(connection, "locking_mode")? == "exclusive";
+        let compile_options = compile_options(connection)?;
+        let conditions =
+            PragmaConditions { journal: &journal, is_exclusive, compile_options: &compile_options };
         for (name, value) in &self.values {
-            if let Some(why) = here.no_effect(name, &number_of(name, value)) {
+            if let Some(why) = conditions.no_effect(name, &number_of(name, value)) {
                 return Err(StoreError::BadSetting(format!(
                     "the setting {name}={value} does nothing: {why}"
                 )));
@@ -92,12 +93,12 @@ impl Plan {
     }
 
     pub fn check(&self, connection: &Connection) -> Result<()> {
-        for (name, asked) in &self.values {
+        for (name, wanted) in &self.values {
             let read_back = read(connection, name)?;
-            if number_of(name, asked) != number_of(name, &read_back) {
+            if number_of(name, wanted) != number_of(name, &read_back) {
                 return Err(StoreError::SettingNotTaken {
                     name: (*name).into(),
-                    asked: asked.clone(),
+                    asked: wanted.clone(),
                     read_back,
                 });
             }
@@ -109,34 +110,34 @@ impl Plan {
 /// What decides whether a PRAGMA has an effect.
 struct PragmaConditions<'a> {
     journal: &'a str,
-    exclusive: bool,
-    built: &'a [String],
+    is_exclusive: bool,
+    compile_options: &'a [String],
 }
 
 impl PragmaConditions<'_> {
     /// Why a PRAGMA does nothing here, if it does nothing.
     fn no_effect(&self, name: &str, value: &str) -> Option<String> {
-        let built = |option: &str| self.built.iter().any(|own| own == option);
-        let of_journal = || format!("with journal_mode={}", self.journal);
+        let has_option = |option: &str| self.compile_options.iter().any(|compiled| compiled == option);
+        let in_this_mode = || format!("with journal_mode={}", self.journal);
         match name {
             "wal_autocheckpoint" if self.journal != "wal" => {
-                Some(format!("it is for journal_mode=WAL, and is ignored {}", of_journal()))
+                Some(format!("it is for journal_mode=WAL, and is ignored {}", in_this_mode()))
             }
             "journal_size_limit" if matches!(self.journal, "off" | "memory") => {
-                Some(format!("there is no journal on disk {}", of_journal()))
+                Some(format!("there is no journal on disk {}", in_this_mode()))
             }
-            "journal_size_limit" if matches!(self.journal, "delete" | "truncate") && !self.exclusive => {
-                Some(format!("nothing of the journal is kept {}", of_journal()))
+            "journal_size_limit" if matches!(self.journal, "delete" | "truncate") && !self.is_exclusive => {
+                Some(format!("nothing of the journal is kept {}", in_this_mode()))
             }
             // It reads 0 back until it reads the schema anew.
             "cache_size" if value == "0" => Some("SQLite goes back to its default; say 1 page".into()),
             "fullfsync" if value == "1" && !cfg!(target_os = "macos") => {
                 Some("F_FULLFSYNC is macOS's alone".into())
             }
-            "temp_store" if value == "2" && built("TEMP_STORE=0") => {
+            "temp_store" if value == "2" && has_option("TEMP_STORE=0") => {
                 Some("this SQLite was built to keep temporary tables in files".into())
             }
-            "temp_store" if value == "1" && built("TEMP_STORE=3") => {
+            "temp_store" if value == "1" && has_option("TEMP_STORE=3") => {
                 Some("this SQLite was built to keep temporary tables in memory".into())
             }
             _ => None,
@@ -212,19 +213,19 @@ pub fn read_all(connection: &Connection) -> Result<Vec<Setting>> {
 
 pub fn tier(connection: &Connection) -> Result<Guarantee> {
     let synchronous = read(connection, "synchronous")?;
-    let exclusive = read(connection, "locking_mode")? == "exclusive";
-    Ok(tier_of(&read(connection, "journal_mode")?, &synchronous, exclusive))
+    let is_exclusive = read(connection, "locking_mode")? == "exclusive";
+    Ok(tier_of(&read(connection, "journal_mode")?, &synchronous, is_exclusive))
 }
 
-fn tier_of(journal_mode: &str, synchronous: &str, exclusive: bool) -> Guarantee {
-    let full = matches!(synchronous, "2" | "3");
+fn tier_of(journal_mode: &str, synchronous: &str, is_exclusive: bool) -> Guarantee {
+    let is_synced = matches!(synchronous, "2" | "3");
     match journal_mode {
         // Nothing on disk to roll back with: a kill in the middle of a commit leaves a mixture of pages.
         "off" | "memory" => Guarantee::None,
         // FULL deletes the journal but does not sync the folder, so a power cut can bring it back, and it then undoes the commit.
         // EXTRA syncs the folder. EXCLUSIVE empties and syncs the journal instead of deleting it.
-        "delete" if synchronous != "3" && !exclusive => Guarantee::Process,
-        _ if full => Guarantee::Power,
+        "delete" if synchronous != "3" && !is_exclusive => Guarantee::Process,
+        _ if is_synced => Guarantee::Power,
         _ => Guarantee::Process,
     }
 }
@@ -251,15 +252,16 @@ mod tests {
             ("memory", "2", false, Guarantee::None),
             ("off", "3", true, Guarantee::None),
         ];
-        for (journal, synchronous, exclusive, tier) in expected {
-            assert_eq!(tier_of(journal, synchronous, exclusive), tier, "{journal} {synchronous} {exclusive}");
+        for (journal, synchronous, is_exclusive, tier) in expected {
+            let found = tier_of(journal, synchronous, is_exclusive);
+            assert_eq!(found, tier, "{journal} {synchronous} {is_exclusive}");
         }
     }
 
     #[test]
     fn what_a_power_cut_costs_never_contradicts_the_tier() {
-        let cut = |journal: &str, synchronous: &str, exclusive| {
-            let tier = tier_of(journal, synchronous, exclusive);
+        let loss_at_cut = |journal: &str, synchronous: &str, is_exclusive| {
+            let tier = tier_of(journal, synchronous, is_exclusive);
             let settings =
                 [Setting::read_back("journal_mode", journal), Setting::read_back("synchronous", synchronous)];
             let danger = SQLITE.offer(tier).unwrap().danger(&settings).unwrap();
@@ -272,38 +274,39 @@ mod tests {
             danger.power_cut
         };
         for journal in ["delete", "truncate", "persist", "memory", "wal", "off"] {
-            for exclusive in [false, true] {
-                assert_eq!(cut(journal, "0", exclusive), Loss::Whole, "{journal}");
+            for is_exclusive in [false, true] {
+                assert_eq!(loss_at_cut(journal, "0", is_exclusive), Loss::Whole, "{journal}");
                 for synchronous in ["1", "2", "3"] {
                     let in_memory = matches!(journal, "memory" | "off");
-                    assert_eq!(cut(journal, synchronous, exclusive) == Loss::Whole, in_memory, "{journal}");
+                    let loss = loss_at_cut(journal, synchronous, is_exclusive);
+                    assert_eq!(loss == Loss::Whole, in_memory, "{journal}");
                 }
             }
         }
-        assert_eq!(cut("delete", "2", false), Loss::Last);
-        assert_eq!(cut("wal", "1", false), Loss::Newest);
+        assert_eq!(loss_at_cut("delete", "2", false), Loss::Last);
+        assert_eq!(loss_at_cut("wal", "1", false), Loss::Newest);
         assert!(Loss::Newest < Loss::Last, "WAL with NORMAL promises less than DELETE with FULL");
         for journal in ["delete", "truncate", "persist"] {
-            assert_eq!(cut(journal, "1", true), Loss::RarelyWhole, "{journal}");
+            assert_eq!(loss_at_cut(journal, "1", true), Loss::RarelyWhole, "{journal}");
         }
     }
 
     #[test]
     fn what_reads_back_and_does_nothing_is_known() {
-        let none = |journal: &str, exclusive, built: &[&str], name: &str, value: &str| {
-            let built: Vec<String> = built.iter().map(|option| (*option).to_owned()).collect();
-            PragmaConditions { journal, exclusive, built: &built }.no_effect(name, value)
+        let no_effect = |journal: &str, is_exclusive, options: &[&str], name: &str, value: &str| {
+            let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+            PragmaConditions { journal, is_exclusive, compile_options: &options }.no_effect(name, value)
         };
-        assert!(none("delete", false, &[], "wal_autocheckpoint", "100").is_some());
-        assert!(none("wal", false, &[], "wal_autocheckpoint", "100").is_none());
-        assert!(none("off", true, &[], "journal_size_limit", "0").is_some());
-        assert!(none("delete", false, &[], "journal_size_limit", "0").is_some());
-        assert!(none("delete", true, &[], "journal_size_limit", "0").is_none());
-        assert!(none("persist", false, &[], "journal_size_limit", "0").is_none());
-        assert!(none("wal", false, &["TEMP_STORE=0"], "temp_store", "2").is_some());
-        assert!(none("wal", false, &["TEMP_STORE=1"], "temp_store", "2").is_none());
-        assert!(none("wal", false, &["TEMP_STORE=3"], "temp_store", "1").is_some());
-        assert_eq!(none("wal", false, &[], "fullfsync", "1").is_some(), !cfg!(target_os = "macos"));
+        assert!(no_effect("delete", false, &[], "wal_autocheckpoint", "100").is_some());
+        assert!(no_effect("wal", false, &[], "wal_autocheckpoint", "100").is_none());
+        assert!(no_effect("off", true, &[], "journal_size_limit", "0").is_some());
+        assert!(no_effect("delete", false, &[], "journal_size_limit", "0").is_some());
+        assert!(no_effect("delete", true, &[], "journal_size_limit", "0").is_none());
+        assert!(no_effect("persist", false, &[], "journal_size_limit", "0").is_none());
+        assert!(no_effect("wal", false, &["TEMP_STORE=0"], "temp_store", "2").is_some());
+        assert!(no_effect("wal", false, &["TEMP_STORE=1"], "temp_store", "2").is_none());
+        assert!(no_effect("wal", false, &["TEMP_STORE=3"], "temp_store", "1").is_some());
+        assert_eq!(no_effect("wal", false, &[], "fullfsync", "1").is_some(), !cfg!(target_os = "macos"));
     }
 
     #[test]

@@ -32,15 +32,15 @@ impl<'a> Sql<'a> {
         &mut self,
         statement: StatementId,
         values: &[SqlValue<'_>],
-        see: impl FnMut(&Row<'_>),
+        visit: impl FnMut(&Row<'_>),
     ) -> Result<usize> {
-        let _alone = self.access.hold();
-        let mut bound = [Value::Null; MOST_COLUMNS];
-        let bound = bound.get_mut(..values.len()).ok_or_else(too_many)?;
-        for (bound, value) in bound.iter_mut().zip(values) {
-            *bound = bind_value(value);
+        let _lock = self.access.lock_shared();
+        let mut slots = [Value::Null; MOST_COLUMNS];
+        let slots = slots.get_mut(..values.len()).ok_or_else(too_many)?;
+        for (slot, value) in slots.iter_mut().zip(values) {
+            *slot = bind_value(value);
         }
-        sql::statement(&mut self.statements, statement)?.rows(bound, see)
+        sql::statement(&mut self.statements, statement)?.rows(slots, visit)
     }
 }
 
@@ -60,14 +60,14 @@ fn bind_value<'v>(value: &SqlValue<'v>) -> Value<'v> {
 
 impl Drop for Sql<'_> {
     fn drop(&mut self) {
-        let _alone = self.access.hold();
+        let _lock = self.access.lock_shared();
         self.statements.clear();
     }
 }
 
 impl SqlSession for Sql<'_> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        match of {
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        match sql_type {
             SqlType::Integer => "INTEGER",
             SqlType::Real => "REAL",
             SqlType::Text => "TEXT",
@@ -101,8 +101,8 @@ impl SqlSession for Sql<'_> {
         let rows = self.step(statement, values, |row| {
             let mut columns = [SqlValue::Null; MOST_COLUMNS];
             let count = row.columns().min(MOST_COLUMNS);
-            for (at, column) in (0..).zip(&mut columns[..count]) {
-                *column = row.value(at);
+            for (index, column) in (0..).zip(&mut columns[..count]) {
+                *column = row.value(index);
             }
             visit(&columns[..count]);
         })?;

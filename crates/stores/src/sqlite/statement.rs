@@ -49,7 +49,7 @@ impl Statement {
         match NonNull::new(raw) {
             Some(raw) if code == ffi::SQLITE_OK => Ok(Statement { raw }),
             // SAFETY: the handle is open, as above.
-            _ => Err(unsafe { error_of(connection.handle()) }),
+            _ => Err(unsafe { last_error(connection.handle()) }),
         }
     }
 
@@ -112,7 +112,7 @@ impl Statement {
 
     fn error(&self) -> StoreError {
         // SAFETY: the statement is alive, and so is the connection that it belongs to.
-        unsafe { error_of(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
+        unsafe { last_error(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
     }
 }
 
@@ -176,7 +176,7 @@ impl Drop for StatementReset<'_> {
 ///
 /// # Safety
 /// `database` is an open connection that no other thread uses now.
-unsafe fn error_of(database: *mut ffi::sqlite3) -> StoreError {
+unsafe fn last_error(database: *mut ffi::sqlite3) -> StoreError {
     // SAFETY: the caller's promise; the message is valid until the next call on the connection.
     let (code, message) = unsafe {
         (

@@ -18,11 +18,11 @@ fn the_page_size_takes_effect_although_a_journal_mode_is_set() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    let taken = |settings: &[(&str, &str)]| refused(&SQLITE, &new_folder(), None, settings);
-    assert!(matches!(taken(&[("page_size", "1000")]), StoreError::SettingNotTaken { .. }));
-    assert!(matches!(taken(&[("journal_mode", "SIDEWAYS")]), StoreError::SettingNotTaken { .. }));
-    assert!(matches!(taken(&[("synchronous", "OFF; DROP TABLE x")]), StoreError::BadSetting(_)));
-    assert!(matches!(taken(&[("colour", "red")]), StoreError::BadSetting(_)));
+    let refuse = |settings: &[(&str, &str)]| refused(&SQLITE, &new_folder(), None, settings);
+    assert!(matches!(refuse(&[("page_size", "1000")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(refuse(&[("journal_mode", "SIDEWAYS")]), StoreError::SettingNotTaken { .. }));
+    assert!(matches!(refuse(&[("synchronous", "OFF; DROP TABLE x")]), StoreError::BadSetting(_)));
+    assert!(matches!(refuse(&[("colour", "red")]), StoreError::BadSetting(_)));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_failed_batch_leaves_nothing() {
 #[test]
 fn a_setting_that_sqlite_ignores_or_changes_is_refused() {
     let power = [("journal_mode", "WAL"), ("synchronous", "FULL")];
-    let with = |more: &[(&'static str, &'static str)]| refused(&SQLITE, &new_folder(), None, more);
+    let refuse = |settings: &[(&'static str, &'static str)]| refused(&SQLITE, &new_folder(), None, settings);
     for (changed, read_back) in [
         // No power of two.
         ([("page_size", "3000")], "4096"),
@@ -114,7 +114,7 @@ fn a_setting_that_sqlite_ignores_or_changes_is_refused() {
         ([("secure_delete", "SLOWLY")], "0"),
         ([("temp_store", "NOWHERE")], "0"),
     ] {
-        match with(&changed) {
+        match refuse(&changed) {
             StoreError::SettingNotTaken { read_back: real, .. } => assert_eq!(real, read_back, "{changed:?}"),
             other => panic!("{changed:?}: {other}"),
         }
@@ -123,7 +123,7 @@ fn a_setting_that_sqlite_ignores_or_changes_is_refused() {
         ([("wal_autocheckpoint", "100")], "it is for journal_mode=WAL"),
         ([("journal_size_limit", "4096")], "nothing of the journal is kept"),
     ] {
-        assert!(with(&idle).to_string().contains(why), "{idle:?}: {}", with(&idle));
+        assert!(refuse(&idle).to_string().contains(why), "{idle:?}: {}", refuse(&idle));
     }
     for taken in [("secure_delete", "FAST"), ("temp_store", "MEMORY"), ("wal_autocheckpoint", "100")] {
         let settings = [power[0], power[1], taken];

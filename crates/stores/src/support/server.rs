@@ -32,7 +32,7 @@ pub use self::store::open;
 use storebench_core::store::StoreError;
 
 /// Larger than any value of a store.
-pub const MOST_ANSWER: usize = 1 << 30;
+pub const MAX_ANSWER_BYTES: usize = 1 << 30;
 
 /// An unexpected or too long answer.
 pub fn unreadable() -> StoreError {

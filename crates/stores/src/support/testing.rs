@@ -18,11 +18,11 @@ pub fn new_folder() -> TempDir {
 /// Whether a server is installed.
 #[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
 pub fn is_here(server: &StoreDef) -> bool {
-    let lacks = server.missing_need();
-    if let Some(why) = &lacks {
+    let missing_need = server.missing_need();
+    if let Some(why) = &missing_need {
         println!("not tried: {why}");
     }
-    lacks.is_none()
+    missing_need.is_none()
 }
 
 pub fn open(
@@ -73,28 +73,28 @@ pub fn setting(store: &dyn Store, name: &str) -> String {
 /// Checks a store's SQL session: rows as they were written, transactions, and loads.
 pub fn hold_sql_to_its_promise(store: &dyn Store) {
     let mut session = store.sql().unwrap();
-    let [real, blob] = [SqlType::Real, SqlType::Blob].map(|of| session.type_name(of));
+    let [real, blob] = [SqlType::Real, SqlType::Blob].map(|sql_type| session.type_name(sql_type));
     let table = format!("CREATE TABLE t (id INTEGER PRIMARY KEY, a {real}, b VARCHAR(100), c {blob})");
     session.execute(&table).unwrap();
     let row = [SqlValue::Integer(7), SqlValue::Real(0.5), SqlValue::Text("é"), SqlValue::Blob(&[0, 255])];
-    let nothing = [SqlValue::Integer(8), SqlValue::Null, SqlValue::Null, SqlValue::Null];
+    let null_row = [SqlValue::Integer(8), SqlValue::Null, SqlValue::Null, SqlValue::Null];
     let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?, ?)").unwrap();
     assert_eq!(session.run(insert, &row).unwrap(), 1);
     assert!(matches!(session.run(insert, &row), Err(StoreError::Exists)));
     session.begin().unwrap();
-    session.run(insert, &nothing).unwrap();
+    session.run(insert, &null_row).unwrap();
     session.roll_back().unwrap();
-    let all = session.prepare("SELECT id, a, b, c FROM t ORDER BY id").unwrap();
+    let select = session.prepare("SELECT id, a, b, c FROM t ORDER BY id").unwrap();
     let rows = |session: &mut dyn SqlSession| {
         let mut rows = Vec::new();
-        session.query(all, &[], &mut |row| rows.push(format!("{row:?}"))).unwrap();
+        session.query(select, &[], &mut |row| rows.push(format!("{row:?}"))).unwrap();
         rows
     };
     assert_eq!(rows(session.as_mut()), [format!("{row:?}")]);
     session.begin().unwrap();
-    session.run(insert, &nothing).unwrap();
+    session.run(insert, &null_row).unwrap();
     session.commit().unwrap();
-    assert_eq!(rows(session.as_mut()), [format!("{row:?}"), format!("{nothing:?}")]);
+    assert_eq!(rows(session.as_mut()), [format!("{row:?}"), format!("{null_row:?}")]);
     let update = session.prepare("UPDATE t SET b = ? WHERE id >= ?").unwrap();
     assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2);
     assert_eq!(session.run(update, &[SqlValue::Text("x"), SqlValue::Integer(0)]).unwrap(), 2, "found");
@@ -116,8 +116,8 @@ pub fn hold_sql_to_its_promise(store: &dyn Store) {
 }
 
 fn load(session: &mut dyn SqlSession, sorted: bool, ids: &[i64]) -> Result<u64> {
-    let into = BulkLoad { table: "t", columns: &["id", "b", "c"], sorted };
-    session.bulk_load(&into, &mut |add| {
+    let target = BulkLoad { table: "t", columns: &["id", "b", "c"], sorted };
+    session.bulk_load(&target, &mut |add| {
         ids.iter().try_for_each(|id| {
             add(&[SqlValue::Integer(*id), SqlValue::Text("\u{e9}\t"), SqlValue::Blob(b"\0\\\n\xff")])
         })
@@ -129,26 +129,27 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
     let mut session = store.sql().unwrap();
     let count = session.prepare("SELECT id FROM t").unwrap();
     let rows = |session: &mut dyn SqlSession| session.query(count, &[], &mut |_| ()).unwrap();
-    let before = rows(session.as_mut());
+    let rows_before = rows(session.as_mut());
     assert!(matches!(load(session.as_mut(), false, &[90_000, 100]), Err(StoreError::Exists)));
-    let into = BulkLoad { table: "t", columns: &["id"], sorted: false };
-    let unmade = session.bulk_load(&into, &mut |add| {
+    let target = BulkLoad { table: "t", columns: &["id"], sorted: false };
+    let failed_load = session.bulk_load(&target, &mut |add| {
         add(&[SqlValue::Integer(90_001)])?;
         Err(StoreError::Engine("no rows".into()))
     });
-    assert!(matches!(unmade, Err(StoreError::Engine(why)) if why == "no rows"));
-    assert_eq!(rows(session.as_mut()), before);
+    assert!(matches!(failed_load, Err(StoreError::Engine(why)) if why == "no rows"));
+    assert_eq!(rows(session.as_mut()), rows_before);
 }
 
 /// Processes whose working folder, or an open file, lies in a folder.
 pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
     let folder = std::fs::canonicalize(folder).unwrap();
-    let own = std::fs::read_link("/proc/self/exe").unwrap();
-    let leads_within = |link: PathBuf| std::fs::read_link(link).is_ok_and(|at| at.starts_with(&folder));
+    let own_program = std::fs::read_link("/proc/self/exe").unwrap();
+    let leads_within =
+        |link: PathBuf| std::fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
     let is_at_work = |process: &PathBuf| {
         let open = || std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         // This one holds the folder, too, and so do its children until they are another program.
-        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own)
+        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own_program)
             && (leads_within(process.join("cwd")) || open().any(|file| leads_within(file.path())))
     };
     std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
@@ -158,7 +159,7 @@ pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
 pub fn end_server_with(word: &str, folder: &Path) {
     for entry in servers_in(folder) {
         let words = fs::read_to_string(entry.join("cmdline")).unwrap();
-        if words.split('\0').any(|own| own.ends_with(word)) {
+        if words.split('\0').any(|argument| argument.ends_with(word)) {
             let pid: i32 = entry.file_name().unwrap().to_str().unwrap().parse().unwrap();
             let pid = rustix::process::Pid::from_raw(pid).unwrap();
             rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
@@ -176,13 +177,13 @@ pub fn socket_in(folder: &Path) -> PathBuf {
 /// Checks that `at_work` processes of a server end when it is closed, dropped or killed, and that acknowledged writes survive a kill.
 pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::ops::RangeInclusive<usize>) {
     let folder = new_folder();
-    let left = || servers_in(folder.path()).len();
+    let server_count = || servers_in(folder.path()).len();
     let store = opened(def, &folder, tier, &[]);
-    assert!(at_work.contains(&left()), "{} are at work", left());
+    assert!(at_work.contains(&server_count()), "{} are at work", server_count());
     store.close().unwrap();
-    assert_eq!(left(), 0);
+    assert_eq!(server_count(), 0);
     drop(opened(def, &folder, tier, &[]));
-    assert_eq!(left(), 0);
+    assert_eq!(server_count(), 0);
     let store = opened(def, &folder, tier, &[]);
     let mut session = store.session().unwrap();
     session.insert(b"key", b"value").unwrap();
@@ -192,7 +193,7 @@ pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::op
     assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
     assert!(store.close().is_err(), "it did not end in order");
-    assert_eq!(left(), 0);
+    assert_eq!(server_count(), 0);
     let store = opened(def, &folder, tier, &[]);
     assert_eq!(store.count().unwrap(), 1);
 }

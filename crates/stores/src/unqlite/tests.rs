@@ -8,8 +8,8 @@ use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
 
 #[test]
 fn a_kill_takes_what_was_not_committed() {
-    for (tier, left) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&UNQLITE, tier), left, "{tier}");
+    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
+        assert_eq!(after_kill(&UNQLITE, tier), survivors, "{tier}");
     }
 }
 
@@ -33,11 +33,11 @@ fn what_it_would_ignore_or_can_t_take_is_refused() {
 /// In a separate process: the engine has one page size per process, and other tests have stores open.
 #[test]
 fn pages_can_have_other_sizes() {
-    let mut other = Command::new(std::env::current_exe().unwrap());
-    other.args(["--exact", "unqlite::tests::other_page_sizes", "--ignored"]);
-    let output = other.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let mut test_process = Command::new(std::env::current_exe().unwrap());
+    test_process.args(["--exact", "unqlite::tests::other_page_sizes", "--ignored"]);
+    let output = test_process.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]
@@ -45,11 +45,11 @@ fn pages_can_have_other_sizes() {
 fn other_page_sizes() {
     for bytes in ["512", "1024", "16384", "65536", "4096"] {
         let folder = new_folder();
-        let given = [("page_size", bytes)];
-        let store = opened(&UNQLITE, &folder, None, &given);
-        let beside = refused(&UNQLITE, &new_folder(), None, &[("page_size", "2048")]);
-        assert!(beside.to_string().contains("one page size for all stores of a process"), "{beside}");
-        let longest = UNQLITE.capabilities_with(given).max_key_bytes;
+        let settings = [("page_size", bytes)];
+        let store = opened(&UNQLITE, &folder, None, &settings);
+        let other_size = refused(&UNQLITE, &new_folder(), None, &[("page_size", "2048")]);
+        assert!(other_size.to_string().contains("one page size for all stores of a process"), "{other_size}");
+        let longest = UNQLITE.capabilities_with(settings).max_key_bytes;
         let mut session = store.session().unwrap();
         assert!(matches!(session.insert(&vec![1; longest + 1], b""), Err(StoreError::Unsupported(_))));
         session.insert(&vec![1; longest], b"long").unwrap();
@@ -61,13 +61,13 @@ fn other_page_sizes() {
             let error = refused(&UNQLITE, &folder, None, &[]);
             assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{bytes}: {error}");
         }
-        let store = opened(&UNQLITE, &folder, None, &given);
+        let store = opened(&UNQLITE, &folder, None, &settings);
         let mut session = store.session().unwrap();
         assert!(session.get(&vec![1; longest], &mut |value| assert_eq!(value, b"long")).unwrap(), "{bytes}");
         session.remove(&vec![1; longest]).unwrap();
         drop(session);
         store.close().unwrap();
-        update_and_reopen(&folder, &given);
+        update_and_reopen(&folder, &settings);
     }
 }
 

@@ -7,7 +7,7 @@ use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::super::wire::{self, ColumnKind};
-use super::{Client, Statement, error_of, lost_error};
+use super::{Client, Statement, error_from_packet, lost_error};
 use crate::support::server::{Connection, TransactionCommand};
 
 /// Rows that one statement adds of a batch, the most first; a batch takes several statements, in one transaction.
@@ -16,49 +16,49 @@ const ROWS_AT_ONCE: [usize; 2] = [64, 8];
 impl Connection for Client {
     type Statement = Statement;
     type Inserts = [Statement; 2];
-    type Turns = ();
+    type Commands = ();
 
     fn execute(&mut self, sql: &str) -> Result<()> {
-        self.command(|out| {
-            out.push(Command::COM_QUERY as u8);
-            out.extend_from_slice(sql.as_bytes());
+        self.command(|output| {
+            output.push(Command::COM_QUERY as u8);
+            output.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
         self.answers(&[], |_| Ok(())).map(drop)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        self.command(|out| {
-            out.push(Command::COM_STMT_PREPARE as u8);
-            out.extend_from_slice(sql.as_bytes());
+        self.command(|output| {
+            output.push(Command::COM_STMT_PREPARE as u8);
+            output.extend_from_slice(sql.as_bytes());
         });
         self.send()?;
-        let told = self.packet()?;
-        let told = &self.input[told];
-        if told.first() == Some(&0xff) {
-            return Err(error_of(told));
+        let reply = self.packet()?;
+        let reply = &self.input[reply];
+        if reply.first() == Some(&0xff) {
+            return Err(error_from_packet(reply));
         }
-        let told: StmtPacket = ParseBuf(told).parse(()).map_err(lost_error)?;
-        let (parameters, count) = (usize::from(told.num_params()), usize::from(told.num_columns()));
+        let reply: StmtPacket = ParseBuf(reply).parse(()).map_err(lost_error)?;
+        let (parameters, count) = (usize::from(reply.num_params()), usize::from(reply.num_columns()));
         if parameters > 0 {
-            self.pass_by(parameters + 1)?;
+            self.skip_packets(parameters + 1)?;
         }
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
-            let described = self.packet()?;
-            let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost_error)?;
+            let packet = self.packet()?;
+            let column: Column = ParseBuf(&self.input[packet]).parse(()).map_err(lost_error)?;
             columns.push(ColumnKind::from_column(&column));
         }
         if count > 0 {
-            self.pass_by(1)?;
+            self.skip_packets(1)?;
         }
-        Ok(Statement { id: told.statement_id(), parameters, columns })
+        Ok(Statement { id: reply.statement_id(), parameters, columns })
     }
 
     fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.command(|out| {
-            out.push(Command::COM_STMT_CLOSE as u8);
-            out.extend_from_slice(&statement.id.to_le_bytes());
+        self.command(|output| {
+            output.push(Command::COM_STMT_CLOSE as u8);
+            output.extend_from_slice(&statement.id.to_le_bytes());
         });
         self.send()
     }
@@ -88,7 +88,7 @@ impl Connection for Client {
 
     fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let found = self.run_single(get, &[SqlValue::Blob(key)])?;
-        self.shown = found.clone().unwrap_or(0..0);
+        self.shown_range = found.clone().unwrap_or(0..0);
         if found.is_some() {
             visit(self.shown_value());
         }
@@ -96,7 +96,7 @@ impl Connection for Client {
     }
 
     fn shown_value(&self) -> &[u8] {
-        self.input.get(self.shown.clone()).unwrap_or_default()
+        self.input.get(self.shown_range.clone()).unwrap_or_default()
     }
 
     fn scan(
@@ -117,27 +117,28 @@ impl Connection for Client {
             let values = vec!["(?, ?)"; rows].join(", ");
             self.prepare(&format!("INSERT INTO records (k, v) VALUES {values}"))
         };
-        let [many, some] = ROWS_AT_ONCE;
-        Ok([insert(many)?, insert(some)?])
+        let [large, small] = ROWS_AT_ONCE;
+        Ok([insert(large)?, insert(small)?])
     }
 
     fn insert_all(
         &mut self,
         insert: &Statement,
-        many: &[Statement; 2],
+        inserts: &[Statement; 2],
         records: &[(&[u8], &[u8])],
     ) -> Result<()> {
-        let statements = || ROWS_AT_ONCE.into_iter().zip(many).chain([(1, insert)]);
-        let mut rest = records;
+        let statements = || ROWS_AT_ONCE.into_iter().zip(inserts).chain([(1, insert)]);
+        let mut remaining = records;
         self.all_or_none(|client| {
             let added = client.run_all(|client| {
-                let Some((rows, statement)) = statements().find(|(rows, _)| *rows <= rest.len()) else {
+                let Some((rows, statement)) = statements().find(|(rows, _)| *rows <= remaining.len()) else {
                     return Ok(false);
                 };
-                let (now, later) = rest.split_at(rows);
-                let values = now.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+                let (batch, later) = remaining.split_at(rows);
+                let values =
+                    batch.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
                 client.append(statement, 2 * rows, values)?;
-                rest = later;
+                remaining = later;
                 Ok(true)
             });
             added.map(drop)
@@ -145,22 +146,22 @@ impl Connection for Client {
     }
 
     fn remove_all(&mut self, remove: &Statement, keys: &[&[u8]]) -> Result<()> {
-        let mut rest = keys.iter();
+        let mut remaining = keys.iter();
         self.all_or_none(|client| {
             let removed = client.run_all(|client| {
-                let Some(key) = rest.next() else { return Ok(false) };
+                let Some(key) = remaining.next() else { return Ok(false) };
                 client.append(remove, 1, [SqlValue::Blob(key)].into_iter()).map(|()| true)
             })?;
             if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
         })
     }
 
-    fn prepare_turns(&mut self) -> Result<()> {
+    fn prepare_commands(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn send_command(&mut self, (): &(), turn: TransactionCommand) -> Result<()> {
-        self.execute(match turn {
+    fn send_command(&mut self, (): &(), command: TransactionCommand) -> Result<()> {
+        self.execute(match command {
             TransactionCommand::Begin => "START TRANSACTION",
             TransactionCommand::Commit => "COMMIT",
             TransactionCommand::RollBack => "ROLLBACK",
@@ -169,11 +170,11 @@ impl Connection for Client {
 }
 
 impl Client {
-    pub fn all_or_none<T>(&mut self, act: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+    pub fn all_or_none<T>(&mut self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         self.send_command(&(), TransactionCommand::Begin)?;
-        let done =
-            act(self).and_then(|done| self.send_command(&(), TransactionCommand::Commit).map(|()| done));
+        let outcome = work(self)
+            .and_then(|value| self.send_command(&(), TransactionCommand::Commit).map(|()| value));
         // The first error counts.
-        done.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
+        outcome.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
     }
 }

@@ -7,11 +7,11 @@ use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, Hand
 use mysql_common::proto::MySerialize;
 use storebench_core::store::{Result, StoreError};
 
-use super::{Client, PIECE, error_of, lost_error};
+use super::{BUFFER_BYTES, Client, error_from_packet, lost_error};
 use crate::support::server::socket::Socket;
 
 /// The longest packet from the server, in bytes.
-const LONGEST: u32 = 1 << 30;
+const MAX_PACKET_BYTES: u32 = 1 << 30;
 
 pub struct Login<'a> {
     pub user: &'a str,
@@ -53,20 +53,20 @@ impl Client {
         let is_local = stream.is_local();
         let mut client = Client {
             stream,
-            out: Vec::with_capacity(PIECE),
-            input: Vec::with_capacity(PIECE),
-            seen: 0,
-            piece: vec![0; PIECE].into_boxed_slice(),
-            number: 0,
+            output: Vec::with_capacity(BUFFER_BYTES),
+            input: Vec::with_capacity(BUFFER_BYTES),
+            consumed: 0,
+            read_buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            sequence: 0,
             version: String::new(),
-            shown: 0..0,
+            shown_range: 0..0,
         };
-        let told = client.packet()?;
-        let told = client.input[told].to_vec();
-        if told.first() == Some(&0xff) {
-            return Err(error_of(&told));
+        let packet = client.packet()?;
+        let packet = client.input[packet].to_vec();
+        if packet.first() == Some(&0xff) {
+            return Err(error_from_packet(&packet));
         }
-        let greeting: HandshakePacket<'_> = ParseBuf(&told).parse(()).map_err(lost_error)?;
+        let greeting: HandshakePacket<'_> = ParseBuf(&packet).parse(()).map_err(lost_error)?;
         client.version = greeting.server_version_str().into_owned();
         client.answer_greeting(&greeting, login, is_local)?;
         client.stream.end_login();
@@ -85,58 +85,58 @@ impl Client {
         if kind.init().is_err() {
             kind = AuthPlugin::MysqlNativePassword;
         }
-        let mut proving = kind.init().map_err(unknown)?;
+        let mut plugin = kind.init().map_err(unknown_proof_error)?;
         let proof = Proof { password: login.password, scramble: &scramble, is_local };
-        let first = proving.run(&proof, &scramble).map_err(unknown)?;
+        let first_proof = plugin.run(&proof, &scramble).map_err(unknown_proof_error)?;
         let response = HandshakeResponse::new(
-            first.data(),
+            first_proof.data(),
             (8, 0, 0),
             Some(login.user.as_bytes()),
             login.database.map(str::as_bytes),
             Some(kind),
-            WANTED & greeting.capabilities(),
+            WANTED_CAPABILITIES & greeting.capabilities(),
             None,
-            LONGEST,
+            MAX_PACKET_BYTES,
         );
-        self.frame(|out| response.serialize(out));
+        self.frame(|output| response.serialize(output));
         self.send()?;
         loop {
-            let told = self.packet()?;
-            let told = self.input[told].to_vec();
-            match told.first() {
+            let packet = self.packet()?;
+            let packet = self.input[packet].to_vec();
+            match packet.first() {
                 Some(0) => return Ok(()),
-                Some(0xff) => return Err(error_of(&told)),
+                Some(0xff) => return Err(error_from_packet(&packet)),
                 // Another kind of proof.
                 Some(0xfe) => {
-                    let asked: AuthSwitchRequest<'_> = ParseBuf(&told).parse(()).map_err(lost_error)?;
-                    scramble = asked.plugin_data().to_vec();
-                    proving = asked.auth_plugin().init().map_err(unknown)?;
-                    self.prove(&mut proving, login, &scramble, is_local, &scramble)?;
+                    let request: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(lost_error)?;
+                    scramble = request.plugin_data().to_vec();
+                    plugin = request.auth_plugin().init().map_err(unknown_proof_error)?;
+                    self.send_proof(&mut plugin, login, &scramble, is_local, &scramble)?;
                 }
-                Some(1) => self.prove(&mut proving, login, &scramble, is_local, &told[1..])?,
+                Some(1) => self.send_proof(&mut plugin, login, &scramble, is_local, &packet[1..])?,
                 _ => return Err(StoreError::Engine("the server's greeting can't be understood".into())),
             }
         }
     }
 
-    fn prove(
+    fn send_proof(
         &mut self,
-        proving: &mut AuthProc,
+        plugin: &mut AuthProc,
         login: &Login<'_>,
         scramble: &[u8],
         is_local: bool,
         challenge: &[u8],
     ) -> Result<()> {
         let proof = Proof { password: login.password, scramble, is_local };
-        let step = proving.run(&proof, challenge).map_err(unknown)?;
+        let step = plugin.run(&proof, challenge).map_err(unknown_proof_error)?;
         let Some(packet) = step.data() else { return Ok(()) };
-        self.frame(|out| out.extend_from_slice(packet));
+        self.frame(|output| output.extend_from_slice(packet));
         self.send()
     }
 }
 
 /// Capabilities to use if the server has them.
-const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+const WANTED_CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
@@ -149,7 +149,7 @@ const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     // An update that changes nothing has found its row all the same.
     .union(CapabilityFlags::CLIENT_FOUND_ROWS);
 
-fn unknown(error: impl std::fmt::Display) -> StoreError {
+fn unknown_proof_error(error: impl std::fmt::Display) -> StoreError {
     StoreError::Unsupported(format!(
         "the server wants a proof of the user that storebench does not know, or has no password for ({error})"
     ))

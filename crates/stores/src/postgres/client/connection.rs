@@ -7,58 +7,60 @@ use postgres_protocol::message::frontend;
 use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
-use super::super::wire::{self, Columns, numbered};
-use super::{Client, Statement, error_of, lost_error};
+use super::super::wire::{self, Columns, number_parameters};
+use super::{Client, Statement, error_from_response, lost_error};
 use crate::support::server::{Connection, TransactionCommand};
 
 impl Connection for Client {
     type Statement = Statement;
     /// A batch is one statement for each record.
     type Inserts = ();
-    type Turns = [Statement; 3];
+    type Commands = [Statement; 3];
 
     fn execute(&mut self, sql: &str) -> Result<()> {
-        self.write(|out| frontend::query(sql, out))?;
+        self.write(|output| frontend::query(sql, output))?;
         self.send()?;
         self.answer(|_| ()).map(drop)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let name = format!("s{}", self.prepared);
-        self.prepared += 1;
-        self.write(|out| {
-            frontend::parse(&name, sql, [], out)?;
-            frontend::describe(b'S', &name, out)
+        let name = format!("s{}", self.statement_count);
+        self.statement_count += 1;
+        self.write(|output| {
+            frontend::parse(&name, sql, [], output)?;
+            frontend::describe(b'S', &name, output)
         })?;
-        frontend::sync(&mut self.out);
+        frontend::sync(&mut self.output);
         self.send()?;
-        let (mut parameters, mut columns, mut failed) = (Vec::new(), Vec::new(), None);
+        let (mut parameters, mut columns, mut first_error) = (Vec::new(), Vec::new(), None);
         loop {
             match self.next()? {
-                Message::ParameterDescription(told) => {
-                    parameters = told.parameters().collect().map_err(lost_error)?
+                Message::ParameterDescription(description) => {
+                    parameters = description.parameters().collect().map_err(lost_error)?
                 }
-                Message::RowDescription(told) => {
+                Message::RowDescription(description) => {
                     columns =
-                        told.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost_error)?;
+                        description.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost_error)?;
                 }
-                Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
+                Message::ErrorResponse(response) => {
+                    first_error = first_error.or(Some(error_from_response(&response)));
+                }
                 Message::ReadyForQuery(_) => break,
                 _ => {}
             }
         }
-        failed.map_or(Ok(Statement { name, parameters, columns }), Err)
+        first_error.map_or(Ok(Statement { name, parameters, columns }), Err)
     }
 
     fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.write(|out| frontend::close(b'S', &statement.name, out))?;
-        frontend::sync(&mut self.out);
+        self.write(|output| frontend::close(b'S', &statement.name, output))?;
+        frontend::sync(&mut self.output);
         self.send()?;
         self.answer(|_| ()).map(drop)
     }
 
     fn prepare_portable(&mut self, sql: &str) -> Result<Statement> {
-        self.prepare(&numbered(sql))
+        self.prepare(&number_parameters(sql))
     }
 
     fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
@@ -74,8 +76,8 @@ impl Connection for Client {
         self.rows(statement, values, |row| {
             let mut columns = [SqlValue::Null; MOST_COLUMNS];
             let mut count = 0;
-            for ((place, value), of) in columns.iter_mut().zip(Columns(row)).zip(&statement.columns) {
-                *place = wire::read(value, *of);
+            for ((column, value), sql_type) in columns.iter_mut().zip(Columns(row)).zip(&statement.columns) {
+                *column = wire::read(value, *sql_type);
                 count += 1;
             }
             visit(&columns[..count]);
@@ -84,7 +86,7 @@ impl Connection for Client {
 
     fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         // Its memory can be used again.
-        self.shown = Bytes::new();
+        self.shown_bytes = Bytes::new();
         let mut shown = Bytes::new();
         let rows = self.rows(get, &[SqlValue::Blob(key)], |row| {
             if let Some(Some(value)) = Columns(row).next() {
@@ -92,12 +94,12 @@ impl Connection for Client {
                 visit(value);
             }
         })?;
-        self.shown = shown;
+        self.shown_bytes = shown;
         Ok(rows > 0)
     }
 
     fn shown_value(&self) -> &[u8] {
-        &self.shown
+        &self.shown_bytes
     }
 
     fn scan(
@@ -128,7 +130,7 @@ impl Connection for Client {
         if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
     }
 
-    fn prepare_turns(&mut self) -> Result<[Statement; 3]> {
+    fn prepare_commands(&mut self) -> Result<[Statement; 3]> {
         Ok([self.prepare("BEGIN")?, self.prepare("COMMIT")?, self.prepare("ROLLBACK")?])
     }
 
@@ -136,9 +138,9 @@ impl Connection for Client {
     fn send_command(
         &mut self,
         [begin, commit, roll_back]: &[Statement; 3],
-        turn: TransactionCommand,
+        command: TransactionCommand,
     ) -> Result<()> {
-        let statement = match turn {
+        let statement = match command {
             TransactionCommand::Begin => begin,
             TransactionCommand::Commit => commit,
             TransactionCommand::RollBack => roll_back,

@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use storebench_core::store::{Result, StoreError};
 
-use super::{Client, PIECE, error_of, lost_error};
+use super::{BUFFER_BYTES, Client, error_from_response, lost_error};
 use crate::support::server::socket::Socket;
 
 pub struct Login<'a> {
@@ -21,19 +21,19 @@ pub struct Login<'a> {
 impl Client {
     /// Begins a session on a new socket. Fails also without a wanted password, and for an unknown kind of proof.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
-        let (out, input) = (BytesMut::with_capacity(PIECE), BytesMut::with_capacity(PIECE));
-        let (piece, shown) = (vec![0; PIECE].into_boxed_slice(), Bytes::new());
-        let mut client = Client { stream, out, input, piece, prepared: 0, shown };
+        let (output, input) = (BytesMut::with_capacity(BUFFER_BYTES), BytesMut::with_capacity(BUFFER_BYTES));
+        let (read_buffer, shown_bytes) = (vec![0; BUFFER_BYTES].into_boxed_slice(), Bytes::new());
+        let mut client = Client { stream, output, input, read_buffer, statement_count: 0, shown_bytes };
         let parameters = [("user", login.user), ("database", login.database), ("client_encoding", "UTF8")];
-        frontend::startup_message(parameters, &mut client.out).map_err(StoreError::engine)?;
+        frontend::startup_message(parameters, &mut client.output).map_err(StoreError::engine)?;
         client.send()?;
-        client.prove(login)?;
+        client.authenticate(login)?;
         client.answer(|_| ())?;
         client.stream.end_login();
         Ok(client)
     }
 
-    fn prove(&mut self, login: &Login<'_>) -> Result<()> {
+    fn authenticate(&mut self, login: &Login<'_>) -> Result<()> {
         let password = || {
             (login.password)()?.ok_or_else(|| {
                 let message = "the server wants a password: set PGPASSWORD, or put it into ~/.pgpass";
@@ -43,52 +43,52 @@ impl Client {
         loop {
             match self.next()? {
                 Message::AuthenticationOk => return Ok(()),
-                Message::ErrorResponse(told) => return Err(error_of(&told)),
+                Message::ErrorResponse(response) => return Err(error_from_response(&response)),
                 Message::AuthenticationCleartextPassword => {
                     let password = password()?;
-                    self.write(|out| frontend::password_message(password.as_bytes(), out))?;
+                    self.write(|output| frontend::password_message(password.as_bytes(), output))?;
                     self.send()?;
                 }
-                Message::AuthenticationMd5Password(asked) => {
-                    let hash = md5_hash(login.user.as_bytes(), password()?.as_bytes(), asked.salt());
-                    self.write(|out| frontend::password_message(hash.as_bytes(), out))?;
+                Message::AuthenticationMd5Password(request) => {
+                    let hash = md5_hash(login.user.as_bytes(), password()?.as_bytes(), request.salt());
+                    self.write(|output| frontend::password_message(hash.as_bytes(), output))?;
                     self.send()?;
                 }
-                Message::AuthenticationSasl(asked) => {
-                    let known =
-                        asked.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(lost_error)?;
-                    if !known {
-                        return Err(unknown());
+                Message::AuthenticationSasl(request) => {
+                    let is_known =
+                        request.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(lost_error)?;
+                    if !is_known {
+                        return Err(unknown_proof_error());
                     }
                     self.scram(password()?.as_bytes())?;
                 }
-                _ => return Err(unknown()),
+                _ => return Err(unknown_proof_error()),
             }
         }
     }
 
     fn scram(&mut self, password: &[u8]) -> Result<()> {
         let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
-        self.write(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out))?;
+        self.write(|output| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), output))?;
         self.send()?;
         loop {
             match self.next()? {
-                Message::AuthenticationSaslContinue(told) => {
-                    scram.update(told.data()).map_err(lost_error)?;
-                    self.write(|out| frontend::sasl_response(scram.message(), out))?;
+                Message::AuthenticationSaslContinue(message) => {
+                    scram.update(message.data()).map_err(lost_error)?;
+                    self.write(|output| frontend::sasl_response(scram.message(), output))?;
                     self.send()?;
                 }
-                Message::AuthenticationSaslFinal(told) => {
-                    return scram.finish(told.data()).map_err(lost_error);
+                Message::AuthenticationSaslFinal(message) => {
+                    return scram.finish(message.data()).map_err(lost_error);
                 }
-                Message::ErrorResponse(told) => return Err(error_of(&told)),
-                _ => return Err(unknown()),
+                Message::ErrorResponse(response) => return Err(error_from_response(&response)),
+                _ => return Err(unknown_proof_error()),
             }
         }
     }
 }
 
-fn unknown() -> StoreError {
+fn unknown_proof_error() -> StoreError {
     StoreError::Unsupported(
         "the server wants a proof of the user that storebench does not know: it knows passwords (scram-sha-256, md5) and trust"
             .into(),

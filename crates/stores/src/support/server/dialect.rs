@@ -11,12 +11,12 @@ pub trait Dialect: Server<Client: Connection> {
     const MAX_KEY_BYTES: usize;
     const RECORDS: Records;
 
-    fn type_name(of: SqlType) -> &'static str;
+    fn type_name(sql_type: SqlType) -> &'static str;
     /// Loads many rows at once.
     fn load(
         client: &mut Self::Client,
         server: (&Plan, &Self::Facts, bool),
-        into: &BulkLoad<'_>,
+        target: &BulkLoad<'_>,
         rows: &mut Rows<'_>,
     ) -> Result<u64>;
 }
@@ -44,7 +44,7 @@ pub trait Connection: Sized + Send {
     type Statement;
     /// Prepared statements that add many records.
     type Inserts;
-    type Turns;
+    type Commands;
 
     /// Runs statements without parameters, separated by `;`, and ignores their rows.
     fn execute(&mut self, sql: &str) -> Result<()>;
@@ -77,12 +77,12 @@ pub trait Connection: Sized + Send {
     fn insert_all(
         &mut self,
         insert: &Self::Statement,
-        many: &Self::Inserts,
+        inserts: &Self::Inserts,
         records: &[(&[u8], &[u8])],
     ) -> Result<()>;
     /// Fails also when a record is missing.
     fn remove_all(&mut self, remove: &Self::Statement, keys: &[&[u8]]) -> Result<()>;
 
-    fn prepare_turns(&mut self) -> Result<Self::Turns>;
-    fn send_command(&mut self, turns: &Self::Turns, turn: TransactionCommand) -> Result<()>;
+    fn prepare_commands(&mut self) -> Result<Self::Commands>;
+    fn send_command(&mut self, commands: &Self::Commands, command: TransactionCommand) -> Result<()>;
 }

@@ -29,7 +29,7 @@ impl Template<'_> {
         }
         mark(options.directory)?;
         match options.beside {
-            Some(beside) => copy(&self.made_in(beside)?, &data, self.user)?,
+            Some(run_folder) => copy(&self.find_or_make(run_folder)?, &data, self.user)?,
             None => (self.make)(&data)?,
         }
         // Neither the server's program nor the copy has synced all.
@@ -40,17 +40,17 @@ impl Template<'_> {
     }
 
     /// The files of a fresh server, made once in a run's folder.
-    fn made_in(&self, beside: &Path) -> Result<PathBuf> {
-        let template = beside.join(&self.name);
+    fn find_or_make(&self, run_folder: &Path) -> Result<PathBuf> {
+        let template = run_folder.join(&self.name);
         if template.exists() {
             return Ok(template);
         }
-        mark(beside)?;
+        mark(run_folder)?;
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let making = beside.join(format!("making-{}-{number}", std::process::id()));
-        (self.make)(&making)?;
-        match fs::rename(&making, &template) {
+        let unfinished = run_folder.join(format!("making-{}-{number}", std::process::id()));
+        (self.make)(&unfinished)?;
+        match fs::rename(&unfinished, &template) {
             // Another process was quicker.
             Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
             }
@@ -68,22 +68,22 @@ fn mark(folder: &Path) -> Result<()> {
 
 /// A folder for the server alone. Fails also when it can't be given to the server's user.
 pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
-    let failed = || format!("making {}", path.display());
-    DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;
+    let context = || format!("making {}", path.display());
+    DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(context()))?;
     give_to_user(path, user)
 }
 
 /// Gives a new file or folder to the server's user, if that is another.
 fn give_to_user(path: &Path, user: Option<&User>) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
-    let failed = |what: &str| format!("{what} {}", path.display());
-    let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
-    if users().iter().any(|known| known.uid == now.uid()) {
+    let context = |what: &str| format!("{what} {}", path.display());
+    let metadata = fs::symlink_metadata(path).map_err(StoreError::io(context("looking at")))?;
+    if users().iter().any(|known| known.uid == metadata.uid()) {
         // A file system that knows no owners names one for all.
         return Ok(());
     }
-    let given = std::os::unix::fs::lchown(path, Some(user.uid), Some(user.gid));
-    given.map_err(|error| match error.kind() {
+    let result = std::os::unix::fs::lchown(path, Some(user.uid), Some(user.gid));
+    result.map_err(|error| match error.kind() {
         // Some file systems know no owners, and let nobody but their own in.
         ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
             StoreError::Unsupported(format!(
@@ -92,17 +92,17 @@ fn give_to_user(path: &Path, user: Option<&User>) -> Result<()> {
                 user.name
             ))
         }
-        _ => StoreError::io(failed(&format!("giving to {}", user.name)))(error),
+        _ => StoreError::io(context(&format!("giving to {}", user.name)))(error),
     })
 }
 
 fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
     make_folder(to, user)?;
-    let failed = || format!("copying {}", from.display());
-    for entry in fs::read_dir(from).map_err(StoreError::io(failed()))? {
-        let entry = entry.map_err(StoreError::io(failed()))?;
+    let context = || format!("copying {}", from.display());
+    for entry in fs::read_dir(from).map_err(StoreError::io(context()))? {
+        let entry = entry.map_err(StoreError::io(context()))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(StoreError::io(failed()))?;
+        let kind = entry.file_type().map_err(StoreError::io(context()))?;
         if kind.is_dir() {
             copy(&source, &target, user)?;
         } else {
@@ -114,13 +114,13 @@ fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
 }
 
 fn sync_file_system(folder: &Path) -> Result<()> {
-    let failed = || format!("synchronising {}", folder.display());
-    let opened = File::open(folder).map_err(StoreError::io(failed()))?;
+    let context = || format!("synchronising {}", folder.display());
+    let folder_file = File::open(folder).map_err(StoreError::io(context()))?;
     #[cfg(target_os = "linux")]
-    rustix::fs::syncfs(&opened).map_err(StoreError::io(failed()))?;
+    rustix::fs::syncfs(&folder_file).map_err(StoreError::io(context()))?;
     #[cfg(not(target_os = "linux"))]
     {
-        drop(opened);
+        drop(folder_file);
         rustix::fs::sync();
     }
     Ok(())

@@ -57,26 +57,26 @@ impl Programs {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
         }
-        let found = self.first_of(&self.folders())?;
+        let found = self.first_working(&self.folders())?;
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
     /// [`Programs::installed`], or an error with what is missing and how to get it.
-    pub fn needed(&self) -> Result<&InstalledServer> {
+    pub fn require_installed(&self) -> Result<&InstalledServer> {
         let found = self.installed()?;
-        match (self.missing(found), found) {
+        match (self.missing_reason(found), found) {
             (None, Some(found)) => Ok(found),
             (why, _) => Err(StoreError::Unsupported(why.unwrap_or_default())),
         }
     }
 
-    /// The programs in the folder that the settings name, else [`Programs::needed`]. Fails with [`StoreError::BadSetting`] when
-    /// they are not in that folder.
-    pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
-        let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
-        let there = Path::new(folder).is_absolute().then(|| self.first_of(&[PathBuf::from(folder)]));
-        let found = there.transpose()?.flatten();
-        match (self.missing(found.as_ref()), found) {
+    /// The programs in the folder that the settings name, else [`Programs::require_installed`]. Fails with
+    /// [`StoreError::BadSetting`] when they are not in that folder.
+    pub fn find_chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
+        let Some(folder) = options.settings.get(PROGRAMS) else { return self.require_installed().cloned() };
+        let installed = Path::new(folder).is_absolute().then(|| self.first_working(&[PathBuf::from(folder)]));
+        let found = installed.transpose()?.flatten();
+        match (self.missing_reason(found.as_ref()), found) {
             (None, Some(found)) => Ok(found),
             (Some(why), Some(_)) => Err(StoreError::Unsupported(why)),
             (_, None) => {
@@ -92,7 +92,7 @@ impl Programs {
 
     /// What is missing, and how to get it. A server that was killed is not missing.
     pub fn missing_programs(&self) -> Option<String> {
-        self.installed().map_or(None, |found| self.missing(found))
+        self.installed().map_or(None, |found| self.missing_reason(found))
     }
 
     pub fn version(&self) -> String {
@@ -100,17 +100,17 @@ impl Programs {
         found.map_or_else(|| "-".into(), |found| found.version.clone())
     }
 
-    fn missing(&self, found: Option<&InstalledServer>) -> Option<String> {
-        let Programs { product, oldest, get, user: own, .. } = self;
+    fn missing_reason(&self, found: Option<&InstalledServer>) -> Option<String> {
+        let Programs { product, oldest, get, user, .. } = self;
         let Some(InstalledServer { version, .. }) = found else {
             return Some(format!("no {product} server is installed: {get}"));
         };
-        if numbers(version) < numbers(oldest) {
+        if version_numbers(version) < version_numbers(oldest) {
             return Some(format!("{product} {version} is too old: version {oldest} or newer is needed"));
         }
         let no_user = rustix::process::geteuid().is_root() && users().is_empty();
         no_user.then(|| {
-            format!("{product} should not run as root, and there is no user {own} or nobody: useradd {own}")
+            format!("{product} should not run as root, and there is no user {user} or nobody: useradd {user}")
         })
     }
 
@@ -125,26 +125,26 @@ impl Programs {
     }
 
     /// The first server in these folders that prints its version; first one next to the maker of its files: they are of one version.
-    fn first_of(&self, folders: &[PathBuf]) -> Result<Option<InstalledServer>> {
-        let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
+    fn first_working(&self, folders: &[PathBuf]) -> Result<Option<InstalledServer>> {
+        let file_in = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
         // In archives it is among scripts, next to the server's folder.
-        let scripts = |folder: &PathBuf| folder.parent().map(|above| above.join("scripts"));
-        let maker_in = |folder| {
+        let scripts_folder = |folder: &PathBuf| folder.parent().map(|parent| parent.join("scripts"));
+        let find_maker = |folder| {
             let name = self.maker?;
-            within(folder, name).or_else(|| within(&scripts(folder)?, name))
+            file_in(folder, name).or_else(|| file_in(&scripts_folder(folder)?, name))
         };
-        let any_maker = folders.iter().find_map(maker_in);
-        let mut there: Vec<(bool, PathBuf, Option<PathBuf>)> = Vec::new();
+        let any_maker = folders.iter().find_map(find_maker);
+        let mut candidates: Vec<(bool, PathBuf, Option<PathBuf>)> = Vec::new();
         for folder in folders {
-            let beside = maker_in(folder);
-            let is_apart = beside.is_none();
-            let maker = beside.or_else(|| any_maker.clone());
-            let server = within(folder, self.server).filter(|_| maker.is_some() == self.maker.is_some());
-            there.extend(server.map(|server| (is_apart, server, maker)));
+            let own_maker = find_maker(folder);
+            let is_apart = own_maker.is_none();
+            let maker = own_maker.or_else(|| any_maker.clone());
+            let server = file_in(folder, self.server).filter(|_| maker.is_some() == self.maker.is_some());
+            candidates.extend(server.map(|server| (is_apart, server, maker)));
         }
-        there.sort_by_key(|(is_apart, ..)| *is_apart);
-        for (_, server, maker) in there {
-            if let Some(version) = self.version_of(&server)? {
+        candidates.sort_by_key(|(is_apart, ..)| *is_apart);
+        for (_, server, maker) in candidates {
+            if let Some(version) = self.read_version(&server)? {
                 return Ok(Some(InstalledServer { server, maker, version }));
             }
         }
@@ -152,28 +152,29 @@ impl Programs {
     }
 
     /// Asks once more if it was killed: a run without a version can't be resumed.
-    fn version_of(&self, server: &Path) -> Result<Option<String>> {
+    fn read_version(&self, server: &Path) -> Result<Option<String>> {
         let mut command = Command::new(server);
         command.args(self.version).stdin(Stdio::null());
-        let was_killed = |said: &Output| said.status.signal().is_some();
-        let said =
-            command.output().and_then(|said| if was_killed(&said) { command.output() } else { Ok(said) });
-        let Ok(said) = said else { return Ok(None) };
-        match was_killed(&said) {
-            false => Ok((self.version_in)(&String::from_utf8_lossy(&said.stdout))),
+        let was_killed = |output: &Output| output.status.signal().is_some();
+        let output = command
+            .output()
+            .and_then(|output| if was_killed(&output) { command.output() } else { Ok(output) });
+        let Ok(output) = output else { return Ok(None) };
+        match was_killed(&output) {
+            false => Ok((self.version_in)(&String::from_utf8_lossy(&output.stdout))),
             true => Err(StoreError::Engine(format!(
                 "{} was ended before it said its version ({})",
                 server.display(),
-                said.status
+                output.status
             ))),
         }
     }
 }
 
-fn numbers(version: &str) -> Option<(u32, u32)> {
-    let mut parts = version.split('.').map(|part| {
-        let end = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
-        part[..end].parse().ok()
+fn version_numbers(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|component| {
+        let end = component.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(component.len());
+        component[..end].parse().ok()
     });
     Some((parts.next()??, parts.next().flatten().unwrap_or(0)))
 }
@@ -181,11 +182,11 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
 /// The program folders of the versions in a folder.
 fn newest_first(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    let version = |name: &str| name.strip_prefix(prefix)?.parse::<f64>().ok();
+    let parse_version = |name: &str| name.strip_prefix(prefix)?.parse::<f64>().ok();
     let mut found: Vec<(f64, PathBuf)> = entries
-        .filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path().join("bin"))))
+        .filter_map(|entry| Some((parse_version(entry.file_name().to_str()?)?, entry.path().join("bin"))))
         .collect();
-    found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    found.sort_by(|(first, _), (second, _)| second.total_cmp(first));
     found.into_iter().map(|(_, path)| path).collect()
 }
 
@@ -201,7 +202,7 @@ mod tests {
             folders: &[],
             by_version: &[],
             version: &["--version"],
-            version_in: |said| said.trim().strip_prefix("Example ").map(str::to_owned),
+            version_in: |text| text.trim().strip_prefix("Example ").map(str::to_owned),
             oldest: "10.5",
             get: "apt-get install example",
             user: "example",
@@ -232,17 +233,17 @@ mod tests {
 
     #[test]
     fn a_server_beside_its_maker_comes_first_and_one_that_does_not_run_is_none() {
-        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let folders = [one.path().to_path_buf(), other.path().to_path_buf()];
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folders = [first.path().to_path_buf(), second.path().to_path_buf()];
         let programs = programs();
-        let found = || programs.first_of(&folders).unwrap();
-        script(&one.path().join("exampled"), "echo Example 10.6");
+        let found = || programs.first_working(&folders).unwrap();
+        script(&first.path().join("exampled"), "echo Example 10.6");
         assert!(found().is_none(), "nothing makes its files");
-        script(&other.path().join("example-init"), "true");
-        assert_eq!(found().unwrap().server, one.path().join("exampled"));
-        fs::write(other.path().join("exampled"), "").unwrap();
+        script(&second.path().join("example-init"), "true");
+        assert_eq!(found().unwrap().server, first.path().join("exampled"));
+        fs::write(second.path().join("exampled"), "").unwrap();
         assert_eq!(found().unwrap().version, "10.6", "the other does not run");
-        script(&other.path().join("exampled"), "echo Example 11");
+        script(&second.path().join("exampled"), "echo Example 11");
         assert_eq!(found().unwrap().version, "11");
     }
 
@@ -254,7 +255,7 @@ mod tests {
         fs::create_dir(&scripts).unwrap();
         script(&bin.join("exampled"), "echo Example 11");
         script(&scripts.join("example-init"), "true");
-        let found = programs().first_of(&[bin]).unwrap().unwrap();
+        let found = programs().first_working(&[bin]).unwrap().unwrap();
         assert_eq!(found.maker, Some(scripts.join("example-init")));
     }
 
@@ -264,25 +265,25 @@ mod tests {
         let programs = programs();
         script(&folder.path().join("example-init"), "true");
         script(&folder.path().join("exampled"), "kill -9 $$");
-        let why = programs.first_of(&[folder.path().to_path_buf()]).unwrap_err();
+        let why = programs.first_working(&[folder.path().to_path_buf()]).unwrap_err();
         assert!(matches!(&why, StoreError::Engine(why) if why.contains("signal: 9")), "{why}");
         let once = "[ -e \"$0.killed\" ] && echo Example 10.6 && exit; touch \"$0.killed\"; kill -9 $$";
         script(&folder.path().join("exampled"), once);
-        let found = programs.first_of(&[folder.path().to_path_buf()]).unwrap();
+        let found = programs.first_working(&[folder.path().to_path_buf()]).unwrap();
         assert_eq!(found.unwrap().version, "10.6");
     }
 
     #[test]
     fn what_is_missing_is_told() {
         let programs = programs();
-        let of = |version: &str| {
+        let reason = |version: &str| {
             let (server, maker) = (PathBuf::new(), None);
-            programs.missing(Some(&InstalledServer { server, maker, version: version.into() }))
+            programs.missing_reason(Some(&InstalledServer { server, maker, version: version.into() }))
         };
-        assert!(programs.missing(None).unwrap().ends_with("apt-get install example"));
-        assert!(of("10.4.2").unwrap().contains("version 10.5 or newer"));
-        assert!(of("odd").is_some());
-        assert_eq!((of("10.5"), of("18beta1"), of("11.0.1")), (None, None, None));
-        assert_eq!(numbers("15.18"), Some((15, 18)));
+        assert!(programs.missing_reason(None).unwrap().ends_with("apt-get install example"));
+        assert!(reason("10.4.2").unwrap().contains("version 10.5 or newer"));
+        assert!(reason("odd").is_some());
+        assert_eq!((reason("10.5"), reason("18beta1"), reason("11.0.1")), (None, None, None));
+        assert_eq!(version_numbers("15.18"), Some((15, 18)));
     }
 }

@@ -36,9 +36,9 @@ pub trait Server: Sized + 'static {
     const SIGN: &'static str;
     /// Whether it opens its folders by path, so that it must pass closed ones above them. Others reach them through folders that
     /// they hold open.
-    const PASSES: bool = false;
+    const OPENS_BY_PATH: bool = false;
     /// Whether it needs a folder for temporary files next to its data.
-    const NEEDS_MOMENT: bool = false;
+    const NEEDS_TEMPORARY_FOLDER: bool = false;
     /// How it reports its start and end.
     const PROGRAM: &'static ServerProgram;
     /// The word for what holds the records on a running server.
@@ -71,7 +71,7 @@ pub trait Server: Sized + 'static {
         Vec::new()
     }
     /// Why the files could not be made, from the program's output.
-    fn why_not_made(_said: &str) -> Option<String> {
+    fn maker_error(_output: &str) -> Option<String> {
         None
     }
     /// The numbers of a store's servers that have data.
@@ -85,7 +85,7 @@ pub trait Server: Sized + 'static {
     /// Loses one of them for good, with its data; `None` if there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
     /// The arguments of a server for this number of sessions.
-    fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
+    fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a killed server left that would keep the next from starting.
     fn clear(_data: &Path) -> Result<()> {
         Ok(())
@@ -93,11 +93,11 @@ pub trait Server: Sized + 'static {
     /// Whether the server with this process number takes connections.
     fn is_ready(pid: u32, data: &Path, socket: &Path) -> bool;
     /// What to install if a missing part is why it does not start.
-    fn lacks_part(_why: &str) -> Option<&'static str> {
+    fn missing_part(_why: &str) -> Option<&'static str> {
         None
     }
     /// Makes what the trial's records need on a new server.
-    fn furnish(_socket: &Path) -> Result<()> {
+    fn set_up(_socket: &Path) -> Result<()> {
         Ok(())
     }
 
@@ -121,9 +121,9 @@ pub trait Server: Sized + 'static {
         Ok(())
     }
     /// Examines a server with these settings; on a running one others make syncs, too.
-    fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Facts>;
+    fn examine(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Facts>;
     /// Syncs since its files were made; `None` if it does not count them.
-    fn synced(_client: &mut Self::Client, _kept: &Self::Facts) -> Result<Option<u64>> {
+    fn count_syncs(_client: &mut Self::Client, _facts: &Self::Facts) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Work of the server in the background, as [`Store::upkeep`](storebench_core::store::Store::upkeep).
@@ -131,7 +131,7 @@ pub trait Server: Sized + 'static {
         Ok(Vec::new())
     }
     /// Does the work that the server would do in a while of rest; on a running one only for the trial's records.
-    fn settle(client: &mut Self::Client, kept: &Self::Facts, running: Option<&RunningServer>) -> Result<()>;
+    fn settle(client: &mut Self::Client, facts: &Self::Facts, running: Option<&RunningServer>) -> Result<()>;
     /// Checks the records; `false` if it can't. Fails with the fault that it finds.
     fn verify(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
@@ -142,7 +142,7 @@ pub trait Server: Sized + 'static {
     fn hold_reader(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
     }
-    fn settings_of_table(_client: &mut Self::Client, _kept: &Self::Facts) -> Result<Vec<Setting>> {
+    fn settings_of_table(_client: &mut Self::Client, _facts: &Self::Facts) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
     /// Bytes of data, with the statistic's name.

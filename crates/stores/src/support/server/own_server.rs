@@ -19,37 +19,37 @@ use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder
 /// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
-    let found = S::programs().chosen(options)?;
+    let installed = S::programs().find_chosen(options)?;
     // Two builds of one version need not have files of one form.
-    let whose = plan.programs.as_ref().map_or_else(String::new, |folder| {
+    let suffix_of_folder = plan.programs.as_ref().map_or_else(String::new, |folder| {
         folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
     });
     let template = Template {
-        name: format!("{}-{}{whose}{}", S::STORE, found.version, S::fixed_with_files(&plan)),
+        name: format!("{}-{}{suffix_of_folder}{}", S::STORE, installed.version, S::fixed_with_files(&plan)),
         sign: S::SIGN,
         user: user_of(S::KNOWN.users),
-        make: &|data| make_files::<S>(data, &plan, &found),
+        make: &|data| make_files::<S>(data, &plan, &installed),
     };
     template.prepare(options)
 }
 
 /// Makes them in a new folder.
-fn make_files<S: Server>(data: &Path, plan: &Plan, found: &InstalledServer) -> Result<()> {
+fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) -> Result<()> {
     make_folder(data, user_of(S::KNOWN.users))?;
-    passes_to::<S>(data)?;
-    let Some(maker) = &found.maker else { return Ok(()) };
+    expect_user_can_open::<S>(data)?;
+    let Some(maker) = &installed.maker else { return Ok(()) };
     let reached = ReachedFolder::open(data)?;
     let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
     command.args(S::init_arguments(plan, &reached.path())).stdin(Stdio::null());
-    unprivileged(&mut command, owner_of(data), &[&reached], S::PASSES)?;
-    let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
-    if ended.status.success() {
+    unprivileged(&mut command, owner_of(data), &[&reached], S::OPENS_BY_PATH)?;
+    let output = command.output().map_err(StoreError::io(format!("starting {name}")))?;
+    if output.status.success() {
         return Ok(());
     }
-    let said = [ended.stdout, ended.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let why = S::why_not_made(&said).unwrap_or_else(|| format!("{}: {}", ended.status, said.trim()));
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let why = S::maker_error(&text).unwrap_or_else(|| format!("{}: {}", output.status, text.trim()));
     Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
@@ -57,7 +57,7 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, found: &InstalledServer) -> R
 pub struct Paths {
     pub data: PathBuf,
     pub socket: PathBuf,
-    pub moment: Option<PathBuf>,
+    pub temporary: Option<PathBuf>,
     /// The number among a store's servers; 0 if it is the only one.
     pub member: usize,
 }
@@ -76,7 +76,7 @@ pub struct OwnServer {
     socket: ReachedFolder,
     _relay: Option<Relay>,
     /// Its folder for temporary files, held open as long as it may.
-    moment: Option<(PathBuf, ReachedFolder)>,
+    temporary: Option<(PathBuf, ReachedFolder)>,
 }
 
 impl OwnServer {
@@ -85,7 +85,7 @@ impl OwnServer {
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         prepare::<S>(options)?;
         OwnServer::start::<S>(options, plan).map_err(|error| match error {
-            StoreError::Engine(why) => match S::lacks_part(&why) {
+            StoreError::Engine(why) => match S::missing_part(&why) {
                 Some(part) => StoreError::Unsupported(format!("{part} ({why})")),
                 None if !options.settings.is_empty() => StoreError::BadSetting(why),
                 None => StoreError::Engine(why),
@@ -95,47 +95,47 @@ impl OwnServer {
     }
 
     fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
-        let found = S::programs().chosen(options)?;
+        let installed = S::programs().find_chosen(options)?;
         let data = options.directory.join(DATA);
         let user = owner_of(&data);
-        passes_to::<S>(&data)?;
+        expect_user_can_open::<S>(&data)?;
         // A server of a process that was killed may still be about to end.
         server::end_in(options.directory).map_err(StoreError::io("ending the server of before"))?;
         S::clear(&data)?;
         let reached = ReachedFolder::open(&data)?;
-        let moment = if S::NEEDS_MOMENT {
+        let temporary = if S::NEEDS_TEMPORARY_FOLDER {
             let path = new_folder(options.directory, "moment", user)?;
             let reached = ReachedFolder::open(&path)?;
             Some((path, reached))
         } else {
             None
         };
-        let at = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
-        let socket = ReachedFolder::open(&at)?;
-        let relay = S::relay(plan, &at)?;
+        let socket_folder = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
+        let socket = ReachedFolder::open(&socket_folder)?;
+        let relay = S::relay(plan, &socket_folder)?;
         let mut paths = Paths {
             data: reached.path(),
             socket: socket.path(),
-            moment: moment.as_ref().map(|(_, reached)| reached.path()),
+            temporary: temporary.as_ref().map(|(_, reached)| reached.path()),
             member: 0,
         };
-        let held: Vec<&ReachedFolder> =
-            [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
-        let at = Arc::new(SocketFolder(at));
+        let inherited: Vec<&ReachedFolder> =
+            [&reached, &socket].into_iter().chain(temporary.as_ref().map(|(_, reached)| reached)).collect();
+        let socket_folder = Arc::new(SocketFolder(socket_folder));
         let mut processes = Vec::new();
         for member in S::members(plan, &data) {
             paths.member = member;
-            let mut command = Command::new(&found.server);
+            let mut command = Command::new(&installed.server);
             command.args(S::arguments(plan, &paths, options.sessions));
-            unprivileged(&mut command, user, &held, S::PASSES)?;
+            unprivileged(&mut command, user, &inherited, S::OPENS_BY_PATH)?;
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
-            processes.push(ServerProcess::start(S::PROGRAM, &mut command, at.clone(), log)?);
+            processes.push(ServerProcess::start(S::PROGRAM, &mut command, socket_folder.clone(), log)?);
         }
         ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
-        S::furnish(&paths.socket)?;
-        Ok(OwnServer { processes, socket, _relay: relay, moment })
+        S::set_up(&paths.socket)?;
+        Ok(OwnServer { processes, socket, _relay: relay, temporary })
     }
 
     pub fn connect<S: Server>(&self) -> Result<S::Client> {
@@ -147,14 +147,14 @@ impl OwnServer {
         // One after the other, so that each that leads finds one to hand that to.
         self.processes.into_iter().try_for_each(ServerProcess::stop)?;
         // It is empty by now; otherwise it goes with the store's folder.
-        self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
+        self.temporary.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())
     }
 }
 
 /// Some servers open their files by path, even if they were given another way.
-fn passes_to<S: Server>(folder: &Path) -> Result<()> {
-    let closed = if S::PASSES { closed_above(folder) } else { None };
+fn expect_user_can_open<S: Server>(folder: &Path) -> Result<()> {
+    let closed = if S::OPENS_BY_PATH { closed_above(folder) } else { None };
     closed.map_or(Ok(()), |(closed, user)| {
         Err(StoreError::Unsupported(format!(
             "{} runs as the user {} here, who can't pass {}: run storebench as another user than root, or give this container \

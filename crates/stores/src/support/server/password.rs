@@ -18,10 +18,10 @@ pub fn read(path: &Path) -> Result<Option<PasswordFile>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.map_err(StoreError::io(format!("opening {}", path.display())))?,
     };
-    let reading = || StoreError::io(format!("reading {}", path.display()));
-    let is_private = file.metadata().map_err(reading())?.mode() & 0o077 == 0;
+    let read_error = || StoreError::io(format!("reading {}", path.display()));
+    let is_private = file.metadata().map_err(read_error())?.mode() & 0o077 == 0;
     let mut text = String::new();
-    file.read_to_string(&mut text).map_err(reading())?;
+    file.read_to_string(&mut text).map_err(read_error())?;
     Ok(Some(PasswordFile { text, is_private }))
 }
 

@@ -18,7 +18,7 @@ use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
 #[cfg(target_os = "linux")]
-use super::path_access::{right_to_pass, take};
+use super::path_access::{right_to_pass, take_right};
 
 /// A server may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -53,13 +53,13 @@ impl ReachedFolder {
     }
 }
 
-/// Makes a command run as this user, end with this process, and hold these folders open; if it `passes`, also their parents, with
-/// the right to. Fails when it can't be put under the servers' limits.
+/// Makes a command run as this user, end with this process, and hold these folders open. With `opens_by_path` it also gets the
+/// right to pass their parents. Fails when it can't be put under the servers' limits.
 pub fn unprivileged(
     command: &mut Command,
     user: Option<&'static User>,
-    reached: &[&ReachedFolder],
-    passes: bool,
+    inherited: &[&ReachedFolder],
+    opens_by_path: bool,
 ) -> Result<()> {
     // Before it gives up the right to.
     children::enter(command).map_err(StoreError::io("holding the server to limits"))?;
@@ -71,11 +71,11 @@ pub fn unprivileged(
         command.env("LD_LIBRARY_PATH", libraries);
     }
     #[cfg(target_os = "linux")]
-    let right = if passes { user.and_then(|_| right_to_pass()) } else { None };
+    let right = if opens_by_path { user.and_then(|_| right_to_pass()) } else { None };
     #[cfg(not(target_os = "linux"))]
-    let _ = passes;
-    let folders: Vec<RawFd> = reached.iter().map(|reached| reached.folder.as_raw_fd()).collect();
-    let change = move || {
+    let _ = opens_by_path;
+    let folders: Vec<RawFd> = inherited.iter().map(|inherited| inherited.folder.as_raw_fd()).collect();
+    let drop_privileges = move || {
         let check = |failed: bool| if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) };
         for folder in &folders {
             // SAFETY: the number is of an open folder, and the call takes no pointer.
@@ -91,11 +91,11 @@ pub fn unprivileged(
         // SAFETY: it takes no pointer.
         check(unsafe { libc::setuid(user.uid) } != 0)?;
         #[cfg(target_os = "linux")]
-        right.map_or(Ok(()), take)?;
+        right.map_or(Ok(()), take_right)?;
         Ok(())
     };
     // SAFETY: between fork and exec the closure makes system calls and allocates nothing.
-    unsafe { command.pre_exec(change) };
+    unsafe { command.pre_exec(drop_privileges) };
     // After that: a change of the user takes it back.
     lifeline::tie(command);
     Ok(())
@@ -118,8 +118,8 @@ pub struct SocketFolder(pub PathBuf);
 impl Drop for SocketFolder {
     fn drop(&mut self) {
         // Nothing in there is of interest any more.
-        let within = fs::read_dir(&self.0).into_iter().flatten().flatten();
-        within.for_each(|entry| drop(fs::remove_file(entry.path())));
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        entries.for_each(|entry| drop(fs::remove_file(entry.path())));
         let _ = fs::remove_dir(&self.0);
     }
 }
@@ -127,26 +127,26 @@ impl Drop for SocketFolder {
 /// A server at work, until it is dropped.
 pub struct ServerProcess {
     child: Child,
-    at: Arc<SocketFolder>,
+    folder: Arc<SocketFolder>,
     log: String,
-    saying: &'static ServerProgram,
-    ended: bool,
+    program: &'static ServerProgram,
+    has_ended: bool,
 }
 
 impl ServerProcess {
-    /// Starts a server whose output goes to the file `log` in the folder `at`.
+    /// Starts a server whose output goes to the file `log` in a folder.
     pub fn start(
-        saying: &'static ServerProgram,
+        program: &'static ServerProgram,
         command: &mut Command,
-        at: Arc<SocketFolder>,
+        folder: Arc<SocketFolder>,
         log: String,
     ) -> Result<ServerProcess> {
-        let file = File::create(at.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
-        let too = file.try_clone().map_err(StoreError::io("making the server's log"))?;
-        command.stdin(Stdio::null()).stdout(file).stderr(too);
-        let child = command.spawn().map_err(StoreError::io(format!("starting {}", saying.name)))?;
+        let file = File::create(folder.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
+        let error_file = file.try_clone().map_err(StoreError::io("making the server's log"))?;
+        command.stdin(Stdio::null()).stdout(file).stderr(error_file);
+        let child = command.spawn().map_err(StoreError::io(format!("starting {}", program.name)))?;
         children::join(child.id());
-        Ok(ServerProcess { child, at, log, saying, ended: false })
+        Ok(ServerProcess { child, folder, log, program, has_ended: false })
     }
 
     /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
@@ -161,7 +161,7 @@ impl ServerProcess {
                 process.expect_at_work()?;
             }
             if start.elapsed() > LONGEST_START {
-                let name = processes.first().map_or("the server", |process| process.saying.name);
+                let name = processes.first().map_or("the server", |process| process.program.name);
                 let message = format!("{name} was not ready after {} s", LONGEST_START.as_secs());
                 return Err(StoreError::Engine(message));
             }
@@ -171,18 +171,18 @@ impl ServerProcess {
     }
 
     fn expect_at_work(&mut self) -> Result<()> {
-        let name = self.saying.name;
+        let name = self.program.name;
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
         let Some(status) = ended else { return Ok(()) };
-        self.ended = true;
+        self.has_ended = true;
         children::leave(self.child.id());
         Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))))
     }
 
     fn last_words(&self, status: ExitStatus) -> String {
-        let log = read_limited::end(&self.at.0.join(&self.log), LAST_BYTES);
+        let log = read_limited::end(&self.folder.0.join(&self.log), LAST_BYTES);
         let log = String::from_utf8_lossy(&log);
-        (self.saying.last_words)(&log).unwrap_or_else(|| {
+        (self.program.last_words)(&log).unwrap_or_else(|| {
             let line = log.lines().rfind(|line| !line.trim().is_empty());
             line.map_or_else(|| status.to_string(), |line| format!("{status}; its log ends with: {line}"))
         })
@@ -194,23 +194,24 @@ impl ServerProcess {
     }
 
     fn end(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.ended, true) {
+        if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
         }
-        let (status, name) = (self.asked_to_end(), self.saying.name);
+        let (status, name) = (self.terminate(), self.program.name);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
-        let by_signal = self.saying.ends_by_signal && status.signal() == Some(self.saying.stop.as_raw());
-        if !status.success() && !by_signal {
+        let is_expected_signal =
+            self.program.ends_by_signal && status.signal() == Some(self.program.stop.as_raw());
+        if !status.success() && !is_expected_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
         Ok(())
     }
 
-    fn asked_to_end(&mut self) -> std::io::Result<ExitStatus> {
+    fn terminate(&mut self) -> std::io::Result<ExitStatus> {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             // One that has ended by itself is not there any more.
-            let _ = kill_process(pid, self.saying.stop);
+            let _ = kill_process(pid, self.program.stop);
         }
         let start = Instant::now();
         while start.elapsed() < LONGEST_END {
@@ -232,11 +233,11 @@ impl Drop for ServerProcess {
 }
 
 /// A new folder for the server alone, for its socket or what else it needs outside its data.
-pub fn new_folder(within: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
+pub fn new_folder(parent: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = within.join(format!("{prefix}-{}-{number}", std::process::id()));
+        let folder = parent.join(format!("{prefix}-{}-{number}", std::process::id()));
         // One of a process that had the same number and was killed.
         if fs::symlink_metadata(&folder).is_err() {
             make_folder(&folder, user)?;

@@ -21,8 +21,8 @@ impl Backend {
     /// A connection to the trial's records, for this plan.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
-            Backend::Own(own) => {
-                let mut client = own.connect::<S>()?;
+            Backend::Own(server) => {
+                let mut client = server.connect::<S>()?;
                 S::begin(&mut client, plan);
                 Ok(client)
             }
@@ -40,7 +40,7 @@ impl Backend {
     /// What is on a running server goes with the store's folder.
     pub fn close(self) -> Result<()> {
         match self {
-            Backend::Own(own) => own.stop(),
+            Backend::Own(server) => server.stop(),
             Backend::Running(_) => Ok(()),
         }
     }
@@ -48,7 +48,7 @@ impl Backend {
     /// Also drops what it holds for the store in this folder.
     pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
-            Backend::Own(own) => own.stop(),
+            Backend::Own(server) => server.stop(),
             Backend::Running(running) => running.discard::<S>(folder),
         }
     }
@@ -66,18 +66,19 @@ impl RunningServer {
     pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<RunningServer> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
-        let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
-        let made = match ServerNamespace::read_note(options.directory).map_err(noting())? {
-            Some(made) => made,
+        let note_error = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
+        let namespace = match ServerNamespace::read_note(options.directory).map_err(note_error())? {
+            Some(namespace) => namespace,
             None => {
                 // A server that can't be reached keeps nothing: the note comes after.
                 let mut client = connect::<S>(&address)?;
-                let made = ServerNamespace::note(options.directory, S::STORE, url).map_err(noting())?;
-                S::create(&mut client, &made.name)?;
-                made
+                let namespace =
+                    ServerNamespace::note(options.directory, S::STORE, url).map_err(note_error())?;
+                S::create(&mut client, &namespace.name)?;
+                namespace
             }
         };
-        Ok(RunningServer { url: url.into(), address, holder: made.name })
+        Ok(RunningServer { url: url.into(), address, holder: namespace.name })
     }
 
     fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
@@ -110,14 +111,14 @@ impl RunningServer {
 /// Checks that a URL's server accepts a session; the error is [`StoreError::Io`] if it can't be reached.
 pub fn check_reachable<S: Server>(url: &str) -> Result<()> {
     let address = address::<S>(url)?;
-    let at = address.name();
+    let name = address.name();
     connect::<S>(&address).map(drop).map_err(|error| match error {
         StoreError::Io { context, source } => {
-            StoreError::Io { context: format!("the server at {at} can't be reached: {context}"), source }
+            StoreError::Io { context: format!("the server at {name} can't be reached: {context}"), source }
         }
         // The URL is not right for it.
-        StoreError::BadSetting(why) => StoreError::BadSetting(format!("the server at {at} {why}")),
-        other => StoreError::Engine(format!("the server at {at} lets nobody in: {other}")),
+        StoreError::BadSetting(why) => StoreError::BadSetting(format!("the server at {name} {why}")),
+        other => StoreError::Engine(format!("the server at {name} lets nobody in: {other}")),
     })
 }
 
@@ -137,35 +138,35 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
 
 /// Drops a holder on the first server that can: of a cluster, one may be gone or renewed, and the others do it for all.
 fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
-    let mut first = None;
-    for one in address.members() {
-        match connect::<S>(&one).and_then(|mut client| S::drop_if_there(&mut client, name)) {
+    let mut first_error = None;
+    for member in address.members() {
+        match connect::<S>(&member).and_then(|mut client| S::drop_if_there(&mut client, name)) {
             Ok(()) => return Ok(()),
-            Err(error) => first = first.or(Some(error)),
+            Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    first.map_or(Ok(()), Err)
+    first_error.map_or(Ok(()), Err)
 }
 
 /// Errors do not repeat the user's name, which may be a misplaced password.
 fn connect<S: Server>(address: &Address) -> Result<S::Client> {
-    let unnamed = |text: String| {
+    let hide_user = |text: String| {
         ['"', '\''].into_iter().fold(text, |text, quote| {
             text.replace(&format!("{quote}{}{quote}", address.user), &format!("{quote}...{quote}"))
         })
     };
     S::connect(address).map_err(|error| match error {
-        StoreError::Engine(text) => StoreError::Engine(unnamed(text)),
-        StoreError::Unsupported(text) => StoreError::Unsupported(unnamed(text)),
+        StoreError::Engine(text) => StoreError::Engine(hide_user(text)),
+        StoreError::Unsupported(text) => StoreError::Unsupported(hide_user(text)),
         other => other,
     })
 }
 
 fn address<S: Server>(url: &str) -> Result<Address> {
-    let bad = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
-    let address = Address::read(url, S::SCHEMES, S::USER).map_err(bad)?;
+    let setting_error = |why: String| StoreError::BadSetting(format!("{}.url: {why}", S::STORE));
+    let address = Address::read(url, S::SCHEMES, S::USER).map_err(setting_error)?;
     if S::LOSE.is_none() && !address.others.is_empty() {
-        return Err(bad("it names several servers, and only etcd's are one store".into()));
+        return Err(setting_error("it names several servers, and only etcd's are one store".into()));
     }
     Ok(address)
 }

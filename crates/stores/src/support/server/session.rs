@@ -18,7 +18,7 @@ pub struct RecordSession<D: Dialect> {
     get: Statement<D>,
     remove: Statement<D>,
     scan: Statement<D>,
-    of: PhantomData<D>,
+    dialect: PhantomData<D>,
 }
 
 impl<D: Dialect> RecordSession<D> {
@@ -31,19 +31,19 @@ impl<D: Dialect> RecordSession<D> {
             remove: client.prepare(D::RECORDS.remove)?,
             scan: client.prepare(D::RECORDS.scan)?,
             client,
-            of: PhantomData,
+            dialect: PhantomData,
         })
     }
 }
 
 impl<D: Dialect> Session for RecordSession<D> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        fits::<D>(key)?;
+        check_key::<D>(key)?;
         self.client.run(&self.insert, &[SqlValue::Blob(key), SqlValue::Blob(value)]).map(drop)
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        fits::<D>(key)?;
+        check_key::<D>(key)?;
         check_found(self.client.run(&self.update, &[SqlValue::Blob(value), SqlValue::Blob(key)])?)
     }
 
@@ -66,7 +66,7 @@ impl<D: Dialect> Session for RecordSession<D> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        records.iter().try_for_each(|(key, _)| fits::<D>(key))?;
+        records.iter().try_for_each(|(key, _)| check_key::<D>(key))?;
         self.client.insert_all(&self.insert, &self.inserts, records)
     }
 
@@ -76,7 +76,7 @@ impl<D: Dialect> Session for RecordSession<D> {
 }
 
 /// An index limits the length of its entries.
-fn fits<D: Dialect>(key: &[u8]) -> Result<()> {
+fn check_key<D: Dialect>(key: &[u8]) -> Result<()> {
     if key.len() <= D::MAX_KEY_BYTES {
         return Ok(());
     }

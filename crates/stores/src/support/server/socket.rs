@@ -28,9 +28,9 @@ const LAST_BYTES: u64 = 64 << 10;
 pub struct Socket {
     stream: Stream,
     /// The deadline for accepting the session, until then.
-    login_until: Option<Instant>,
+    login_deadline: Option<Instant>,
     /// Whether it is accepted, shared by the socket's clones.
-    is_in: Arc<AtomicBool>,
+    is_logged_in: Arc<AtomicBool>,
     /// The bytes received until then.
     login_bytes: usize,
     /// The log of a trial's own server.
@@ -45,29 +45,29 @@ enum Stream {
 
 impl Socket {
     fn from_stream(stream: Stream) -> Socket {
-        let is_in = Arc::default();
-        Socket { stream, login_until: None, is_in, login_bytes: 0, log: None }
+        let is_logged_in = Arc::default();
+        Socket { stream, login_deadline: None, is_logged_in, login_bytes: 0, log: None }
     }
 
     pub fn unix(path: &Path) -> io::Result<Socket> {
-        let login_until = Instant::now().checked_add(LONGEST_LOGIN);
-        Ok(Socket { login_until, ..Socket::from(UnixStream::connect(path)?) })
+        let login_deadline = Instant::now().checked_add(LONGEST_LOGIN);
+        Ok(Socket { login_deadline, ..Socket::from(UnixStream::connect(path)?) })
     }
 
     /// Lifts the login's limits: from now on it waits as long as the server works.
     pub fn end_login(&mut self) {
-        self.is_in.store(true, Ordering::Relaxed);
+        self.is_logged_in.store(true, Ordering::Relaxed);
     }
 
     /// Limits the time and the bytes in which the server ends the session.
-    pub fn ends_within(&mut self, most: Duration) {
-        (self.login_until, self.login_bytes) = (Instant::now().checked_add(most), 0);
-        self.is_in = Arc::default();
+    pub fn limit_end(&mut self, limit: Duration) {
+        (self.login_deadline, self.login_bytes) = (Instant::now().checked_add(limit), 0);
+        self.is_logged_in = Arc::default();
     }
 
     /// The deadline for accepting or ending the session.
-    fn bound(&self) -> Option<Instant> {
-        self.login_until.filter(|_| !self.is_in.load(Ordering::Relaxed))
+    fn deadline(&self) -> Option<Instant> {
+        self.login_deadline.filter(|_| !self.is_logged_in.load(Ordering::Relaxed))
     }
 
     /// Connects to a trial's own server, in the folder with its log.
@@ -90,25 +90,25 @@ impl Socket {
 
     /// Connects without delaying writes. The error is the last of the addresses'.
     pub fn tcp(host: &str, port: u16) -> io::Result<Socket> {
-        let until = Instant::now() + LONGEST_LOGIN;
-        let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        let deadline = Instant::now() + LONGEST_LOGIN;
+        let mut last_error = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in addresses(host, port)? {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 break;
             }
-            match TcpStream::connect_timeout(&address, left) {
+            match TcpStream::connect_timeout(&address, remaining) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
                     return Ok(Socket {
-                        login_until: Some(until),
+                        login_deadline: Some(deadline),
                         ..Socket::from_stream(Stream::Tcp(stream))
                     });
                 }
-                Err(error) => failed = error,
+                Err(error) => last_error = error,
             }
         }
-        Err(failed)
+        Err(last_error)
     }
 
     pub fn is_local(&self) -> bool {
@@ -128,15 +128,16 @@ impl Socket {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
             Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
         };
-        Ok(Socket { login_until: self.login_until, is_in: self.is_in.clone(), ..Socket::from_stream(stream) })
+        let is_logged_in = self.is_logged_in.clone();
+        Ok(Socket { login_deadline: self.login_deadline, is_logged_in, ..Socket::from_stream(stream) })
     }
 
-    pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    pub fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = match &mut self.stream {
-            Stream::Unix(stream) => stream.read(into),
-            Stream::Tcp(stream) => stream.read(into),
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
         }?;
-        if self.bound().is_some() {
+        if self.deadline().is_some() {
             self.check_login()?;
             self.login_bytes += count;
             if self.login_bytes > MOST_LOGIN_BYTES {
@@ -148,7 +149,7 @@ impl Socket {
 
     /// Fails when the login has taken too long, even if the server keeps sending.
     pub fn check_login(&self) -> io::Result<()> {
-        if self.bound().is_some_and(|until| until <= Instant::now()) {
+        if self.deadline().is_some_and(|deadline| deadline <= Instant::now()) {
             let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
@@ -164,9 +165,9 @@ impl Socket {
             Stream::Tcp(stream) => stream.as_fd(),
         };
         let events = if for_room { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let left = self.bound().map(|until| until.saturating_duration_since(Instant::now()));
-        let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-        let ready = poll(&mut [PollFd::from_borrowed_fd(stream, events)], left.as_ref())?;
+        let remaining = self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let remaining = remaining.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        let ready = poll(&mut [PollFd::from_borrowed_fd(stream, events)], remaining.as_ref())?;
         self.check_login()?;
         if ready == 0 { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
     }
@@ -177,11 +178,11 @@ fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
-    let (sender, found) = channel();
+    let (sender, receiver) = channel();
     let host = host.to_owned();
     let look_up = move || sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
     std::thread::Builder::new().name("look-up".into()).spawn(look_up)?;
-    found.recv_timeout(LONGEST_LOGIN).unwrap_or_else(|_| {
+    receiver.recv_timeout(LONGEST_LOGIN).unwrap_or_else(|_| {
         let message = format!("its address was not found within {} s", LONGEST_LOGIN.as_secs());
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     })
@@ -194,17 +195,17 @@ impl From<UnixStream> for Socket {
 }
 
 impl Read for Socket {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.wait(false)?;
-        self.read_now(into)
+        self.read_now(buffer)
     }
 }
 
 impl Write for Socket {
-    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.stream {
-            Stream::Unix(stream) => stream.write(from),
-            Stream::Tcp(stream) => stream.write(from),
+            Stream::Unix(stream) => stream.write(bytes),
+            Stream::Tcp(stream) => stream.write(bytes),
         }
     }
 
@@ -224,22 +225,22 @@ mod tests {
     fn a_server_that_sends_without_letting_anybody_in_is_given_up() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let mut socket =
-            Socket { login_until: Instant::now().checked_add(LONGEST_LOGIN), ..Socket::from(near) };
+            Socket { login_deadline: Instant::now().checked_add(LONGEST_LOGIN), ..Socket::from(near) };
         let sending = std::thread::spawn(move || while far.write_all(&[b'A'; 4096]).is_ok() {});
         let mut piece = [0; 4096];
-        let failed = loop {
+        let message = loop {
             if let Err(error) = socket.read(&mut piece) {
                 break error.to_string();
             }
         };
-        assert_eq!(failed, "it sent more than 1 MiB and let nobody in");
+        assert_eq!(message, "it sent more than 1 MiB and let nobody in");
         assert!(socket.login_bytes <= MOST_LOGIN_BYTES + piece.len());
         socket.end_login();
         socket.read_exact(&mut vec![0; 2 * MOST_LOGIN_BYTES]).unwrap();
         // The end is bounded as the beginning is, and so is the clone that HTTP/2 reads.
-        socket.ends_within(LONGEST_LOGIN);
+        socket.limit_end(LONGEST_LOGIN);
         assert!(socket.try_clone().unwrap().read_to_end(&mut Vec::new()).is_err());
-        socket.ends_within(Duration::ZERO);
+        socket.limit_end(Duration::ZERO);
         assert_eq!(socket.read(&mut piece).unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(socket);
         sending.join().unwrap();
@@ -250,11 +251,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let _listener = UnixListener::bind(folder.path().join("socket")).unwrap();
         let socket = Socket::connect_own(folder.path(), "socket").unwrap();
-        let told = || socket.lost_error(io::ErrorKind::BrokenPipe.into()).to_string();
-        assert_eq!(told(), "talking to the server: broken pipe");
+        let message = || socket.lost_error(io::ErrorKind::BrokenPipe.into()).to_string();
+        assert_eq!(message(), "talking to the server: broken pipe");
         fs::write(folder.path().join(LOG), "starts\nready\n\nno memory\nends\n").unwrap();
         assert_eq!(
-            told(),
+            message(),
             "talking to the server, whose log ends with: ready | no memory | ends: broken pipe"
         );
     }

@@ -8,10 +8,10 @@ use super::plan::Plan;
 
 pub struct Sql<'a, D: Dialect> {
     client: D::Client,
-    turns: <D::Client as Connection>::Turns,
+    commands: <D::Client as Connection>::Commands,
     statements: Vec<<D::Client as Connection>::Statement>,
     plan: &'a Plan,
-    kept: &'a D::Facts,
+    facts: &'a D::Facts,
     is_own: bool,
 }
 
@@ -19,16 +19,16 @@ impl<'a, D: Dialect> Sql<'a, D> {
     /// Prepares what every session needs. `is_own` is whether the server is the trial's.
     pub fn new(
         mut client: D::Client,
-        (plan, kept, is_own): (&'a Plan, &'a D::Facts, bool),
+        (plan, facts, is_own): (&'a Plan, &'a D::Facts, bool),
     ) -> Result<Sql<'a, D>> {
-        let turns = client.prepare_turns()?;
-        Ok(Sql { client, turns, statements: Vec::new(), plan, kept, is_own })
+        let commands = client.prepare_commands()?;
+        Ok(Sql { client, commands, statements: Vec::new(), plan, facts, is_own })
     }
 }
 
 impl<D: Dialect> SqlSession for Sql<'_, D> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        D::type_name(of)
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        D::type_name(sql_type)
     }
 
     fn execute(&mut self, sql: &str) -> Result<()> {
@@ -56,19 +56,19 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.client.send_command(&self.turns, TransactionCommand::Begin)
+        self.client.send_command(&self.commands, TransactionCommand::Begin)
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.client.send_command(&self.turns, TransactionCommand::Commit)
+        self.client.send_command(&self.commands, TransactionCommand::Commit)
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        self.client.send_command(&self.turns, TransactionCommand::RollBack)
+        self.client.send_command(&self.commands, TransactionCommand::RollBack)
     }
 
-    fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
-        D::load(&mut self.client, (self.plan, self.kept, self.is_own), into, rows)
+    fn bulk_load(&mut self, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+        D::load(&mut self.client, (self.plan, self.facts, self.is_own), target, rows)
     }
 
     fn check_settings(&mut self) -> Result<()> {

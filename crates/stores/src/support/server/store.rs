@@ -22,33 +22,33 @@ pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         true => Backend::Running(RunningServer::open::<S>(options)?),
         false => Backend::Own(OwnServer::open::<S>(options, &plan)?),
     };
-    let mut own = server.connect::<S>(&plan)?;
-    let settings = S::settings(&mut own)?;
+    let mut client = server.connect::<S>(&plan)?;
+    let settings = S::settings(&mut client)?;
     plan.check(&settings)?;
     let guarantee = hold_to_tier(options, S::tier(&settings))?;
-    S::make_table(&mut own, options.compression)?;
-    let kept = S::look_at(&mut own, &settings, server.running().is_none())?;
-    let syncs_before = S::synced(&mut own, &kept)?.unwrap_or(0);
+    S::make_table(&mut client, options.compression)?;
+    let facts = S::examine(&mut client, &settings, server.running().is_none())?;
+    let syncs_at_open = S::count_syncs(&mut client, &facts)?.unwrap_or(0);
     let folder = options.directory.to_path_buf();
-    let own = Mutex::new(own);
-    Ok(Box::new(ServerStore::<S> { own, server, folder, plan, guarantee, kept, syncs_before }))
+    let client = Mutex::new(client);
+    Ok(Box::new(ServerStore::<S> { client, server, folder, plan, guarantee, facts, syncs_at_open }))
 }
 
 struct ServerStore<S: Server> {
     /// For counting, settling and reading settings. Before `server`: connections end first.
-    own: Mutex<S::Client>,
+    client: Mutex<S::Client>,
     server: Backend,
     folder: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
-    kept: S::Facts,
+    facts: S::Facts,
     /// The server's count when the store was opened.
-    syncs_before: u64,
+    syncs_at_open: u64,
 }
 
 impl<S: Server> ServerStore<S> {
     fn lock_client(&self) -> MutexGuard<'_, S::Client> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -59,7 +59,7 @@ impl<S: Server> Store for ServerStore<S> {
 
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         let is_own = self.server.running().is_none();
-        S::sql(self.server.connect::<S>(&self.plan)?, (&self.plan, &self.kept, is_own))
+        S::sql(self.server.connect::<S>(&self.plan)?, (&self.plan, &self.facts, is_own))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -84,22 +84,22 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn settle(&self) -> Result<()> {
-        S::settle(&mut self.lock_client(), &self.kept, self.server.running())
+        S::settle(&mut self.lock_client(), &self.facts, self.server.running())
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let mut own = self.lock_client();
-        let mut settings = S::settings(&mut own)?;
+        let mut client = self.lock_client();
+        let mut settings = S::settings(&mut client)?;
         let url = self.server.running().map(RunningServer::url);
         settings.extend(url.map(|url| Setting::unverified(URL, url)));
         settings.extend(self.plan.programs.iter().map(|folder| Setting::unverified(PROGRAMS, folder)));
-        settings.extend(S::settings_of_table(&mut own, &self.kept)?);
+        settings.extend(S::settings_of_table(&mut client, &self.facts)?);
         Ok(settings)
     }
 
     fn syncs(&self) -> Result<Option<u64>> {
-        let now = S::synced(&mut self.lock_client(), &self.kept)?;
-        Ok(now.map(|now| now.saturating_sub(self.syncs_before)))
+        let count = S::count_syncs(&mut self.lock_client(), &self.facts)?;
+        Ok(count.map(|count| count.saturating_sub(self.syncs_at_open)))
     }
 
     fn build(&self) -> Option<StoreBuild> {
@@ -129,14 +129,14 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        let ServerStore { own, server, .. } = *self;
-        drop(own);
+        let ServerStore { client, server, .. } = *self;
+        drop(client);
         server.close()
     }
 
     fn discard(self: Box<Self>) -> Result<()> {
-        let ServerStore { own, server, folder, .. } = *self;
-        drop(own);
+        let ServerStore { client, server, folder, .. } = *self;
+        drop(client);
         server.discard::<S>(&folder)
     }
 }
