@@ -109,10 +109,10 @@ impl<K: Ord + Copy> Contest<'_, K> {
             }),
         };
         let best = standings.first();
-        let beside = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
-        let both = [best, beside].into_iter().flatten();
-        let who = both.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
-        let times = beside.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
+        let contrast = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
+        let shown = [best, contrast].into_iter().flatten();
+        let who = shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
+        let times = contrast.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
         let mut evidence = self.with_lacking(self.evidence(found, who, times), self.stores);
         if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
             evidence.missing.push(format!("another than {}", winner.stores.join(", ")));
@@ -134,11 +134,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Whether a store is at most `within` times worse than every other.
     fn is_within(&self, store: &str, within: f64, terms: Terms) -> Outcome {
-        let Some(own) = self.stores.iter().position(|name| name == store) else { return Outcome::Missing };
+        let Some(index) = self.stores.iter().position(|name| name == store) else { return Outcome::Missing };
         let limit = Bounds::up_to(within);
-        let others = (0..self.series.len()).filter(|other| *other != own);
+        let others = (0..self.series.len()).filter(|other| *other != index);
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
-            let (worse, good) = self.worse_and_good(own, other);
+            let (worse, good) = self.worse_and_good(index, other);
             times(worse, good, terms)
                 .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
         })))
@@ -160,8 +160,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
             pairs.extend(rest.iter().map(|store| (last, *store)));
         }
         let last = if order.rest_behind { rest } else { Vec::new() };
-        let all = || order.stores.iter().chain(last.iter().copied());
-        let found = match self.are_all_there(all()) {
+        let compared_stores = || order.stores.iter().chain(last.iter().copied());
+        let found = match self.are_all_there(compared_stores()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
             }),
@@ -176,7 +176,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
                 && self.ahead(a, b, self.lenient_terms()) == found.leaning
         });
         who.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
-        self.with_lacking(self.evidence(found, who, None), all())
+        self.with_lacking(self.evidence(found, who, None), compared_stores())
     }
 
     /// The terms of few trials.
@@ -194,14 +194,16 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Checks that no store is more than `within` times worse than another.
     fn check_alike(&self, alike: &Alike) -> Evidence {
-        let there: Vec<usize> = alike
+        let indices: Vec<usize> = alike
             .stores
             .iter()
             .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
             .collect();
-        let pairs: Vec<(usize, usize)> =
-            there.iter().flat_map(|a| there.iter().filter(move |b| *b != a).map(move |b| (*a, *b))).collect();
-        let apart = |(worse, good): &(usize, usize), terms| {
+        let pairs: Vec<(usize, usize)> = indices
+            .iter()
+            .flat_map(|a| indices.iter().filter(move |b| *b != a).map(move |b| (*a, *b)))
+            .collect();
+        let compare = |(worse, good): &(usize, usize), terms| {
             let (worse, good) = self.worse_and_good(*worse, *good);
             times(worse, good, terms)
         };
@@ -209,14 +211,14 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let found = match self.are_all_there(alike.stores.iter()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|pair| {
-                    apart(pair, terms)
+                    compare(pair, terms)
                         .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
                 }))
             }),
             false => CheckOutcome::MISSING,
         };
-        let all = pairs.iter().filter_map(|pair| apart(pair, self.terms)).map(|times| times.ratio);
-        let furthest = all.max_by(|a, b| a.value.total_cmp(&b.value));
+        let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
+        let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
         let who = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
     }
@@ -230,10 +232,12 @@ impl<K: Ord + Copy> Contest<'_, K> {
             }),
             false => CheckOutcome::MISSING,
         };
-        // Among the stores that decided it, the one with the smallest distance.
-        let decided =
+        // Among the stores that settled it, the one with the smallest distance.
+        let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == found.leaning);
-        let nearest = decided.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
+        let nearest = deciding_stores
+            .filter_map(|other| self.checked_figure(other))
+            .reduce(|a, b| self.worse(a, b));
         let who = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_lacking(self.evidence(found, who, None), others().chain([store]))
     }
@@ -248,13 +252,14 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     fn ratio(&self, ratio: &Ratio) -> Evidence {
-        let both = self.series(&ratio.of).zip(self.series(&ratio.to));
-        let on = |terms| both.and_then(|(of, to)| times(of, to, terms));
+        let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
+        let compare =
+            |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
         let found = CheckOutcome::judge(self.terms, |terms| {
-            on(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
         });
         let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
-        let evidence = self.evidence(found, who, on(self.terms).map(|times| times.ratio));
+        let evidence = self.evidence(found, who, compare(self.terms).map(|times| times.ratio));
         self.with_lacking(evidence, [&ratio.of, &ratio.to])
     }
 
@@ -287,7 +292,10 @@ pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
 /// A contest's series, in the order of the stores.
 pub(super) fn order_series<K: Ord + Copy>(
     stores: &[String],
-    of: &BTreeMap<&str, &Series<K>>,
+    series_by_store: &BTreeMap<&str, &Series<K>>,
 ) -> Vec<Series<K>> {
-    stores.iter().map(|store| of.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone())).collect()
+    stores
+        .iter()
+        .map(|store| series_by_store.get(store.as_str()).map_or_else(Series::new, |series| (*series).clone()))
+        .collect()
 }

@@ -47,8 +47,8 @@ impl Design {
             Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
         let here = design.spots(claim);
         // A claim about something that no plan of the study covers in full, such as a preset's own values, names its own part.
-        let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
-        let stands_for = |position: &Position| match own {
+        let (here, is_named_by_claim) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
+        let stands_for = |position: &Position| match is_named_by_claim {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
             false => {
                 design.stands_for(&bare(claim, position)).map(|position| counted_position(claim, &position))
@@ -75,12 +75,12 @@ impl Design {
         let sides = claim.expect.axis().zip(claim.expect.sides());
         let is_side = |position: &Position| {
             sides.is_none_or(|(axis, (a, b))| {
-                let own = position.value(axis).filter(|_| axis.role().is_within());
-                own.is_none_or(|own| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(own)))
+                let value = position.value(axis).filter(|_| axis.role().is_within());
+                value.is_none_or(|value| [a, b].iter().any(|side| axis.read(side).as_ref() == Ok(value)))
             })
         };
-        let here = self.positions.iter().filter(|position| claim.at.holds(position) && is_side(position));
-        here.map(|position| counted_position(claim, position)).collect()
+        let spots = self.positions.iter().filter(|position| claim.at.holds(position) && is_side(position));
+        spots.map(|position| counted_position(claim, position)).collect()
     }
 
     /// The combination of the design that a measured one represents, axis by axis: the range that contains the middle of the
@@ -103,12 +103,12 @@ impl Design {
         if axis.def().form != Form::Range {
             return Some(measured.clone());
         }
-        let own = || self.positions.iter().filter_map(|position| position.value(axis));
-        let at = words::number(axis, measured)?;
-        let holds = |range: &&Value| range.lower() as f64 <= at && at < range.upper() as f64;
+        let values = || self.positions.iter().filter_map(|position| position.value(axis));
+        let number = words::number(axis, measured)?;
+        let contains = |range: &&Value| range.lower() as f64 <= number && number < range.upper() as f64;
         let found = match words::is_by_lower_bound(axis, measured) {
-            true => own().find(holds).or_else(|| nearest(own(), at)),
-            false => own().find(|range| *range == measured).or_else(|| own().find(holds)),
+            true => values().find(contains).or_else(|| nearest(values(), number)),
+            false => values().find(|range| *range == measured).or_else(|| values().find(contains)),
         };
         found.cloned()
     }
@@ -138,15 +138,15 @@ fn short(
         2 * measured.iter().filter(|(_, spot)| lies_at(spot, value)).count() < whole
     };
     let axes: BTreeSet<Axis> = here.iter().flat_map(Position::axes).collect();
-    let on_axis = |axis: Axis| -> Vec<(String, bool)> {
+    let check_axis = |axis: Axis| -> Vec<(String, bool)> {
         let values: BTreeSet<Position> = here.iter().map(|spot| spot.only_axis(axis)).collect();
         values.iter().map(|value| (value.to_string(), is_short(value))).collect()
     };
-    let of_figure = |figure: &String| {
-        let count = measured.iter().filter(|(own, _)| own == figure).count();
+    let check_figure = |figure: &String| {
+        let count = measured.iter().filter(|(name, _)| name == figure).count();
         (figure.clone(), 2 * count < here.len())
     };
-    let lists = axes.into_iter().map(on_axis).chain([figures.iter().map(of_figure).collect()]);
+    let lists = axes.into_iter().map(check_axis).chain([figures.iter().map(check_figure).collect()]);
     let lists = lists.filter(|list: &Vec<(String, bool)>| list.iter().any(|(_, is_short)| !is_short));
     lists.flatten().filter(|(_, is_short)| *is_short).map(|(name, _)| name).collect()
 }

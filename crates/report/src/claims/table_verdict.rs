@@ -30,7 +30,7 @@ struct TableWin<'t> {
 }
 
 /// Checks a claim on its tables, or on the tables of its groups. Empty if winners say nothing about it.
-pub fn check_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<TableVerdict> {
+pub fn check_tables(claim: &Claim, study_stores: &[String], tables: &[Table]) -> Vec<TableVerdict> {
     if claim.is_of_average() {
         return Vec::new();
     }
@@ -39,18 +39,20 @@ pub fn check_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec
         None => !table.by_name_alone && claim.admits(&scope(table)),
     });
     let named: Vec<&Table> = named.collect();
-    let one = |table: &&Table| {
+    let check_table = |table: &&Table| {
         let won = table_wins(claim, table);
         let outcomes: Vec<Outcome> = match &claim.expect {
-            Expect::Winner(winner) => won.iter().map(|won| by_winner(claim, of_study, winner, won)).collect(),
+            Expect::Winner(winner) => {
+                won.iter().map(|won| by_winner(claim, study_stores, winner, won)).collect()
+            }
             Expect::Order(order) => won.iter().map(|won| by_order(order, won)).collect(),
-            Expect::MoreAt(more) => more_at(claim, of_study, more, &won),
+            Expect::MoreAt(more) => more_at(claim, study_stores, more, &won),
             _ => Vec::new(),
         };
         table_verdict(claim, table.name.clone(), &outcomes)
     };
-    let all: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
-        (_, None) => named.iter().map(one).collect(),
+    let verdicts: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
+        (_, None) => named.iter().map(check_table).collect(),
         (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
             .map(|(a, b)| {
                 let (won_a, won_b) = (table_wins(claim, a), table_wins(claim, b));
@@ -63,7 +65,7 @@ pub fn check_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec
             })
             .collect(),
     };
-    all.into_iter().filter(|found| found.tally.missing < found.tally.total()).collect()
+    verdicts.into_iter().filter(|verdict| verdict.tally.missing < verdict.tally.total()).collect()
 }
 
 fn table_verdict(claim: &Claim, table: String, outcomes: &[Outcome]) -> TableVerdict {
@@ -87,22 +89,23 @@ fn pairs<'t>(
     axis: Axis,
     (a, b): (&str, &str),
 ) -> impl Iterator<Item = (&'t Table, &'t Table)> {
-    let mut all = Vec::new();
+    let mut table_pairs = Vec::new();
     for first in tables {
         for second in tables {
-            let (own, other) = (scope(first), scope(second));
-            let sides = own.value(axis).as_deref() == Some(a) && other.value(axis).as_deref() == Some(b);
-            if sides && own.without_axis(axis).facets == other.without_axis(axis).facets {
-                all.push((*first, *second));
+            let (scope_a, scope_b) = (scope(first), scope(second));
+            let are_sides =
+                scope_a.value(axis).as_deref() == Some(a) && scope_b.value(axis).as_deref() == Some(b);
+            if are_sides && scope_a.without_axis(axis).facets == scope_b.without_axis(axis).facets {
+                table_pairs.push((*first, *second));
             }
         }
     }
-    all.into_iter()
+    table_pairs.into_iter()
 }
 
 /// The combinations of a table that a claim is about.
 fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
-    let mut all = Vec::new();
+    let mut wins = Vec::new();
     for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::from_row(&row.figure))) {
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, cell) in table.records.iter().zip(row.cells(data)) {
@@ -113,16 +116,16 @@ fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
                     (Axis::RECORDS, (*records).into()),
                 ]);
                 if claim.at.holds(&position) {
-                    all.push(TableWin { figure: &row.figure, position, store: &cell.store });
+                    wins.push(TableWin { figure: &row.figure, position, store: &cell.store });
                 }
             }
         }
     }
-    all
+    wins
 }
 
-fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &TableWin<'_>) -> Outcome {
-    let compared = claim.compared(of_study);
+fn by_winner(claim: &Claim, study_stores: &[String], winner: &Winner, won: &TableWin<'_>) -> Outcome {
+    let compared = claim.compared(study_stores);
     match winner.stores.iter().any(|store| store == won.store) {
         true => Outcome::Agrees,
         // The distance of the others was not published.
@@ -142,32 +145,34 @@ fn by_order(order: &Order, won: &TableWin<'_>) -> Outcome {
     }
 }
 
-fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[TableWin<'_>]) -> Vec<Outcome> {
+fn more_at(claim: &Claim, study_stores: &[String], more: &MoreAt, won: &[TableWin<'_>]) -> Vec<Outcome> {
     let winner = Winner { stores: more.stores.clone(), within: None };
-    let share = |there: bool| {
-        let of_figure = won.iter().filter(|won| (Figure::from_row(won.figure) == more.figure) == there);
-        let outcomes: Vec<Outcome> = of_figure.map(|won| by_winner(claim, of_study, &winner, won)).collect();
+    let share_of_wins = |has_figure: bool| {
+        let selected = won.iter().filter(|won| (Figure::from_row(won.figure) == more.figure) == has_figure);
+        let outcomes: Vec<Outcome> =
+            selected.map(|won| by_winner(claim, study_stores, &winner, won)).collect();
         let tally = CheckTally::count(outcomes.iter().copied());
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
     };
-    let more = share(true).zip(share(false));
-    more.map(|(here, others)| if here > others { Outcome::Agrees } else { Outcome::Disagrees })
+    let shares = share_of_wins(true).zip(share_of_wins(false));
+    shares
+        .map(|(share, elsewhere)| if share > elsewhere { Outcome::Agrees } else { Outcome::Disagrees })
         .into_iter()
         .collect()
 }
 
 fn unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
-    let same = |won: &TableWin<'_>| {
+    let compare_win = |won: &TableWin<'_>| {
         let other = b.iter().find(|other| other.figure == won.figure && other.position == won.position);
         other.map_or(Outcome::Missing, |other| match other.store == won.store {
             true => Outcome::Agrees,
             false => Outcome::Disagrees,
         })
     };
-    a.iter().map(same).collect()
+    a.iter().map(compare_win).collect()
 }
 
 fn more_wins(more: &MoreWins, a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
-    let wins = |won: &[TableWin<'_>]| won.iter().filter(|won| won.store == more.store).count();
-    vec![if wins(a) > wins(b) { Outcome::Agrees } else { Outcome::Disagrees }]
+    let count_wins = |won: &[TableWin<'_>]| won.iter().filter(|won| won.store == more.store).count();
+    vec![if count_wins(a) > count_wins(b) { Outcome::Agrees } else { Outcome::Disagrees }]
 }

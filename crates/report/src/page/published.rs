@@ -16,31 +16,31 @@ use crate::published::Table;
 
 /// The section's content; empty if no table belongs to the study.
 pub fn html(merged: &Merged<'_>) -> Html {
-    let all = compare_tables(merged, None);
+    let comparisons = compare_tables(merged, None);
     let (mut tables, mut empty) = (Vec::new(), Vec::new());
     for table in &merged.tables {
-        let here: Vec<&TableComparison<'_>> =
-            all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
-        if here.iter().any(|beside| beside.agreement().compared() > 0) {
-            tables.push(section(merged, table, &here));
-        } else if !here.is_empty() {
+        let table_comparisons: Vec<&TableComparison<'_>> =
+            comparisons.iter().filter(|comparison| std::ptr::eq(comparison.table, table)).collect();
+        if table_comparisons.iter().any(|comparison| comparison.agreement().compared() > 0) {
+            tables.push(section(merged, table, &table_comparisons));
+        } else if !table_comparisons.is_empty() {
             empty.push(table.name.as_str());
         }
     }
-    let none = (!empty.is_empty()).then(|| {
+    let incomparable = (!empty.is_empty()).then(|| {
         p(format!("Published tables that this run has nothing to compare with: {}.", empty.join(", ")))
     });
     if tables.is_empty() {
-        return Html::new(none);
+        return Html::new(incomparable);
     }
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::new((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
+    Html::new((tag("h3").with("Published tables next to this run"), note(legend), tables, incomparable))
 }
 
-fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) -> Html {
-    let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
+fn section(merged: &Merged<'_>, table: &Table, comparisons: &[&TableComparison<'_>]) -> Html {
+    let groups: Vec<Tag> = comparisons.iter().map(|comparison| group(merged, comparison)).collect();
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
     Html::new((
         tag("h4").with((&table.name, ": ", &table.title)),
@@ -49,36 +49,38 @@ fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) ->
     ))
 }
 
-fn group(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Tag {
-    let words = format!("{}: {}", label(merged, &beside.scope), describe_agreement(beside.agreement()));
-    if beside.places.iter().all(|place| place.found.is_none()) {
+fn group(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Tag {
+    let words =
+        format!("{}: {}", label(merged, &comparison.scope), describe_agreement(comparison.agreement()));
+    if comparison.places.iter().all(|place| place.found.is_none()) {
         return p(words);
     }
-    folded(words, grid(beside))
+    folded(words, grid(comparison))
 }
 
 /// The rows and columns of the table with any place of the run.
-fn grid(beside: &TableComparison<'_>) -> Tag {
-    let found = || beside.places.iter().filter(|place| place.found.is_some());
-    let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
+fn grid(comparison: &TableComparison<'_>) -> Tag {
+    let compared_places = || comparison.places.iter().filter(|place| place.found.is_some());
+    let mut columns: Vec<(Data, CountRange)> =
+        compared_places().map(|place| (place.data, place.records)).collect();
     columns.sort_unstable();
     columns.dedup();
-    let of_column =
+    let format_head =
         |(data, records): &(Data, CountRange)| column((data.name(), BREAK, with_commas(records.from)));
-    let heads = std::iter::once(column("figure")).chain(columns.iter().map(of_column)).collect();
-    let rows: Vec<Tag> = beside
+    let heads = std::iter::once(column("figure")).chain(columns.iter().map(format_head)).collect();
+    let rows: Vec<Tag> = comparison
         .table
         .rows
         .iter()
-        .filter(|row| found().any(|place| std::ptr::eq(place.row, *row)))
+        .filter(|row| compared_places().any(|place| std::ptr::eq(place.row, *row)))
         .map(|row| {
-            let at = |(data, records): &(Data, CountRange)| {
-                let place = beside.places.iter().find(|place| {
+            let format_cell = |(data, records): &(Data, CountRange)| {
+                let place = comparison.places.iter().find(|place| {
                     std::ptr::eq(place.row, row) && place.data == *data && place.records == *records
                 });
                 place.map_or_else(|| tag("td"), cell)
             };
-            let cells: Vec<Tag> = columns.iter().map(at).collect();
+            let cells: Vec<Tag> = columns.iter().map(format_cell).collect();
             table_row(format!("{} {}", row.figure, row.record_size), cells)
         })
         .collect();

@@ -15,8 +15,8 @@ use crate::markup::{Html, Literal};
 const POINTS: usize = 60_000;
 
 /// The most points of one timeline.
-const MOST: usize = 240;
-const FEWEST: usize = 8;
+const MAX_POINTS: usize = 240;
+const MIN_POINTS: usize = 8;
 
 /// The timelines of all cells with any.
 #[derive(Debug, Serialize)]
@@ -82,26 +82,28 @@ type Step = (f64, f64);
 impl Timelines {
     /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Timelines {
-        let longest = |length: fn(&OperationResult) -> usize| {
-            let mut found: Vec<(&String, usize, FoundTimeline<'_>)> = Vec::new();
+        let longest_trials = |length: fn(&OperationResult) -> usize| {
+            let mut timelines: Vec<(&String, usize, FoundTimeline<'_>)> = Vec::new();
             for operation in operations {
                 for (cell, row) in rows.iter().enumerate() {
-                    found.extend(longest(row, operation, length).map(|one| (operation, cell, one)));
+                    let timeline = longest(row, operation, length);
+                    timelines.extend(timeline.map(|timeline| (operation, cell, timeline)));
                 }
             }
-            found
+            timelines
         };
-        let (seconds, epochs) = (longest(|one| one.series.len()), longest(|one| one.epochs.len()));
-        let each = (POINTS / (seconds.len() + epochs.len()).max(1)).clamp(FEWEST, MOST);
-        let drawn = |found: Vec<(&String, usize, FoundTimeline<'_>)>,
-                     draw: fn(usize, FoundTimeline<'_>, usize) -> Timeline| {
-            let mut all: IndexMap<String, Vec<Timeline>> = IndexMap::new();
-            for (operation, cell, one) in found {
-                all.entry(operation.clone()).or_default().push(draw(cell, one, each));
+        let seconds = longest_trials(|operation| operation.series.len());
+        let epochs = longest_trials(|operation| operation.epochs.len());
+        let points = (POINTS / (seconds.len() + epochs.len()).max(1)).clamp(MIN_POINTS, MAX_POINTS);
+        let draw_all = |timelines: Vec<(&String, usize, FoundTimeline<'_>)>,
+                        draw: fn(usize, FoundTimeline<'_>, usize) -> Timeline| {
+            let mut by_operation: IndexMap<String, Vec<Timeline>> = IndexMap::new();
+            for (operation, cell, timeline) in timelines {
+                by_operation.entry(operation.clone()).or_default().push(draw(cell, timeline, points));
             }
-            all
+            by_operation
         };
-        Timelines { by_operation: drawn(seconds, by_seconds), epochs: drawn(epochs, by_epochs) }
+        Timelines { by_operation: draw_all(seconds, by_seconds), epochs: draw_all(epochs, by_epochs) }
     }
 }
 
@@ -125,18 +127,18 @@ fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline 
     let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
     // A second without operations has no entry in the results, but is a point here.
-    for at in (0..span as u32).step_by(step as usize) {
-        let within = seconds.iter().filter(|second| (at..at + step).contains(&second.at_s));
+    for start in (0..span as u32).step_by(step as usize) {
+        let joined = seconds.iter().filter(|second| (start..start + step).contains(&second.at_s));
         let worst = |column: Column| {
-            within
+            joined
                 .clone()
                 .filter_map(|second| column.latency_value(&second_latency(second)))
                 .max()
                 .unwrap_or(0)
         };
-        let count: u64 = within.clone().map(|second| second.count).sum();
-        steps.push((f64::from(at), f64::from(step)));
-        line.push(f64::from(at), count as f64 / f64::from(step), worst);
+        let count: u64 = joined.clone().map(|second| second.count).sum();
+        steps.push((f64::from(start), f64::from(step)));
+        line.push(f64::from(start), count as f64 / f64::from(step), worst);
     }
     line.with_machine(found, &steps)
 }
@@ -144,17 +146,17 @@ fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline 
 /// The epochs, without a last one of less than half the length; if there are very many, an even selection.
 fn by_epochs(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
     let epochs = &found.operation.epochs;
-    let whole = epochs.first().map_or(0, |first| first.lasted_ms);
+    let full_ms = epochs.first().map_or(0, |first| first.lasted_ms);
     let kept: Vec<&Epoch> =
-        epochs.iter().filter(|epoch| epoch.lasted_ms > 0 && 2 * epoch.lasted_ms >= whole).collect();
+        epochs.iter().filter(|epoch| epoch.lasted_ms > 0 && 2 * epoch.lasted_ms >= full_ms).collect();
     let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
     for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
-        let (at, lasted) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
-        steps.push((at, lasted));
+        let (start, length) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
+        steps.push((start, length));
         let latency = epoch_latency(epoch);
-        let of = |column: Column| column.latency_value(&latency).unwrap_or_default();
-        line.push(at, epoch.count as f64 / lasted, of);
+        let value_in_column = |column: Column| column.latency_value(&latency).unwrap_or_default();
+        line.push(start, epoch.count as f64 / length, value_in_column);
     }
     line.with_machine(found, &steps)
 }
@@ -184,8 +186,8 @@ impl Timeline {
         let FoundTimeline { trial, operation } = found;
         let first = trial.ok().and_then(|measured| {
             // Kinds of transactions run at the same time: any series shows when they began.
-            let mut series = std::iter::once(operation).chain(&measured.operations).map(|one| &one.series);
-            series.find_map(|series| series.first())
+            let mut operations = std::iter::once(operation).chain(&measured.operations);
+            operations.find_map(|operation| operation.series.first())
         });
         let began_s =
             first.and_then(|first| Some(first.in_trial_ms? as f64 / 1000.0 - f64::from(first.at_s)));
@@ -197,18 +199,22 @@ impl Timeline {
 }
 
 /// The machine's figures in each step, given the operation's beginning in seconds after the trial's.
-fn machine(seen: &ResourceSeries, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
-    let mean = |parts: &[&Vec<f64>], (at, lasted): Step| {
-        let from = began_s + at;
+fn machine(
+    course: &ResourceSeries,
+    began_s: f64,
+    steps: &[Step],
+) -> IndexMap<&'static str, Vec<Option<f64>>> {
+    let mean = |parts: &[&Vec<f64>], (start, length): Step| {
+        let start = began_s + start;
         // A sample counts if the middle of its second is in the step.
-        let within = |(_, end): &(usize, &f64)| (from..from + lasted).contains(&(**end - 0.5));
-        let looks = || seen.at_s.iter().enumerate().filter(within).map(|(number, _)| number);
-        let sum: f64 = looks().map(|look| parts.iter().map(|part| part[look]).sum::<f64>()).sum();
-        let count = looks().count();
+        let is_in_step = |(_, end): &(usize, &f64)| (start..start + length).contains(&(**end - 0.5));
+        let samples = || course.at_s.iter().enumerate().filter(is_in_step).map(|(number, _)| number);
+        let sum: f64 = samples().map(|sample| parts.iter().map(|part| part[sample]).sum::<f64>()).sum();
+        let count = samples().count();
         (count > 0).then(|| rounded(sum / count as f64, 4))
     };
     let figure = |(id, names): (&'static str, &[&str])| {
-        let parts: Option<Vec<&Vec<f64>>> = names.iter().map(|name| seen.figures.get(*name)).collect();
+        let parts: Option<Vec<&Vec<f64>>> = names.iter().map(|name| course.figures.get(*name)).collect();
         let parts = parts?;
         Some((id, steps.iter().map(|step| mean(&parts, *step)).collect()))
     };

@@ -18,13 +18,13 @@ pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
 pub fn all(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
     let mut all: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let found = || runs.iter().flat_map(|run| run.verdicts.iter().map(move |found| (run, found)));
-    for (_, found) in found() {
+    let each_verdict = || runs.iter().flat_map(|run| run.verdicts.iter().map(move |found| (run, found)));
+    for (_, found) in each_verdict() {
         // The same finding may have another number in the plan of an older version.
         let number = numbers.entry(&found.name).or_insert(found.number);
         *number = found.number.min(*number);
     }
-    for (run, found) in found() {
+    for (run, found) in each_verdict() {
         let number = numbers.get(found.name.as_str()).copied().unwrap_or(found.number);
         all.entry((&found.study, number, &found.name)).or_default().push((run, found));
     }
@@ -32,74 +32,78 @@ pub fn all(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> 
 }
 
 /// The outcomes of the runs that measured any part of a finding.
-fn outcomes<'f>(told: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f RunFacts, &'f Outcome)> {
-    told.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
+fn outcomes<'f>(run_verdicts: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f RunFacts, &'f Outcome)> {
+    run_verdicts.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
 }
 
 /// Whether any run measured any part of a finding, which gives it a page.
-pub fn is_measured(told: &RunVerdicts<'_>) -> bool {
-    outcomes(told).next().is_some()
+pub fn is_measured(run_verdicts: &RunVerdicts<'_>) -> bool {
+    outcomes(run_verdicts).next().is_some()
 }
 
 /// The number of machines on which it holds; `None` for a single machine.
-fn summed(told: &RunVerdicts<'_>) -> Option<String> {
+fn machine_summary(run_verdicts: &RunVerdicts<'_>) -> Option<String> {
     describe_machines(
-        outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)),
+        outcomes(run_verdicts).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)),
     )
 }
 
 /// The page.
-pub fn finding_page(told: &RunVerdicts<'_>) -> String {
-    let Some((_, first)) = told.first() else { return String::new() };
-    let mut lines: Vec<_> = outcomes(told).collect();
+pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
+    let Some((_, first)) = run_verdicts.first() else { return String::new() };
+    let mut lines: Vec<_> = outcomes(run_verdicts).collect();
     lines
         .sort_by_key(|(run, outcome)| (&run.header.hardware, &outcome.scope, &run.header.started, &run.name));
-    let without = told.len() - lines.len();
-    let line = |(run, outcome): &(&RunFacts, &Outcome)| {
+    let unmeasured_runs = run_verdicts.len() - lines.len();
+    let format_row = |(run, outcome): &(&RunFacts, &Outcome)| {
         let verdict = link(UP, "runs", &run.name, badge(outcome.verdict));
         row(&run.header.hardware, (td(verdict), td(&outcome.scope), td(&outcome.why), td(run_link(UP, run))))
     };
-    let rows: Vec<Tag> = lines.iter().map(line).collect();
+    let rows: Vec<Tag> = lines.iter().map(format_row).collect();
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
-    let sum = summed(told)
-        .map(|sum| Html::new((p(("Over machines: ", sum, ".")), types(outcomes(told).map(|(run, _)| run)))));
-    let others =
-        (without > 0).then(|| note(format!("{} more measured nothing of it.", plural(without, "run"))));
+    let sum = machine_summary(run_verdicts).map(|sum| {
+        Html::new((p(("Over machines: ", sum, ".")), types(outcomes(run_verdicts).map(|(run, _)| run))))
+    });
+    let others = (unmeasured_runs > 0)
+        .then(|| note(format!("{} more measured nothing of it.", plural(unmeasured_runs, "run"))));
     let title = format!("Finding {} of {}", first.number, first.study);
-    let says = p(tag("strong").with(&first.says)).class("claim");
+    let statement = p(tag("strong").with(&first.says)).class("claim");
     let heads = ["machine", "verdict", "where", "why", "run"];
     page(
         &title,
         &first.source,
-        (says, notes, sum, listed("verdicts", "Where it holds", others, &heads, rows)),
+        (statement, notes, sum, listed("verdicts", "Where it holds", others, &heads, rows)),
     )
 }
 
-/// The rows of the list of findings, without unmeasured ones.
+/// The rows of the list of findings, except unmeasured ones.
 pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
-    let one = |((study, number, name), told): (&(&str, usize, &str), &RunVerdicts<'_>)| {
+    let format_row = |((study, number, name), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let machines = |verdict: Verdict| {
-            let on = outcomes(told).filter(|(_, outcome)| outcome.verdict == verdict);
-            let on: std::collections::BTreeSet<&str> =
-                on.map(|(run, _)| run.header.hardware.as_str()).collect();
-            (!on.is_empty())
-                .then(|| Html::new((badge(verdict), format!(" on {} ", plural(on.len(), "machine")))))
+            let with_verdict = outcomes(run_verdicts).filter(|(_, outcome)| outcome.verdict == verdict);
+            let hardware: std::collections::BTreeSet<&str> =
+                with_verdict.map(|(run, _)| run.header.hardware.as_str()).collect();
+            (!hardware.is_empty())
+                .then(|| Html::new((badge(verdict), format!(" on {} ", plural(hardware.len(), "machine")))))
         };
         let verdicts: Vec<Html> = Verdict::ALL.into_iter().filter_map(machines).collect();
-        let says = told.first().map(|(_, found)| link("", "findings", name, &found.says));
-        row(format!("{study} {number}"), (td(says), td((verdicts, summed(told).map(small)))))
+        let summary = machine_summary(run_verdicts);
+        let statement = run_verdicts.first().map(|(_, found)| link("", "findings", name, &found.says));
+        row(format!("{study} {number}"), (td(statement), td((verdicts, summary.map(small)))))
     };
-    all.iter().filter(|(_, told)| is_measured(told)).map(one).collect()
+    all.iter().filter(|(_, run_verdicts)| is_measured(run_verdicts)).map(format_row).collect()
 }
 
 /// The unmeasured findings, in one folded list; `None` if there are none.
 pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
-    let one = |((study, number, _), told): (&(&str, usize, &str), &RunVerdicts<'_>)| {
-        let says =
-            told.first().map(|(_, found)| Html::new((&found.says, " ", small(("(", &found.source, ")")))));
-        Html::new((format!("{study} {number}: "), says))
+    let format_item = |((study, number, _), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
+        let statement = run_verdicts
+            .first()
+            .map(|(_, found)| Html::new((&found.says, " ", small(("(", &found.source, ")")))));
+        Html::new((format!("{study} {number}: "), statement))
     };
-    let items: Vec<Html> = all.iter().filter(|(_, told)| !is_measured(told)).map(one).collect();
-    let says = format!("{} of which no run here measured anything", plural(items.len(), "finding"));
-    list(items).map(|items| folded(says, items))
+    let items: Vec<Html> =
+        all.iter().filter(|(_, run_verdicts)| !is_measured(run_verdicts)).map(format_item).collect();
+    let heading = format!("{} of which no run here measured anything", plural(items.len(), "finding"));
+    list(items).map(|items| folded(heading, items))
 }

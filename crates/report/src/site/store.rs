@@ -31,13 +31,13 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     let subtitle = format!("{} on {}", plural(runs.len(), "run"), plural(machines.len(), "machine"));
     let rows = lines.iter().map(|line| fact(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
-    let says = note(
+    let explanation = note(
         "A row for each run and guarantee, the strongest guarantee first, then by machine. Speed is a range where several combinations were \
          measured; the run's page has each of them.",
     );
     let content = (
         store_description(entry),
-        listed("facts", "Facts", says, &heads, rows),
+        listed("facts", "Facts", explanation, &heads, rows),
         history(lines),
         evidence(entry),
         CHECKS.map(|name| checks(name, lines)),
@@ -50,12 +50,12 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
 fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
     let practice = (!entry.practice.is_empty()).then(|| Html::new((BREAK, entry.practice, ".")));
-    let promise = |offer: &GuaranteeOffer| {
+    let format_offer = |offer: &GuaranteeOffer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
         let settings = offer.settings.trim_end_matches(", as shipped");
         Html::new((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
     };
-    let promises = list(entry.offers.iter().map(promise).collect());
+    let promises = list(entry.offers.iter().map(format_offer).collect());
     Some(Html::new((
         p((entry.summary, ".", practice)),
         promises.map(|promises| ("Its guarantees, and the settings that give them:", promises)),
@@ -91,7 +91,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
         same.entry(key).or_default().push(line);
     }
     same.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
-    let of = |(key, mut lines): (Same<'_>, Vec<&Line<'_>>)| {
+    let format_history = |(key, mut lines): (Same<'_>, Vec<&Line<'_>>)| {
         lines.sort_by_key(|(run, _)| (&run.header.started, &run.name));
         let (machine, settings, conditions, _) = key;
         let title = [machine, guarantee(conditions), settings].into_iter().filter(|part| !part.is_empty());
@@ -108,54 +108,55 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
             scroll(table(heads, rows)),
         )
     };
-    let says = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
+    let explanation = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
                 storebench compare RUN RUN tells which changes are significant.";
-    let all: Vec<_> = same.into_iter().map(|one| Html::new(of(one))).collect();
-    (!all.is_empty()).then(|| section("history", "Over versions", (note(says), all)))
+    let histories: Vec<_> = same.into_iter().map(|group| Html::new(format_history(group))).collect();
+    (!histories.is_empty()).then(|| section("history", "Over versions", (note(explanation), histories)))
 }
 
 /// The program's evidence, for every version.
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
-    let line = |one: &Evidence| {
-        let proof = Proof::from(one);
+    let format_line = |evidence: &Evidence| {
+        let proof = Proof::from(evidence);
         Html::new(tag("span").class(class(&proof)).with(proof.text))
     };
-    let own = entry?.evidence();
-    let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(own, tier));
-    let lines: Vec<Html> = all.map(|one| line(&one)).collect();
-    let says = note(
+    let evidence = entry?.evidence();
+    let sums = Guarantee::ALL.into_iter().filter_map(|guarantee| Evidence::sum_torn(evidence, guarantee));
+    let lines: Vec<Html> = sums.map(|sum| format_line(&sum)).collect();
+    let explanation = note(
         "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \
          system. They come with storebench.",
     );
     list(lines).map(|lines| {
-        section("evidence", "Power cuts, by its authors' own runs of the study crash", (says, lines))
+        section("evidence", "Power cuts, by its authors' own runs of the study crash", (explanation, lines))
     })
 }
 
 /// The rows of a section of checks for this store, each with its run.
 fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
     let known = sections::find(name)?;
-    let index = CHECKS.iter().position(|own| *own == name)?;
+    let index = CHECKS.iter().position(|check| *check == name)?;
     let mut table = Table::new(known.shapes.first()?);
     let mut runs: IndexMap<&str, (&RunFacts, BTreeSet<String>)> = IndexMap::new();
     for (run, side) in lines {
-        let own = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
-        own.1.insert(side.contestant.clone());
+        let (_, contestants) = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
+        contestants.insert(side.contestant.clone());
     }
-    let mut behind = Vec::new();
+    let mut runs_of_rows = Vec::new();
     for (run, contestants) in runs.into_values() {
-        let is_own = |row: &&Row| text(row, name, "store").is_some_and(|store| contestants.contains(store));
-        for row in run.checks[index].iter().filter(is_own) {
+        let is_of_store =
+            |row: &&Row| text(row, name, "store").is_some_and(|store| contestants.contains(store));
+        for row in run.checks[index].iter().filter(is_of_store) {
             table.rows.push(row.clone());
-            behind.push(run);
+            runs_of_rows.push(run);
         }
     }
     let view = table.view(true);
-    let mut behind = behind.into_iter();
+    let mut runs_of_rows = runs_of_rows.into_iter();
     let mut rows = Vec::new();
     for group in &view.groups {
         for line in &group.lines {
-            let run = behind.next()?;
+            let run = runs_of_rows.next()?;
             let cells = line.iter().zip(&view.heads).skip(1).map(|(cells, head)| cell(cells, head));
             let first =
                 (group.title.as_deref(), line.first().map(|cells| tag("small").with(inner(cells, ""))));
@@ -174,22 +175,22 @@ fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
     let met = lines
         .iter()
         .flat_map(|(run, _)| &run.duels)
-        .filter(|duel| duel.stores.iter().any(|own| own == store));
+        .filter(|duel| duel.stores.iter().any(|name| name == store));
     let pairs: BTreeSet<&[String; 2]> = met.map(|duel| &duel.stores).collect();
-    let other = |pair: &[String; 2]| {
-        let other = pair.iter().find(|own| *own != store)?;
-        Some(link(UP, "pairs", &pair_name(pair), other.as_str()))
+    let link_rival = |pair: &[String; 2]| {
+        let rival = pair.iter().find(|name| *name != store)?;
+        Some(link(UP, "pairs", &pair_name(pair), rival.as_str()))
     };
-    let links: Vec<Tag> = pairs.into_iter().filter_map(other).collect();
+    let links: Vec<Tag> = pairs.into_iter().filter_map(link_rival).collect();
     list(links).map(|links| section("against", "Against", links.class("links")))
 }
 
 /// The rows of the list of stores.
 pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef]) -> Vec<Tag> {
-    let words = |lines: &[Line<'_>], of: fn(&Line<'_>) -> String| {
-        lines.iter().map(of).filter(|text| !text.is_empty()).collect::<BTreeSet<String>>()
+    let words = |lines: &[Line<'_>], read_word: fn(&Line<'_>) -> String| {
+        lines.iter().map(read_word).filter(|text| !text.is_empty()).collect::<BTreeSet<String>>()
     };
-    let one = |(store, lines): (&&str, &Vec<Line<'_>>)| {
+    let format_row = |(store, lines): (&&str, &Vec<Line<'_>>)| {
         let entry = entries.iter().find(|entry| entry.name == *store);
         let [guarantees, versions, machines] = [
             words(lines, |(_, side)| guarantee(&side.conditions).to_owned()),
@@ -205,5 +206,5 @@ pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef])
         );
         row(store_link("", store), cells)
     };
-    stores.iter().map(one).collect()
+    stores.iter().map(format_row).collect()
 }

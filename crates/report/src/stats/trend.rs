@@ -18,11 +18,13 @@ impl Trend {
     /// The trend of series of the same figure; `None` if none has two values.
     pub fn from_series(series: &[Vec<f64>]) -> Option<Trend> {
         let mut slopes: Vec<f64> =
-            series.iter().flat_map(|one| pairs(one)).map(|(steps, up)| up / steps).collect();
+            series.iter().flat_map(|values| pairs(values)).map(|(steps, rise)| rise / steps).collect();
         slopes.sort_by(f64::total_cmp);
         let (low, high) = (slopes.get(slopes.len().saturating_sub(1) / 2)?, slopes.get(slopes.len() / 2)?);
-        let (sum, variance) =
-            series.iter().map(|one| kendall(one)).fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let (sum, variance) = series
+            .iter()
+            .map(|values| kendall(values))
+            .fold((0.0, 0.0), |total, next| (total.0 + next.0, total.1 + next.1));
         // Corrected for continuity.
         let distance = (sum.abs() - 1.0).max(0.0) / variance.max(f64::MIN_POSITIVE).sqrt();
         Some(Trend { per_step: (low + high) / 2.0, is_told: distance > TWO_SIDED })
@@ -31,20 +33,24 @@ impl Trend {
 
 /// The distance in steps and in value of each value from each earlier one.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
-    let after = move |from: usize| {
-        values[from + 1..].iter().enumerate().map(move |(step, to)| (step as f64 + 1.0, to - values[from]))
+    let later_values = move |start: usize| {
+        values[start + 1..]
+            .iter()
+            .enumerate()
+            .map(move |(step, value)| (step as f64 + 1.0, value - values[start]))
     };
-    (0..values.len()).flat_map(after)
+    (0..values.len()).flat_map(later_values)
 }
 
 /// Kendall's statistic, and its variance without a trend; equal values lower it.
 fn kendall(values: &[f64]) -> (f64, f64) {
-    let sum = pairs(values).map(|(_, up)| if up == 0.0 { 0.0 } else { up.signum() }).sum();
-    let term = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
+    let sum = pairs(values).map(|(_, rise)| if rise == 0.0 { 0.0 } else { rise.signum() }).sum();
+    let variance_term = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let ties: f64 = sorted.chunk_by(|one, next| one == next).map(|tie| term(tie.len() as f64)).sum();
-    (sum, term(values.len() as f64) - ties)
+    let ties: f64 =
+        sorted.chunk_by(|value, next| value == next).map(|tie| variance_term(tie.len() as f64)).sum();
+    (sum, variance_term(values.len() as f64) - ties)
 }
 
 #[cfg(test)]
