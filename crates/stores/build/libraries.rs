@@ -179,10 +179,8 @@ impl Library {
         let Library { engine, variable, .. } = self;
         let mut remedies = Vec::new();
         if self.is_compiled() {
-            remedies.push(format!(
-                "`{}` fetches the sources of all engines (as `make` does)",
-                fetch_command()?
-            ));
+            remedies
+                .push(format!("`{}` fetches the sources of all engines (as `make` does)", fetch_command()?));
         }
         if let Some([debian, homebrew]) = self.packages {
             let choice = self.choice.map_or_else(String::new, |choice| format!(" with {choice}=system"));

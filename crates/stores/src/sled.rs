@@ -214,7 +214,8 @@ impl Store for Sled {
         self.wait_for_cleaning()?;
         // The work that sled's own thread does with the log after each of its rounds, and nobody with the rest.
         let blobs = self.directory.join(BLOBS);
-        let large_files = fs::read_dir(&blobs).map_err(StoreError::io("reading the folder of large values"))?;
+        let large_files =
+            fs::read_dir(&blobs).map_err(StoreError::io("reading the folder of large values"))?;
         let large_files = large_files.flatten().map(|entry| entry.path()).filter(|path| path.exists());
         let other_paths = [self.directory.join(FILE), blobs, self.directory.clone()];
         large_files.chain(other_paths).try_for_each(|path| sync_path(&path))

@@ -221,7 +221,8 @@ impl Store for Sqlite {
             connection.execute_batch("VACUUM").map_err(StoreError::engine)?;
             return Ok(Some("VACUUM"));
         }
-        let mut statement = connection.prepare("PRAGMA incremental_vacuum(100)").map_err(StoreError::engine)?;
+        let mut statement =
+            connection.prepare("PRAGMA incremental_vacuum(100)").map_err(StoreError::engine)?;
         // Each is a transaction, between two of which others can write.
         while pragma::read(&connection, "freelist_count")? != "0" {
             let mut pages = statement.query([]).map_err(StoreError::engine)?;

@@ -235,9 +235,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == found.leaning);
-        let nearest = deciding_stores
-            .filter_map(|other| self.checked_figure(other))
-            .reduce(|a, b| self.worse(a, b));
+        let nearest =
+            deciding_stores.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
         let who = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_lacking(self.evidence(found, who, None), others().chain([store]))
     }

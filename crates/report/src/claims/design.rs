@@ -47,7 +47,8 @@ impl Design {
             Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
         let here = design.spots(claim);
         // A claim about something that no plan of the study covers in full, such as a preset's own values, names its own part.
-        let (here, is_named_by_claim) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
+        let (here, is_named_by_claim) =
+            if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
         let stands_for = |position: &Position| match is_named_by_claim {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
             false => {

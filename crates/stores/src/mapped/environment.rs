@@ -310,7 +310,7 @@ fn check_found<L: Library>(code: c_int) -> Result<bool> {
 }
 
 pub fn check<L: Library>(code: c_int) -> Result<()> {
-    if code == 0 { Ok(()) } else { Err(error_of::<L>(code)) }
+    if code == 0 { Ok(()) } else { Err(error_from_code::<L>(code)) }
 }
 
 fn error_from_code<L: Library>(code: c_int) -> StoreError {

@@ -198,8 +198,8 @@ impl Server for Mysql {
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         const FIGURES: [(&str, &str); 2] =
             [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
-        let figures = FIGURES
-            .map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
+        let figures =
+            FIGURES.map(|(work, name)| Ok(status(client, name)?.map(|count| Upkeep::done(work, count))));
         figures.into_iter().filter_map(Result::transpose).collect()
     }
 

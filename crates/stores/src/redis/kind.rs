@@ -286,9 +286,8 @@ fn last_words(log: &str) -> Option<String> {
         return Some(lines.join(" "));
     }
     let find_warning = |line: &str| line.split_once(" # ").map(|(_, message)| message.to_owned());
-    let is_reason = |message: &String| {
-        !message.starts_with("WARNING") && !message.starts_with("Server initialized")
-    };
+    let is_reason =
+        |message: &String| !message.starts_with("WARNING") && !message.starts_with("Server initialized");
     log.lines().rev().find_map(|line| find_warning(line).filter(is_reason))
 }
 

@@ -101,8 +101,7 @@ fn load_functions(file: &Path) -> std::result::Result<Functions, String> {
     }
     let file_machine = machine(file).map_err(|error| error.to_string())?;
     // The loader would call it missing.
-    if file_machine.is_some()
-        && file_machine != machine(Path::new("/proc/self/exe")).unwrap_or(file_machine)
+    if file_machine.is_some() && file_machine != machine(Path::new("/proc/self/exe")).unwrap_or(file_machine)
     {
         return Err("it is for another processor".into());
     }

@@ -172,8 +172,8 @@ impl Connection for Client {
 impl Client {
     pub fn all_or_none<T>(&mut self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         self.send_command(&(), TransactionCommand::Begin)?;
-        let outcome = work(self)
-            .and_then(|value| self.send_command(&(), TransactionCommand::Commit).map(|()| value));
+        let outcome =
+            work(self).and_then(|value| self.send_command(&(), TransactionCommand::Commit).map(|()| value));
         // The first error counts.
         outcome.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
     }

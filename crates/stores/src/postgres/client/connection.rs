@@ -39,8 +39,11 @@ impl Connection for Client {
                     parameters = description.parameters().collect().map_err(lost_error)?
                 }
                 Message::RowDescription(description) => {
-                    columns =
-                        description.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost_error)?;
+                    columns = description
+                        .fields()
+                        .map(|field| Ok(field.type_oid()))
+                        .collect()
+                        .map_err(lost_error)?;
                 }
                 Message::ErrorResponse(response) => {
                     first_error = first_error.or(Some(error_from_response(&response)));
