@@ -88,11 +88,12 @@ pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
 /// A figure's mean, and how it is judged on these terms.
 pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, BoundsRule)> {
     let values: Vec<f64> = series.values().copied().collect();
-    let mean = Summary::at_confidence(&values, terms.confidence)?.mean;
+    let mut mean = Summary::at_confidence(&values, terms.confidence)?.mean;
     // Student's interval of counts, nearly all of which are 0, begins below 0: no mean of such is there.
     let lowest = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    mean.interval = mean.interval.map(|interval| Interval { low: interval.low.max(lowest), ..interval });
     let by = match mean.interval.filter(|interval| !interval.is_range()) {
-        Some(interval) => BoundsRule::Interval(Interval { low: interval.low.max(lowest), ..interval }),
+        Some(interval) => BoundsRule::Interval(interval),
         None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,
         None => BoundsRule::Nothing,
     };
