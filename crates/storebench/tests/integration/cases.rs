@@ -399,8 +399,8 @@ impl Play {
             ["nothing", "left"] => self.scratch.assert_nothing_left(),
             ["gone"] => assert_gone(&self.scratch),
             ["made"] => {
-                // Before a run has a folder, it rehearses.
-                let is_made = || self.server().made().len() == 1 && !self.scratch.runs().is_empty();
+                // Before a run has a folder, it rehearses: so the folder is looked for first.
+                let is_made = || !self.scratch.runs().is_empty() && self.server().made().len() == 1;
                 wait_for("a trial that is not the rehearsal", is_made);
             }
             ["as", "it", "was"] => self.server().assert_as_it_was(),
