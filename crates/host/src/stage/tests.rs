@@ -414,7 +414,7 @@ fn a_cgroup_is_held_noted_and_given_back() {
     let home = cgroup::CgroupParent::find(|home| {
         let mut stage = work.stage();
         let groups = [stage.group(home)?, stage.group(home)?];
-        folders = stage.holdings.held.iter().map(|held| held.note.path(stage.holdings.owner())).collect();
+        folders = stage.holdings.resources.iter().map(|resource| resource.note.path(stage.holdings.owner())).collect();
         assert!(groups[0] != groups[1] && folders.iter().all(|folder| folder.exists()));
         Ok(())
     });
