@@ -137,13 +137,13 @@ impl RunFolder {
             .map_err(Error::io("opening", &name))?;
         if lines.tail == FileTail::Damaged {
             let damaged_file = path.join(DAMAGED);
-            append_synced(&damaged_file, &bytes[lines.whole..]).map_err(Error::io("writing", &damaged_file))?;
+            append_synced(&damaged_file, &bytes[lines.complete_bytes..]).map_err(Error::io("writing", &damaged_file))?;
             notes.push(format!("what followed the last result is now in {}", damaged_file.display()));
         }
         if lines.tail != FileTail::Nothing {
-            results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
+            results.set_len(lines.complete_bytes as u64).map_err(Error::io("writing", &name))?;
         }
-        if lines.unended {
+        if lines.lacks_newline {
             with_room(path, || results.write_all(b"\n").map_err(Error::io("writing", &name)))?;
         }
         results.sync_data().map_err(Error::io("writing", &name))?;
@@ -520,7 +520,7 @@ mod tests {
         let pipe = |name: &str| {
             rustix::fs::mkfifoat(rustix::fs::CWD, path_of(name), rustix::fs::Mode::RWXU).unwrap();
         };
-        let assert_refused = |error: Error, what: &str| {
+        let assert_refused = |error: Error, cause: &str| {
             assert_eq!(error.exit, Exit::NotStorebench, "{error}");
             assert!(error.message.contains(cause), "{error}");
             for name in ["part/run.json", "part/logs/000001.log"] {

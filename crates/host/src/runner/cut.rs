@@ -67,7 +67,7 @@ pub struct CutRequest {
 /// A cut check that is about to be made.
 pub struct CutChecker<'a> {
     /// The states that are asked for.
-    pub asked: CutRequest,
+    pub request: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
@@ -118,14 +118,14 @@ impl CutChecker<'_> {
     /// When storebench's own files can't be written, or a process can't be started.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
         let start = Instant::now();
-        let history = match self.record(stage, LOG, self.asked.sessions, false)? {
+        let history = match self.record(stage, LOG, self.request.sessions, false)? {
             ProcessMessage::Recorded(history) => history,
             ProcessMessage::Interrupted => return Ok(None),
             ProcessMessage::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
-            sessions: self.asked.sessions,
+            sessions: self.request.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole_bytes(),
@@ -141,21 +141,21 @@ impl CutChecker<'_> {
 
     /// The bytes that the disk writes as a whole.
     fn whole_bytes(&self) -> u64 {
-        if self.asked.torn { SECTOR } else { BLOCK }
+        if self.request.torn { SECTOR } else { BLOCK }
     }
 
     /// States of each control.
     fn controls(&self) -> u64 {
-        self.asked.states.div_ceil(5)
+        self.request.states.div_ceil(5)
     }
 
     /// Checks the states of a history, and its controls.
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
         let scene = DiskScene { history, log: &history.log, path: &path, is_control_store: false, is_recovery: false };
-        let mut draw = StateSource::new(history, self.whole_bytes(), self.asked.seed);
-        let in_recovery = self.asked.states / 5;
-        let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
+        let mut draw = StateSource::new(history, self.whole_bytes(), self.request.seed);
+        let in_recovery = self.request.states / 5;
+        let states = draw.states(self.request.states - in_recovery, self.request.settling);
         for drawn in &states {
             let Some(()) = self.check_and_count(stage, scene, drawn, cuts)? else { return Ok(None) };
         }
@@ -196,7 +196,7 @@ impl CutChecker<'_> {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
-        if finding.is_allowed(self.asked.tier) || !cuts.is_new(finding, drawn.phase) {
+        if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
             return Ok(Some(()));
         }
         let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };
@@ -268,7 +268,7 @@ impl CutChecker<'_> {
         let path = stage.work().join(MADE_LOG);
         let scene =
             DiskScene { history: &history, log: &history.log, path: &path, is_control_store: true, is_recovery: false };
-        let drawn = StateSource::new(&history, self.whole_bytes(), self.asked.seed)
+        let drawn = StateSource::new(&history, self.whole_bytes(), self.request.seed)
             .controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
@@ -285,7 +285,7 @@ impl CutChecker<'_> {
             Ok(mount) => mount,
             Err(why) => return Ok(ProcessMessage::Failed(why)),
         };
-        let write_back = WriteBack::start(&mount.0, self.asked.seed);
+        let write_back = WriteBack::start(&mount.0, self.request.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
         let (end, message) = self.process(part, mount, RECORDING)?;
         drop(write_back);

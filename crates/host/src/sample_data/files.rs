@@ -78,7 +78,7 @@ mod tests {
             false => read_limited::start(path, most),
         };
         look_with(folder.path(), &mut sample, closed).unwrap();
-        let likeness = sample.likeness().unwrap();
+        let likeness = sample.traits().unwrap();
         assert_eq!((likeness.count, likeness.unreadable), (3, 2));
         assert!(likeness.describe().ends_with("Left out: files or folders that can't be read: 2."));
         assert!(sample_folder(&folder.path().join("nowhere"), &mut sample).is_err());

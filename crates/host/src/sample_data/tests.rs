@@ -32,7 +32,7 @@ fn sizes_are_measured_as_they_are_distributed() {
         for (size, times) in sizes {
             (0..*times).for_each(|_| sample.add(*size, |_| Ok(vec![b'x'; 10])).unwrap());
         }
-        sample.likeness().unwrap()
+        sample.traits().unwrap()
     };
     assert!(likeness(&[(700, 50)]).describe().ends_with("Measured with sizes of 700 B."));
     let skewed = likeness(&[(500, 900), (200 << 10, 100)]);

@@ -67,7 +67,7 @@ impl CutChecker<'_> {
             Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
             Some(Ok(sound)) => sound,
         };
-        let mut random = Random::seeded(self.asked.seed);
+        let mut random = Random::seeded(self.request.seed);
         let mut faults = FaultResults::default();
         for kind in FaultKind::ALL {
             let mut struck = 0;
