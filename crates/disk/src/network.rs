@@ -89,8 +89,8 @@ impl Model for Remote {
         if !matches!(request.kind, Kind::Read | Kind::Write) {
             return due;
         }
-        let most = self.network.operation_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
-        let operations = request.bytes.div_ceil(most.max(1)).max(1);
+        let operation_bytes = self.network.operation_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
+        let operations = request.bytes.div_ceil(operation_bytes.max(1)).max(1);
         let allowed = self.operations.as_mut().map_or(0, |allowance| allowance.take(operations as f64, now));
         due.max(allowed).max(self.bytes.take(request.bytes as f64, now))
     }

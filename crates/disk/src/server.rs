@@ -240,7 +240,7 @@ impl SharedDisk {
         if !written.is_empty() && self.image.write(written, request.at).is_ok() {
             state.log_request(&Request::write(request.at, failed.written), 0, written);
         }
-        for (offset, bytes) in failed.again {
+        for (offset, bytes) in failed.restored {
             state.log_request(&Request::write(offset, bytes.len() as u64), 0, &bytes);
         }
         true

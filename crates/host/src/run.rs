@@ -35,7 +35,7 @@ impl Run {
     /// # Errors
     /// [`Exit::BadPlan`](storebench_core::error::Exit::BadPlan), with the place in the text.
     pub fn usable_plan(&self, origin: &str) -> storebench_core::error::Result<&Plan> {
-        self.parsed().as_ref().map_err(|wrong| unusable(origin, wrong))
+        self.parsed().as_ref().map_err(|reason| unusable(origin, reason))
     }
 
     fn parsed(&self) -> &Result<Plan, String> {

@@ -80,7 +80,7 @@ impl DataTraits {
                 None => return Err(missing_data_error(name)),
             };
             let file = Path::new(file);
-            if sqlite::is_one(file) {
+            if sqlite::is_sqlite(file) {
                 sqlite::sample_database(file, column, read, &mut sample)?;
             } else {
                 table::sample_csv(file, column, &mut sample)?;

@@ -143,7 +143,7 @@ impl HardDisk {
                     self.buffer.forget(*part);
                     self.cache.put(*part, now);
                 }
-                Kind::Discard => self.cache.drop_of(*part),
+                Kind::Discard => self.cache.discard(*part),
                 Kind::Read | Kind::Flush => {}
             }
         }

@@ -86,7 +86,7 @@ impl Plan {
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
         let machines =
-            NamedItems { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+            NamedItems { axis: Axis::MACHINE, defined: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
             machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))

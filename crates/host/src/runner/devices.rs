@@ -55,14 +55,14 @@ fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
 
 /// Measures other processes' writes to all devices at once.
 fn watch_idle(devices: &mut BTreeMap<LocationOnDisk, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
-    let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
-    if known.is_empty() || test_hooks::probes_in_a_moment() {
+    let mut known_devices: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
+    if known_devices.is_empty() || test_hooks::probes_in_a_moment() {
         return;
     }
-    let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::open(&device.name)).collect();
+    let open_devices: io::Result<Vec<_>> = known_devices.iter().map(|device| BlockDevice::open(&device.name)).collect();
     // An error leaves the rates unknown; the trial sees a device that can't be read again.
-    let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
-    for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
+    let rates = open_devices.and_then(|open_devices| device::idle_written_bytes_per_s(&open_devices, IDLE, interrupted));
+    for (device, rate) in known_devices.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);
     }
 }

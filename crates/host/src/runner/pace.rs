@@ -30,9 +30,9 @@ impl<'a> Pace<'a> {
             estimated_done_s: 0.0,
             took_s: 0.0,
         };
-        let all: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
+        let total: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
         let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
-        pace.estimated_left_s = (all * f64::from(job.plan.trials) - done).max(0.0);
+        pace.estimated_left_s = (total * f64::from(job.plan.trials) - done).max(0.0);
         pace
     }
 

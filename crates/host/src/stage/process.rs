@@ -71,16 +71,16 @@ impl Process {
     /// Whether it belongs to this user, and its command line matches.
     fn is_ours_of(&self, work: &Path, parent: u32) -> bool {
         let proc = Path::new("/proc").join(self.pid.to_string());
-        let user = fs::metadata(&proc).map(|own| own.uid()).ok();
-        let line = fs::read(proc.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line);
-        let words: Vec<&str> = line.split('\0').collect();
+        let user = fs::metadata(&proc).map(|metadata| metadata.uid()).ok();
+        let command_line = fs::read(proc.join("cmdline")).unwrap_or_default();
+        let command_line = String::from_utf8_lossy(&command_line);
+        let words: Vec<&str> = command_line.split('\0').collect();
         let [lifeline::NAME, word, _name, folder, started_by, ..] = words[..] else { return false };
-        let within = Path::new(folder).parent().and_then(Path::file_name);
+        let work_name = Path::new(folder).parent().and_then(Path::file_name);
         WORDS.contains(&word)
             && user == Some(rustix::process::geteuid().as_raw())
-            && within.is_some()
-            && within == work.file_name()
+            && work_name.is_some()
+            && work_name == work.file_name()
             && started_by == parent.to_string()
     }
 }
