@@ -216,7 +216,7 @@ impl Counter {
     }
 
     /// Counts a reply that was sent `late` after it was due.
-    pub fn sent(&mut self, late: Nanos) {
+    pub fn count_reply(&mut self, late: Nanos) {
         self.counts.requests.late_ns += late;
         self.late.saturating_record(late.max(1));
     }
@@ -232,9 +232,9 @@ impl Counter {
 mod tests {
     use super::*;
 
-    fn replied(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
+    fn count_request_and_reply(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
         counter.count_request(&request, counter.last, counter.last + modelled);
-        counter.sent(late);
+        counter.count_reply(late);
     }
 
     #[test]
@@ -253,13 +253,13 @@ mod tests {
     #[test]
     fn each_kind_is_counted_and_lateness_is_a_share_of_the_time_given() {
         let mut counter = Counter::new(vec![(4096, 8192)]).unwrap();
-        replied(&mut counter, Request::read(0, 4096), 1_000, 10);
+        count_request_and_reply(&mut counter, Request::read(0, 4096), 1_000, 10);
         let events =
             |seeks| DeviceTally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..DeviceTally::default() };
         let before = counter.counts(events(1), 5);
-        replied(&mut counter, Request::write(4096, 512), 2_000, 30);
-        replied(&mut counter, Request::write(8192, 100), 0, 0);
-        replied(&mut counter, Request::flush(), 1_000, 60);
+        count_request_and_reply(&mut counter, Request::write(4096, 512), 2_000, 30);
+        count_request_and_reply(&mut counter, Request::write(8192, 100), 0, 0);
+        count_request_and_reply(&mut counter, Request::flush(), 1_000, 60);
         let after = counter.counts(events(4), 9);
         let requests = &after.requests;
         assert_eq!((requests.all(), requests.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn the_99th_percentile_is_that_of_all_replies() {
         let mut counter = Counter::new(Vec::new()).unwrap();
-        (0..990).for_each(|_| replied(&mut counter, Request::flush(), 0, 1_000));
-        (0..10).for_each(|_| replied(&mut counter, Request::flush(), 0, 5_000_000));
+        (0..990).for_each(|_| count_request_and_reply(&mut counter, Request::flush(), 0, 1_000));
+        (0..10).for_each(|_| count_request_and_reply(&mut counter, Request::flush(), 0, 5_000_000));
         let p99 = counter.counts(DeviceTally::default(), 0).late_ns_p99;
         assert!((1_000..1_020).contains(&p99), "{p99}");
     }

@@ -51,7 +51,7 @@ impl Estimates {
         }
     }
 
-    pub(crate) fn replied(&mut self, id: Id, now: Nanos) {
+    pub(crate) fn add_reply(&mut self, id: Id, now: Nanos) {
         if self.is_empty() {
             return;
         }
@@ -232,7 +232,7 @@ mod tests {
                 Some(wakes) if arrival.is_none_or(|arrival| wakes <= arrival) => {
                     now = now.max(wakes);
                     while let Some((id, _)) = device.take(now) {
-                        estimates.replied(id, now);
+                        estimates.add_reply(id, now);
                         arrivals.push(Reverse(now + 50 * MICROSECOND));
                         under_way -= 1;
                     }
@@ -293,7 +293,7 @@ mod tests {
         let clock = |estimates: &mut Estimates, now: Nanos| estimates.clocks(now)["hdd-7200"];
         assert_eq!(clock(&mut estimates, SECOND), SECOND);
         estimates.add_request(0, Request::read(0, 4096), SECOND);
-        estimates.replied(0, SECOND + MILLISECOND);
+        estimates.add_reply(0, SECOND + MILLISECOND);
         let then = clock(&mut estimates, SECOND + MILLISECOND);
         assert!(then > SECOND + MILLISECOND, "{then}");
         assert_eq!(clock(&mut estimates, 2 * SECOND), then + SECOND - MILLISECOND);
@@ -301,7 +301,7 @@ mod tests {
         estimates.add_request(1, Request::read(64 << 20, 4096), 2 * SECOND);
         let during = clock(&mut estimates, 2 * SECOND);
         assert_eq!(during, then + SECOND - MILLISECOND);
-        estimates.replied(1, 3 * SECOND);
+        estimates.add_reply(1, 3 * SECOND);
         let after = clock(&mut estimates, 3 * SECOND);
         assert!((during..during + 50 * MILLISECOND).contains(&after), "{after} after {during}");
     }

@@ -1,7 +1,7 @@
 //! A disk's figures as on makers' sheets: some common loads, in virtual time.
 
 use crate::disks::Disk;
-use crate::pace::{closed, per_second};
+use crate::pace::{per_second, run_closed_loop};
 use crate::random::Random;
 use crate::request::{Nanos, Request};
 
@@ -63,7 +63,7 @@ impl Load {
         let mut anywhere = || random.below(FILE / BLOCK) * BLOCK;
         let in_sequence = (0..FILE / LARGE).map(|n| n * LARGE);
         let mut run = |depth: u32, requests: Vec<Request>| -> Nanos {
-            closed(device.as_mut(), depth, requests.into_iter())
+            run_closed_loop(device.as_mut(), depth, requests.into_iter())
         };
         let time = match self {
             Load::RandomReads(depth) => {

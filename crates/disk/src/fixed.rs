@@ -54,7 +54,7 @@ impl Model for Steady {
 mod tests {
     use super::*;
     use crate::device::InOrderDevice;
-    use crate::pace::closed;
+    use crate::pace::run_closed_loop;
     use crate::request::MILLISECOND;
 
     #[test]
@@ -69,7 +69,7 @@ mod tests {
                 Request::discard(0, 9),
             ];
             let all_requests = requests.into_iter().cycle().take(400);
-            assert_eq!(closed(&mut device, depth, all_requests), 600 * MILLISECOND, "{depth}");
+            assert_eq!(run_closed_loop(&mut device, depth, all_requests), 600 * MILLISECOND, "{depth}");
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
         for depth in [1, 2, 32] {
             let mut device = InOrderDevice::new(Steady::new(fixed));
             let requests = (0..320).map(|number| Request::read(number * 4096, 4096));
-            let time = closed(&mut device, depth, requests);
+            let time = run_closed_loop(&mut device, depth, requests);
             assert_eq!(time, 320 * MILLISECOND / u64::from(depth), "{depth}");
         }
     }

@@ -182,7 +182,7 @@ impl Model for Card {
 mod tests {
     use super::*;
     use crate::device::{Device, InOrderDevice};
-    use crate::pace::{closed, per_second};
+    use crate::pace::{per_second, run_closed_loop};
 
     const UNIT: u64 = 4 << 20;
 
@@ -206,7 +206,7 @@ mod tests {
     fn a_card_that_writes_in_sequence_copies_nothing() {
         let mut device = InOrderDevice::new(Card::new(card()));
         let requests = (0..256).map(|n| Request::write(n * (64 << 10), 64 << 10));
-        let time = closed(&mut device, 1, requests);
+        let time = run_closed_loop(&mut device, 1, requests);
         // 16 MiB at 4 MiB/s.
         assert_eq!((time / 1_000_000, device.tally().merges), (4_000, 0));
     }
@@ -216,11 +216,11 @@ mod tests {
         let in_two_units = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
         let in_three_units = |n: u64| Request::write((n % 3) * UNIT, 16_384);
         let mut device = InOrderDevice::new(Card::new(card()));
-        let time = closed(&mut device, 1, (0..100).map(in_two_units));
+        let time = run_closed_loop(&mut device, 1, (0..100).map(in_two_units));
         // 256 writes of a page a second.
         assert_eq!((time / 1_000, device.tally().merges), (390_625, 0));
         let mut device = InOrderDevice::new(Card::new(card()));
-        let time = closed(&mut device, 1, (0..102).map(in_three_units));
+        let time = run_closed_loop(&mut device, 1, (0..102).map(in_three_units));
         // All but the first two close a unit: one second each, less the first page, which was written in sequence.
         assert_eq!(device.tally().merges, 100);
         let expected = 102.0 / 256.0 + 100.0 * (255.0 / 256.0);
@@ -264,7 +264,7 @@ mod tests {
                 Flash { read_channels: channels, read_mb_per_s: 500.0, cache_mib: Some(1.0), ..card() };
             let mut device = InOrderDevice::new(Card::new(flash));
             let reads = (0..10_000).map(|n| Request::read(n * 4096, 4096));
-            per_second(10_000, closed(&mut device, depth, reads))
+            per_second(10_000, run_closed_loop(&mut device, depth, reads))
         };
         assert!((rate(1, 1) - 1e6 / 408.2).abs() < 5.0);
         assert!((rate(8, 1) - rate(1, 1)).abs() < 5.0, "one read uses one channel");

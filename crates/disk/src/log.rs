@@ -98,7 +98,7 @@ impl<R: Read> Reader<R> {
             b'w' => Kind::Write,
             b'd' => Kind::Discard,
             b'f' => Kind::Flush,
-            _ => return Err(damaged()),
+            _ => return Err(damage_error()),
         };
         let word = |index: usize| {
             let mut bytes = [0; 8];
@@ -108,7 +108,7 @@ impl<R: Read> Reader<R> {
         let request = Request { kind, at: word(0), bytes: word(1) };
         let data_bytes = if entry[1] == 1 { request.bytes } else { 0 };
         if data_bytes > MOST_DATA {
-            return Err(damaged());
+            return Err(damage_error());
         }
         let mut data = vec![0; data_bytes as usize];
         self.source.read_exact(&mut data)?;
@@ -116,7 +116,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-fn damaged() -> io::Error {
+fn damage_error() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "the log of the simulated disk is damaged")
 }
 

@@ -210,7 +210,7 @@ impl SharedDisk {
         let mut state = self.state();
         let clocks = self.clocks(&mut state);
         let counts = state.counter.counts(state.device.tally(), processor_ns);
-        let logged = state.logged();
+        let logged = state.flush_log();
         let struck = state.fault.as_ref().map(Faulty::strike_count);
         Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
@@ -281,7 +281,7 @@ impl SharedDisk {
                 state.counter.count_request(&pending.request, first, due);
                 // Before it is sent: what comes after it may be here at once.
                 let sent = now.saturating_sub(state.estimating);
-                state.estimates.replied(id, sent);
+                state.estimates.add_reply(id, sent);
                 due_now.push((pending, due));
             }
             if due_now.is_empty() {
@@ -291,7 +291,7 @@ impl SharedDisk {
             drop(state);
             let late: Vec<Nanos> = due_now.drain(..).map(|pending| self.send(pending)).collect();
             state = self.state();
-            late.into_iter().for_each(|late| state.counter.sent(late));
+            late.into_iter().for_each(|late| state.counter.count_reply(late));
         }
     }
 
@@ -333,7 +333,7 @@ impl SharedDisk {
 
 impl State {
     /// Flushes the log; gives the number of its entries.
-    fn logged(&mut self) -> Option<u64> {
+    fn flush_log(&mut self) -> Option<u64> {
         let log = self.log.as_mut()?;
         if let Err(error) = log.flush() {
             self.log_failed.get_or_insert(error);

@@ -158,11 +158,11 @@ fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
         axis => plan.axes.values(axis).into_owned(),
     };
     let axes = steps(&plan.paired, axes, values);
-    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { crossed(plan, &axes) }
+    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { cross_axes(plan, &axes) }
 }
 
 /// Every combination of all values.
-fn crossed(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
+fn cross_axes(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
     axes.iter().for_each(|steps| spread(&mut cells, steps));
     cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()

@@ -21,7 +21,7 @@ fn fixed(us: f64) -> Disk {
     }
 }
 
-fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
+fn mount_disk(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
     mount_with(disk, bytes, |_| DiskExtras { log, ..extras() })
 }
 
@@ -58,7 +58,7 @@ fn mount_with(
 
 #[test]
 fn what_is_written_is_read_and_counted() {
-    let Some((folder, server)) = mounted(&fixed(1000.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(1000.0), 1 << 20, None) else { return };
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, [DISK, COUNTS]);
@@ -90,7 +90,7 @@ fn what_is_written_is_read_and_counted() {
 
 #[test]
 fn who_has_a_reply_finds_its_request_counted() {
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for n in 1..=200 {
         disk.write_all_at(&[1; 4096], 0).unwrap();
@@ -129,7 +129,7 @@ fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
 
 /// Whether somebody closes the file soon, as a newly forked child does, or never.
 fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
     let disk = File::open(folder.path().join(DISK)).unwrap();
     let second_handle = closed_after.map_or_else(|| Some(disk.try_clone().unwrap()), |_| None);
     let closing_thread = thread::spawn(move || {
@@ -170,7 +170,7 @@ fn counts_of_kinds(counts: &Counts) -> CountsOfKinds {
 fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     let log = Writer::new(Box::new(File::create(&path).unwrap()), true).unwrap();
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, Some(log)) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, Some(log)) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for n in 0..10 {
         disk.write_all_at(&[n; 512], u64::from(n) * 512).unwrap();
@@ -197,7 +197,7 @@ fn unmount_fuse(mount_point: &Path) {
 #[test]
 fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
     let disk = shipped("hdd-7200").unwrap();
-    let Some((folder, server)) = mounted(&disk, 64 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&disk, 64 << 20, None) else { return };
     let path = folder.path().join(DISK);
     thread::scope(|scope| {
         for n in 0..8_u8 {
@@ -262,7 +262,7 @@ fn succeeds(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
 /// Why fuse2fs offers no guarantee `power`. If this fails, a newer one may do more.
 #[test]
 fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
-    let Some((folder, server)) = mounted(&fixed(0.0), 32 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 32 << 20, None) else { return };
     let (disk, mount_point) = (folder.path().join(DISK), tempfile::tempdir().unwrap());
     let format = ["-q", "-F", "-t", "ext4", "-O", "^has_journal"].map(std::ffi::OsStr::new);
     let mount = ["-o", "fakeroot"].map(std::ffi::OsStr::new);

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::image::make;
 
-    fn formatted(name: &str, bytes: u64) -> Option<(tempfile::NamedTempFile, Vec<(u64, u64)>)> {
+    fn make_formatted(name: &str, bytes: u64) -> Option<(tempfile::NamedTempFile, Vec<(u64, u64)>)> {
         let file_system: FileSystem = name.parse().unwrap();
         let image = tempfile::NamedTempFile::new().unwrap();
         if let Err(error) = make::format(&file_system, image.as_file(), bytes) {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_journal_of_ext4_is_where_its_magic_number_is_and_as_debugfs_has_it() {
         for cluster in ["1024", "4096"] {
-            let Some((image, ranges)) = formatted(&format!("ext4:{cluster}"), 64 << 20) else { return };
+            let Some((image, ranges)) = make_formatted(&format!("ext4:{cluster}"), 64 << 20) else { return };
             let mut magic = [0; 4];
             image.as_file().read_exact_at(&mut magic, ranges[0].0).unwrap();
             assert_eq!(magic, [0xc0, 0x3b, 0x39, 0x98]);
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn the_log_of_xfs_is_found_and_other_file_systems_tell_nothing() {
-        if let Some((image, ranges)) = formatted("xfs:4096", 320 << 20) {
+        if let Some((image, ranges)) = make_formatted("xfs:4096", 320 << 20) {
             let mut magic = [0; 4];
             image.as_file().read_exact_at(&mut magic, ranges[0].0).unwrap();
             assert_eq!(magic, [0xfe, 0xed, 0xba, 0xbe], "{ranges:?}");
         }
-        if let Some((_, ranges)) = formatted("ext2:4096", 64 << 20) {
+        if let Some((_, ranges)) = make_formatted("ext2:4096", 64 << 20) {
             assert_eq!(ranges, []);
         }
         assert_eq!((ext4_extents(&[0; 4096]), xfs_extents(&[0; 4096])), (None, None));

@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn attached(image: &File) -> Option<LoopDevice> {
+    fn attach_or_skip(image: &File) -> Option<LoopDevice> {
         match LoopDevice::attach(image) {
             Ok(device) => Some(device),
             Err(error) => {
@@ -162,7 +162,7 @@ mod tests {
         let mut image = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
         image.write_all(&[7; 1 << 20]).unwrap();
         image.sync_all().unwrap();
-        let Some(device) = attached(&image) else { return };
+        let Some(device) = attach_or_skip(&image) else { return };
         assert_eq!(devices_of(&path), [device.path()]);
         let mut bytes = vec![0; 1 << 20];
         File::open(device.path()).unwrap().read_exact(&mut bytes).unwrap();
@@ -180,7 +180,7 @@ mod tests {
         let moved = path.with_file_name("moved");
         fs::rename(&path, &moved).unwrap();
         std::os::unix::fs::symlink("/dev/null", &path).unwrap();
-        let Some(device) = attached(&image) else { return };
+        let Some(device) = attach_or_skip(&image) else { return };
         assert_eq!(devices_of(&moved), [device.path()]);
         drop(device);
         wait_until_free(&moved);

@@ -117,7 +117,7 @@ impl Template {
         disk_folder: PathBuf,
         name: &str,
     ) -> Result<(PathBuf, MountedImage)> {
-        stage.mount_on(&disk_of(name), name, |image, site| {
+        stage.mount_on(&disk_name(name), name, |image, site| {
             let mounted = self.attach(image, site)?;
             // The disk's file itself is always direct.
             match mounted.direct.is_none_or(|direct| direct) {
@@ -131,7 +131,7 @@ impl Template {
     ///
     /// # Errors
     /// Why not, and what would help.
-    pub fn can_be_traced(&self) -> std::result::Result<(), String> {
+    pub fn check_traceable(&self) -> std::result::Result<(), String> {
         can_simulate("the cut check's", &self.file_system)
     }
 
@@ -144,7 +144,7 @@ impl Template {
         traced: TracePart<'_>,
     ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
         let disk_folder = self.serve_traced(stage, name, traced)?;
-        Ok(self.mount_there(stage, &disk_folder, name)?.map(|store| (store, disk_folder)))
+        Ok(self.mount_served_disk(stage, &disk_folder, name)?.map(|store| (store, disk_folder)))
     }
 
     /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
@@ -161,7 +161,7 @@ impl Template {
     }
 
     /// Mounts the file system on a served disk and returns the folder for the store's files, or why it can't be mounted.
-    pub fn mount_there(
+    pub fn mount_served_disk(
         &self,
         stage: &mut Stage<'_>,
         disk_folder: &Path,
@@ -219,7 +219,7 @@ impl Template {
         };
         let image = copy.as_ref().unwrap_or(&self.image);
         let serving = DiskService { disk, seed, journal: &self.journal, image, in_memory, traced };
-        stage.disk(&disk_of(name), |folder| ServedDisk::start(serving, folder))
+        stage.disk(&disk_name(name), |folder| ServedDisk::start(serving, folder))
     }
 
     /// Measures the costs of a trial's file system, which is removed again.
@@ -237,7 +237,7 @@ impl Template {
 }
 
 /// The name of a file system's simulated disk.
-fn disk_of(name: &str) -> String {
+fn disk_name(name: &str) -> String {
     format!("{name}.disk")
 }
 

@@ -261,7 +261,7 @@ fn oom_kills() -> u64 {
 mod tests {
     use super::*;
 
-    fn judged(wait_status: i32, log: &str) -> (Failure, String) {
+    fn judge_log(wait_status: i32, log: &str) -> (Failure, String) {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), log).unwrap();
         match judge(ExitStatus::from_raw(wait_status), true, false, file.path()) {
@@ -288,18 +288,18 @@ mod tests {
 
     #[test]
     fn the_last_words_tell_why() {
-        let (reason, message) = judged(1 << 8, "opening\n\x1b damaged\n\n");
+        let (reason, message) = judge_log(1 << 8, "opening\n\x1b damaged\n\n");
         assert_eq!(
             (reason, message.as_str()),
             (Failure::Crashed, "ended with exit code 1; its last output: \x1b damaged")
         );
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
-        let (_, message) = judged(101 << 8, panic);
+        let (_, message) = judge_log(101 << 8, panic);
         assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
-        let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
+        let (reason, _) = judge_log(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
-        assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
-        let (reason, message) = judged(0, "bye\n");
+        assert_eq!(judge_log(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
+        let (reason, message) = judge_log(0, "bye\n");
         let early = "ended with exit code 0 before it had a result; its last output: bye";
         assert_eq!((reason, message.as_str()), (Failure::Crashed, early));
     }
@@ -327,15 +327,15 @@ mod tests {
     #[test]
     fn a_process_that_was_refused_memory_ran_out_of_it() {
         assert_eq!(
-            judged(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
+            judge_log(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
                 .0,
             Failure::OutOfMemory
         );
         assert_eq!(
-            judged(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
+            judge_log(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
             Failure::OutOfMemory
         );
-        assert_eq!(judged(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
-        assert_eq!(judged(11, "segmentation fault\n").0, Failure::Crashed);
+        assert_eq!(judge_log(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
+        assert_eq!(judge_log(11, "segmentation fault\n").0, Failure::Crashed);
     }
 }

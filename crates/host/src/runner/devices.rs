@@ -18,7 +18,7 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
 /// `interrupted`.
-pub fn shared(
+pub fn shared_devices(
     places: &BTreeMap<LocationOnDisk, PathBuf>,
     interrupted: &AtomicBool,
 ) -> BTreeMap<LocationOnDisk, Result<DeviceSpec, String>> {
@@ -77,7 +77,7 @@ mod tests {
             (LocationOnDisk::unsimulated("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
             (LocationOnDisk::unsimulated("proc"), PathBuf::from("/proc")),
         ]);
-        let devices = shared(&places, &AtomicBool::new(false));
+        let devices = shared_devices(&places, &AtomicBool::new(false));
         let proc = devices[&LocationOnDisk::unsimulated("proc")].as_ref().unwrap_err();
         assert!(proc.contains("(proc)"), "{proc}");
         match &devices[&LocationOnDisk::unsimulated("here")] {

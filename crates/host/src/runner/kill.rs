@@ -53,7 +53,7 @@ fn open_key(job: &RunRequest<'_>, cell: &Cell) -> String {
 
 /// Why a trial has no kill check, or an inner `None` if it has one. The outer `None`: its store promises nothing about kills,
 /// or is not ranked.
-pub fn left_out(
+pub fn skipped_check(
     job: &RunRequest<'_>,
     passed: Option<&PassedChecks>,
     cell: &Cell,

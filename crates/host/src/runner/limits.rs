@@ -211,7 +211,7 @@ mod tests {
     use storebench_core::axis::Axis;
     use storebench_core::measure::limit::HeldLimit;
 
-    fn limiting(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
+    fn make_limits(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
         TrialLimits {
             name: Cell::default().with(Axis::MACHINE, Axis::MACHINE.read("box").unwrap()).machine().into(),
             decision: LimitDecisions { held, not_held: Vec::new() },
@@ -222,31 +222,31 @@ mod tests {
         }
     }
 
-    fn scoped(limit: LimitKind, asked: u64) -> HeldLimit {
+    fn scope_limit(limit: LimitKind, asked: u64) -> HeldLimit {
         HeldLimit { limit, asked, by: LimitMechanism::Scope, home: None, remark: None }
     }
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
         let enforced = vec![
-            scoped(LimitKind::Memory, 64 << 20),
-            scoped(LimitKind::Share, 45_000),
-            scoped(LimitKind::ReadBandwidth, 1000),
-            HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) },
+            scope_limit(LimitKind::Memory, 64 << 20),
+            scope_limit(LimitKind::Share, 45_000),
+            scope_limit(LimitKind::ReadBandwidth, 1000),
+            HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) },
         ];
         let words: Vec<String> =
-            limiting(enforced, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
+            make_limits(enforced, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let affinity_alone = vec![HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) }];
-        assert!(limiting(affinity_alone, Path::new("")).scope().is_empty());
+        let affinity_alone = vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
+        assert!(make_limits(affinity_alone, Path::new("")).scope().is_empty());
     }
 
     #[test]
     fn what_took_effect_is_what_the_trial_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let limiting = limiting(vec![scoped(LimitKind::Memory, 1 << 20)], file.path());
+        let limiting = make_limits(vec![scope_limit(LimitKind::Memory, 1 << 20)], file.path());
         let report = limiting.report();
         assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
         assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));

@@ -72,7 +72,7 @@ impl PreparedLocations {
             Location::Directory(path) => Some((name.clone(), path.clone())),
             Location::Image { .. } => None,
         });
-        let mut devices = devices::shared(&shared.collect(), job.interrupted);
+        let mut devices = devices::shared_devices(&shared.collect(), job.interrupted);
         let has_server =
             job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.

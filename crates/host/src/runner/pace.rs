@@ -42,7 +42,7 @@ impl<'a> Pace<'a> {
     }
 
     /// Takes into account that a trial of `cell` took `took_s` seconds.
-    pub fn trial_ended(&mut self, cell: &Cell, took_s: f64) {
+    pub fn count_trial(&mut self, cell: &Cell, took_s: f64) {
         let estimate = self.estimate(cell);
         self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
         self.estimated_done_s += estimate;

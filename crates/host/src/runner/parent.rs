@@ -216,7 +216,7 @@ impl ActiveRun<'_> {
             let took_s = start.elapsed().as_secs_f64();
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
-            self.pace.trial_ended(cell, took_s);
+            self.pace.count_trial(cell, took_s);
             listener.borrow_mut().handle_event(&Event::TrialEnded { result: &result });
             self.passed.note(self.job, &result);
             self.results.push(result);

@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    fn counted(sizes: impl IntoIterator<Item = u64>) -> SizeCounter {
+    fn count_sizes(sizes: impl IntoIterator<Item = u64>) -> SizeCounter {
         let mut counted = SizeCounter::default();
         sizes.into_iter().for_each(|size| counted.add(size));
         counted
@@ -173,7 +173,7 @@ mod tests {
     fn few_sizes_are_taken_as_they_are() {
         let law = |sizes: &[(u64, usize)]| {
             let values = sizes.iter().flat_map(|(size, times)| std::iter::repeat_n(*size, *times));
-            counted(values).fit_sizes().unwrap().to_string()
+            count_sizes(values).fit_sizes().unwrap().to_string()
         };
         assert_eq!(law(&[(700, 50)]), "700B");
         assert_eq!(law(&[(500, 900), (200 << 10, 100)]), "90%:500B+10%:200KiB");
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn one_large_size_leaves_the_many_small_ones_as_they_are() {
         for many in [1227, 1228, 1500, 1999] {
-            let law = counted(std::iter::repeat_n(1, many).chain([8 << 20])).fit_sizes().unwrap();
+            let law = count_sizes(std::iter::repeat_n(1, many).chain([8 << 20])).fit_sizes().unwrap();
             assert!(law.share_up_to(1) >= f64::from(WHOLE) * 0.999, "{many}: {law}");
             assert!((law.span().to as f64 / f64::from(8 << 20) - 1.0).abs() < 1e-3, "{many}: {law}");
         }
@@ -201,7 +201,7 @@ mod tests {
         ) {
             let mut values = sizes;
             values.extend(often.iter().flat_map(|(size, times)| std::iter::repeat_n(*size, *times)));
-            let counted = counted(values.iter().copied());
+            let counted = count_sizes(values.iter().copied());
             let law = counted.fit_sizes().unwrap();
             let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
             prop_assert!((law.mean() - mean).abs() <= 0.5 + mean * 1e-6, "{mean}: {law}");

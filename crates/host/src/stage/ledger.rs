@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use serde::{Deserialize, Serialize};
 
 use super::note::Note;
-use super::process::started;
+use super::process::start_time;
 use storebench_core::guard::{Folder, Lock, try_lock};
 
 /// The ledger's file name.
@@ -103,7 +103,7 @@ impl Ledger {
             return Ok(None);
         }
         let pid = std::process::id();
-        let line = json_line(&Owner { pid, started: started(pid), life })?;
+        let line = json_line(&Owner { pid, started: start_time(pid), life })?;
         file.write_all(&line)?;
         // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
         // power failure.
@@ -220,7 +220,7 @@ fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, us
 
 impl Owner {
     fn is_alive(&self) -> bool {
-        match started(self.pid) {
+        match start_time(self.pid) {
             None => std::path::Path::new("/proc").join(self.pid.to_string()).exists(),
             start => start == self.started,
         }

@@ -74,7 +74,7 @@ impl Place {
         self.0.path().join("log")
     }
 
-    fn logged(&self) -> Vec<String> {
+    fn log_lines(&self) -> Vec<String> {
         fs::read_to_string(self.log()).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
@@ -82,12 +82,12 @@ impl Place {
         fs::read_dir(self.path()).unwrap().next().is_none()
     }
 
-    fn recorded(&self, name: &str) -> Note {
+    fn note(&self, name: &str) -> Note {
         Note::Recorded { name: name.into(), log: self.log() }
     }
 
     /// A work folder that a killed run left, with this text after its marker.
-    fn abandoned(&self, ledger: impl AsRef<[u8]>) -> PathBuf {
+    fn make_abandoned(&self, ledger: impl AsRef<[u8]>) -> PathBuf {
         let work = self.path().join("storebench-work-1");
         fs::create_dir(&work).unwrap();
         let marker = format!("{{\"pid\":{},\"started\":1,\"life\":\"lock\"}}\n", std::process::id());
@@ -117,9 +117,9 @@ fn a_normal_end_gives_back_in_reverse() {
         let mut stage = work.stage();
         NAMES.iter().for_each(|name| stage.take_recorded(name, &place.log()).unwrap());
         stage.release().unwrap();
-        assert_eq!(place.logged(), all_three());
+        assert_eq!(place.log_lines(), all_three());
         drop(stage);
-        assert_eq!(place.logged(), all_three(), "nothing is given back twice");
+        assert_eq!(place.log_lines(), all_three(), "nothing is given back twice");
         assert_eq!(fs::read(&ledger).unwrap(), marker, "it does not grow with the trials");
     }
     drop(work);
@@ -136,9 +136,9 @@ fn what_is_kept_goes_when_the_run_ends() {
     let mut stage = work.stage();
     stage.take_recorded("second", &place.log()).unwrap();
     drop(stage);
-    assert_eq!(place.logged(), ["made first", "made second", "gave back second"]);
+    assert_eq!(place.log_lines(), ["made first", "made second", "gave back second"]);
     drop(work);
-    assert_eq!(place.logged()[3..], ["gave back first"]);
+    assert_eq!(place.log_lines()[3..], ["gave back first"]);
     assert!(place.is_empty());
 }
 
@@ -152,7 +152,7 @@ fn an_error_in_taking_the_third_gives_back_all() {
     };
     assert!(take().is_err());
     let expected = ["made first", "made second", "gave back bad", "gave back second", "gave back first"];
-    assert_eq!(place.logged(), expected);
+    assert_eq!(place.log_lines(), expected);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_panic_in_a_trial_gives_back_all() {
         std::panic::resume_unwind(Box::new("a mistake"));
     }));
     assert!(panicked.is_err());
-    assert_eq!(place.logged(), all_three());
+    assert_eq!(place.log_lines(), all_three());
     assert!(place.is_empty());
 }
 
@@ -176,13 +176,13 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     let mut stage = work.stage();
     ["first", "stuck", "third"].iter().for_each(|name| stage.take_recorded(name, &place.log()).unwrap());
     assert!(stage.release().is_err());
-    assert_eq!(place.logged()[3..], ["gave back third", "gave back first"]);
+    assert_eq!(place.log_lines()[3..], ["gave back third", "gave back first"]);
     drop(stage);
     drop(work);
     let ledger = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path().join(ledger::NAME);
     let text = fs::read_to_string(&ledger).unwrap();
     let noted: String = text.split_inclusive('\n').skip(1).collect();
-    assert_eq!(noted, ["first", "stuck"].map(|name| line(&place.recorded(name))).concat());
+    assert_eq!(noted, ["first", "stuck"].map(|name| line(&place.note(name))).concat());
     // A process that another test is starting holds the ledger's lock until it runs its own program.
     let refused = (0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -192,7 +192,7 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     fs::write(place.log().with_extension("loose"), "").unwrap();
     fs::write(place.log(), "").unwrap();
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
-    assert_eq!(place.logged(), ["gave back stuck", "gave back first"]);
+    assert_eq!(place.log_lines(), ["gave back stuck", "gave back first"]);
     assert!(place.is_empty());
 }
 
@@ -266,7 +266,7 @@ fn an_interrupted_parent_gives_back_all() {
         assert!(end_parent(&place, when, signal), "{when}");
         let names = if when == "made second" { &NAMES[..2] } else { &NAMES };
         let expected = all_three().into_iter().filter(|line| names.iter().any(|name| line.ends_with(name)));
-        assert_eq!(place.logged(), expected.collect::<Vec<_>>());
+        assert_eq!(place.log_lines(), expected.collect::<Vec<_>>());
         assert!(place.is_empty());
     }
 }
@@ -276,17 +276,17 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
     for when in moments() {
         let place = Place::new();
         assert!(!end_parent(&place, &when, libc::SIGKILL), "{when}");
-        let lines_before = place.logged();
+        let lines_before = place.log_lines();
         // Another kill, of the process that cleans up: everything is done once more.
         let work = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
         let text = fs::read(work.join(ledger::NAME)).unwrap();
         assert_eq!(clean(&place.path()).unwrap().deleted, std::slice::from_ref(&work), "{when}");
         assert!(place.is_empty(), "{when}");
-        let released_lines = place.logged()[lines_before.len()..].to_vec();
+        let released_lines = place.log_lines()[lines_before.len()..].to_vec();
         fs::create_dir(&work).unwrap();
         fs::write(work.join(ledger::NAME), text).unwrap();
         clean(&place.path()).unwrap();
-        assert_eq!(place.logged()[lines_before.len() + released_lines.len()..], released_lines, "{when}");
+        assert_eq!(place.log_lines()[lines_before.len() + released_lines.len()..], released_lines, "{when}");
         // In reverse, with nothing left out that was made and not released.
         let position = |line: &String| NAMES.iter().position(|name| line.ends_with(name)).unwrap();
         assert!(released_lines.is_sorted_by(|a, b| position(a) > position(b)), "{when}: {released_lines:?}");
@@ -301,18 +301,18 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
 
 #[test]
 fn a_ledger_cut_off_anywhere_is_replayed_up_to_there() {
-    let lines = NAMES.map(|name| line(&Place::new().recorded(name)));
+    let lines = NAMES.map(|name| line(&Place::new().note(name)));
     for cut in 0..=lines.concat().len() {
         let place = Place::new();
-        let text = NAMES.map(|name| line(&place.recorded(name))).concat();
+        let text = NAMES.map(|name| line(&place.note(name))).concat();
         let cut = cut.min(text.len());
-        let work = place.abandoned(&text[..cut]);
+        let work = place.make_abandoned(&text[..cut]);
         fs::write(work.join("data"), "x").unwrap();
         assert_eq!(clean(&place.path()).unwrap().deleted, [work], "{cut}");
         let line_count = text[..cut].matches('\n').count();
         let expected: Vec<String> =
             NAMES[..line_count].iter().rev().map(|name| format!("gave back {name}")).collect();
-        assert_eq!(place.logged(), expected, "{cut}");
+        assert_eq!(place.log_lines(), expected, "{cut}");
     }
 }
 
@@ -321,11 +321,11 @@ fn a_ledger_that_can_t_be_understood_is_left_with_all_it_holds() {
     for bad in ["{\"held\":\"time-machine\"}\n", "{\"held\":\"folder\",\"name\":\"../theirs\"}\n", "x\n"] {
         let place = Place::new();
         fs::create_dir(place.path().join("theirs")).unwrap();
-        let work = place.abandoned(line(&place.recorded("first")) + bad);
+        let work = place.make_abandoned(line(&place.note("first")) + bad);
         let found = clean(&place.path()).unwrap();
         let [(path, why)] = found.kept.as_slice() else { panic!("{found:?}") };
         assert!(*path == work && why.contains("line 3 of its .storebench-work"), "{why}");
-        assert!(found.deleted.is_empty() && place.logged().is_empty());
+        assert!(found.deleted.is_empty() && place.log_lines().is_empty());
         assert!(place.path().join("theirs").exists() && work.join(ledger::NAME).exists());
     }
 }
@@ -342,7 +342,7 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
         Note::Mount { image: "link".into(), at: "link-to-a-mount".into() },
         Note::Load { process: Some(Process::from_pid(std::process::id())) },
     ];
-    let work = place.abandoned(notes.each_ref().map(line).concat());
+    let work = place.make_abandoned(notes.each_ref().map(line).concat());
     symlink(&theirs, work.join("link")).unwrap();
     symlink("/proc", work.join("link-to-a-mount")).unwrap();
     assert_eq!(
@@ -397,10 +397,10 @@ fn a_load_that_outlived_its_parent_is_ended_and_no_other_process_is() {
     };
     let processes =
         [number_used_again, Process::from_pid(load_of_another_run.0.id()), Process::from_pid(other_process.0.id())];
-    place.abandoned(processes.map(|process| line(&Note::Load { process: Some(process) })).concat());
+    place.make_abandoned(processes.map(|process| line(&Note::Load { process: Some(process) })).concat());
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
     assert!(load.is_at_work() && load_of_another_run.is_at_work() && other_process.is_at_work());
-    place.abandoned(line(&Note::Load { process: Some(Process::from_pid(load.0.id())) }));
+    place.make_abandoned(line(&Note::Load { process: Some(Process::from_pid(load.0.id())) }));
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
     assert!(!load.is_at_work() && load_of_another_run.is_at_work() && other_process.is_at_work());
 }
@@ -427,7 +427,7 @@ fn a_cgroup_is_held_noted_and_given_back() {
     // A kill drops the lock, and leaves the cgroup.
     let folder = parent.unused().unwrap();
     drop(parent.make(&folder).unwrap());
-    let work = place.abandoned(line(&Note::Group { folder: folder.clone() }));
+    let work = place.make_abandoned(line(&Note::Group { folder: folder.clone() }));
     assert_eq!(clean(&place.path()).unwrap().deleted, [folder.clone(), work]);
     assert!(!folder.exists());
 }

@@ -154,14 +154,14 @@ impl<'h> StateSource<'h> {
 
     fn draw_control(&mut self, control: Control) -> Option<DrawnState> {
         match control {
-            Control::NoFlush | Control::LastFlush => self.unflushed(control),
+            Control::NoFlush | Control::LastFlush => self.draw_unflushed(control),
             Control::EarlyAcknowledgement => self.draw_early(),
             Control::InPlace => self.draw_before_flush(),
         }
     }
 
     /// A disk that keeps its promises can't be left in such a state.
-    fn unflushed(&mut self, control: Control) -> Option<DrawnState> {
+    fn draw_unflushed(&mut self, control: Control) -> Option<DrawnState> {
         let history = self.history;
         let opened = history.recording.opened as usize;
         // Just after an acknowledgement, so that something was promised.

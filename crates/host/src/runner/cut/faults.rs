@@ -157,7 +157,7 @@ impl CutChecker<'_> {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
             (StateFinding::Held, None) if failed > 0 => FaultOutcome::Reported,
             (StateFinding::Held, None) => FaultOutcome::Unharmed,
-            (finding, _) => aftermath_of(finding, FaultOutcome::Refused),
+            (finding, _) => classify_finding(finding, FaultOutcome::Refused),
         };
         Ok(Some(Some((aftermath, format!("{}: {}", history.report.describe(), state_report.message)))))
     }
@@ -184,7 +184,7 @@ impl CutChecker<'_> {
         }
         let aftermath = match state_report.finding {
             StateFinding::Held => FaultOutcome::Unharmed,
-            finding => aftermath_of(finding, FaultOutcome::Reported),
+            finding => classify_finding(finding, FaultOutcome::Reported),
         };
         Ok(Some(Some((aftermath, state_report.message))))
     }
@@ -201,7 +201,7 @@ impl CutChecker<'_> {
         let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
         let mut inner = outer.inner();
-        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
             Ok(store) => store,
             Err(why) => return Ok(Some(Err(why))),
         };
@@ -245,7 +245,7 @@ impl CutChecker<'_> {
     ) -> Result<UnlessInterrupted<StateReport>> {
         let mut inner = stage.inner();
         let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
-        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
             Ok(store) => store,
             Err(why) => {
                 inspect_disk(&disk, &disk);
@@ -271,7 +271,7 @@ fn whole_cut(log: &Log) -> Cut {
 }
 
 /// Classifies a finding after a fault; `refused` if the store fails and says so.
-fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
+fn classify_finding(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
     match finding {
         StateFinding::Held => FaultOutcome::Unharmed,
         StateFinding::Lost

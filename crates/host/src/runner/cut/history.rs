@@ -148,15 +148,15 @@ mod tests {
         History { log: Log::from_entries([]).unwrap(), recording }
     }
 
-    fn judged(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
+    fn judge_kept(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
-        let report = StateReport { kept: kept.into(), ..held() };
+        let report = StateReport { kept: kept.into(), ..intact_report() };
         let verdict = history.judge(&drawn, report);
         (verdict.finding, verdict.lost, verdict.lost_ns)
     }
 
-    fn held() -> StateReport {
+    fn intact_report() -> StateReport {
         StateReport::new(StateFinding::Held, String::new())
     }
 
@@ -176,16 +176,16 @@ mod tests {
 
     #[test]
     fn the_newest_of_all_sessions_may_be_lost_and_not_one_before_another() {
-        assert_eq!(judged(30, [5, 5]), (StateFinding::Held, 0, 0));
-        assert_eq!(judged(30, [5, 4]), (StateFinding::Lost, 1, 0));
-        assert_eq!(judged(30, [4, 4]), (StateFinding::Lost, 2, 100));
+        assert_eq!(judge_kept(30, [5, 5]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(30, [5, 4]), (StateFinding::Lost, 1, 0));
+        assert_eq!(judge_kept(30, [4, 4]), (StateFinding::Lost, 2, 100));
         assert_eq!(
-            judged(30, [4, 5]),
+            judge_kept(30, [4, 5]),
             (StateFinding::Hole, 0, 0),
             "the other session's last step began later"
         );
         // A step that was begun and not acknowledged may be there or not.
-        assert_eq!(judged(13, [1, 0]), (StateFinding::Held, 0, 0));
-        assert_eq!(judged(13, [1, 1]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(13, [1, 0]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(13, [1, 1]), (StateFinding::Held, 0, 0));
     }
 }

@@ -43,7 +43,7 @@ impl Trial<'_> {
         let template = self
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
-        template.can_be_traced()?;
+        template.check_traceable()?;
         self.store_in_process()?;
         let plan = self.job.plan;
         let request = cut::CutRequest {
@@ -117,7 +117,7 @@ impl Trial<'_> {
     /// failed the trial.
     pub(super) fn kill_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
-        let Some(answer) = kill::left_out(self.job, self.passed, self.cell, measured) else {
+        let Some(answer) = kill::skipped_check(self.job, self.passed, self.cell, measured) else {
             return Ok(Some(ran));
         };
         let check = || {
