@@ -68,7 +68,8 @@ pub struct Clocks {
 impl Clocks {
     fn zip_with(&self, other: &Clocks, combine: fn(u64, u64) -> u64) -> Clocks {
         let clock_of = |clocks: &Clocks, name: &str| clocks.on_ns.get(name).copied().unwrap_or_default();
-        let combine_clock = |name: &String| (name.clone(), combine(clock_of(self, name), clock_of(other, name)));
+        let combine_clock =
+            |name: &String| (name.clone(), combine(clock_of(self, name), clock_of(other, name)));
         Clocks {
             here_ns: combine(self.here_ns, other.here_ns),
             on_ns: self.on_ns.keys().chain(other.on_ns.keys()).map(combine_clock).collect(),

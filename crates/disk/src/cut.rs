@@ -93,7 +93,8 @@ impl Log {
                 Kind::Write => {
                     let mut from = 0;
                     while from < request.bytes {
-                        let bytes = (whole_bytes - (request.at + from) % whole_bytes).min(request.bytes - from);
+                        let bytes =
+                            (whole_bytes - (request.at + from) % whole_bytes).min(request.bytes - from);
                         pieces.push(Piece { entry, from, bytes });
                         from += bytes;
                     }
@@ -265,7 +266,10 @@ mod tests {
     fn a_state_has_all_but_what_is_lost() {
         let log = log();
         let full_image = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
-        assert!(full_image[..512].iter().all(|byte| *byte == 0) && full_image[512..2048].iter().all(|byte| *byte == 1));
+        assert!(
+            full_image[..512].iter().all(|byte| *byte == 0)
+                && full_image[512..2048].iter().all(|byte| *byte == 1)
+        );
         assert!(
             full_image[2048..8192].iter().all(|byte| *byte == 2)
                 && full_image[8192..12_288].iter().all(|byte| *byte == 3)
@@ -275,9 +279,13 @@ mod tests {
             Piece { entry: 4, from: 0, bytes: 512 },
         ]);
         let cut_image = image(&log, &Cut { at: 6, lost });
-        assert!(cut_image[..2048].iter().all(|byte| *byte == 1) && cut_image[2048..4096].iter().all(|byte| *byte == 2));
         assert!(
-            cut_image[4096..8192].iter().all(|byte| *byte == 1) && cut_image[8192..12_288].iter().all(|byte| *byte == 3)
+            cut_image[..2048].iter().all(|byte| *byte == 1)
+                && cut_image[2048..4096].iter().all(|byte| *byte == 2)
+        );
+        assert!(
+            cut_image[4096..8192].iter().all(|byte| *byte == 1)
+                && cut_image[8192..12_288].iter().all(|byte| *byte == 3)
         );
         let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
         assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));

@@ -69,7 +69,8 @@ impl Estimates {
         let is_one_each = later_requests.len() >= replies.len();
         for (number, (id, request, now)) in later_requests.drain(..).enumerate() {
             let index = number.min(replies.len().saturating_sub(1));
-            let followed = if is_one_each { replies.get(index..=index).unwrap_or_default() } else { &replies[..] };
+            let followed =
+                if is_one_each { replies.get(index..=index).unwrap_or_default() } else { &replies[..] };
             recorded.push(MadeRequest { id, request, after: WaitedFor::from_replies(followed, now) });
         }
     }

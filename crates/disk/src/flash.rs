@@ -124,7 +124,8 @@ impl Card {
         while offset < end {
             let number = offset / size;
             let part_end = end.min((number + 1) * size);
-            time += self.open_unit(number, (offset - number * size, part_end - number * size), size, max_open);
+            let part = (offset - number * size, part_end - number * size);
+            time += self.open_unit(number, part, size, max_open);
             offset = part_end;
         }
         time
@@ -230,7 +231,8 @@ mod tests {
     #[test]
     fn writes_within_a_unit_out_of_sequence_are_copied_when_it_closes() {
         let mut card = Card::new(card());
-        let scattered = [0, 32_768, 16_384].map(|offset| card.open_unit(0, (offset, offset + 16_384), UNIT, 2));
+        let scattered =
+            [0, 32_768, 16_384].map(|offset| card.open_unit(0, (offset, offset + 16_384), UNIT, 2));
         assert_eq!(scattered, [0; 3]);
         card.open_unit(1, (0, UNIT / 2), UNIT, 2);
         let full_unit = card.open_unit(2, (0, 16_384), UNIT, 2);

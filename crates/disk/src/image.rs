@@ -43,8 +43,9 @@ impl Image {
     }
 
     /// Fills the buffer up to the image's end; gives the number of bytes.
-    pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let length = usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
+    pub fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let length =
+            usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
         self.file.read_exact_at(&mut buffer[..length], offset)?;
         Ok(length)
     }

@@ -4,7 +4,11 @@ use crate::device::Device;
 use crate::request::{Nanos, Request, SECOND};
 
 /// Gives a device requests, always `depth` at once; gives the time until the last reply is due.
-pub fn run_closed_loop(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<Item = Request>) -> Nanos {
+pub fn run_closed_loop(
+    device: &mut dyn Device,
+    depth: u32,
+    mut requests: impl Iterator<Item = Request>,
+) -> Nanos {
     let (mut now, mut id, mut under_way) = (0, 0, 0);
     loop {
         while under_way < depth {

@@ -125,7 +125,8 @@ impl Server {
             let shared = shared.clone();
             move || shared.reply_in_time()
         })?;
-        Ok(Server { mount_point: mount_point.to_owned(), session: Some(session), replier: Some(replier), shared })
+        let (mount_point, session, replier) = (mount_point.to_owned(), Some(session), Some(replier));
+        Ok(Server { mount_point, session, replier, shared })
     }
 
     /// Its counts so far.
@@ -277,7 +278,8 @@ impl SharedDisk {
             state.latest = now;
             while let Some((id, due)) = state.device.take(now) {
                 let Some(pending) = state.open.remove(&id) else { continue };
-                let first = state.open.values().map(|request| request.arrived).fold(pending.arrived, Nanos::min);
+                let first =
+                    state.open.values().map(|request| request.arrived).fold(pending.arrived, Nanos::min);
                 state.counter.count_request(&pending.request, first, due);
                 // Before it is sent: what comes after it may be here at once.
                 let sent = now.saturating_sub(state.estimating);

@@ -137,7 +137,8 @@ impl RunFolder {
             .map_err(Error::io("opening", &name))?;
         if lines.tail == FileTail::Damaged {
             let damaged_file = path.join(DAMAGED);
-            append_synced(&damaged_file, &bytes[lines.complete_bytes..]).map_err(Error::io("writing", &damaged_file))?;
+            append_synced(&damaged_file, &bytes[lines.complete_bytes..])
+                .map_err(Error::io("writing", &damaged_file))?;
             notes.push(format!("what followed the last result is now in {}", damaged_file.display()));
         }
         if lines.tail != FileTail::Nothing {
@@ -228,7 +229,7 @@ impl RunFolder {
             let entry = entry.map_err(Error::io("reading", &logs))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let end = name.find(['.', '-']).unwrap_or(name.len());
-            let Some(position) = name[..end].parse().ok().and_then(|old_position| positions.get(&old_position)) else {
+            let Some(position) = name[..end].parse().ok().and_then(|old| positions.get(&old)) else {
                 continue;
             };
             let mut source =
@@ -535,7 +536,8 @@ mod tests {
         File::create(path_of("part/run.json")).unwrap().set_len(MOST_HEADER + 1).unwrap();
         assert_refused(header_error(), "it is longer than 64MiB");
 
-        let results = OpenOptions::new().append(true).create(true).open(path_of("merged/results.jsonl")).unwrap();
+        let results =
+            OpenOptions::new().append(true).create(true).open(path_of("merged/results.jsonl")).unwrap();
         let merged = RunFolder::open(&path_of("merged"), results, lock(&path_of("merged")).unwrap()).unwrap();
         let keep_logs = || merged.keep_logs_of(&path_of("part"), &HashMap::from([(1, 7)]));
         symlink("../../theirs", path_of("part/logs/000001.log")).unwrap();
@@ -561,7 +563,8 @@ mod tests {
         assert!(is_first_format(&format()));
         drop(RunFolder::resume(folder.path()).unwrap());
         assert!(
-            !is_first_format(&format()) && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
+            !is_first_format(&format())
+                && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
         );
     }
 }

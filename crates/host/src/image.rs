@@ -52,6 +52,7 @@ fn run(command: &mut Command, name: &str, input: Stdio) -> io::Result<()> {
     errors.rewind()?;
     errors.read_to_end(&mut output)?;
     let output = String::from_utf8_lossy(&output);
-    let last_line = output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
+    let last_line =
+        output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
     Err(io::Error::other(format!("{name} failed ({status}): {last_line}")))
 }

@@ -201,7 +201,9 @@ impl Plan {
         } else if self.format == PLAN_FORMAT && old_compression.is_some() {
             return Err("unknown key \"compression\": it is an axis".into());
         }
-        let Some(compression) = old_compression.filter(|_| !self.axes.names(Axis::COMPRESSION)) else { return Ok(()) };
+        let Some(compression) = old_compression.filter(|_| !self.axes.names(Axis::COMPRESSION)) else {
+            return Ok(());
+        };
         let (axis, value) = format1::compression_value(&compression)
             .ok_or_else(|| format!("{} is no way to compress", quoted(&compression)))?;
         self.axes.set(axis, [value]);
@@ -290,10 +292,9 @@ impl Plan {
         self.check_machines()?;
         self.check_disks()?;
         self.check_layout()?;
-        if let Some(repeated) =
-            self.claims_among.iter().enumerate().find(|(index, name)| self.claims_among[..*index].contains(name))
-        {
-            return Err(format!("claims_among names {} twice", piece(repeated.1)));
+        let mut stores = self.claims_among.iter().enumerate();
+        if let Some((_, repeated)) = stores.find(|(index, name)| self.claims_among[..*index].contains(name)) {
+            return Err(format!("claims_among names {} twice", piece(repeated)));
         }
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
     }
@@ -336,9 +337,9 @@ impl Plan {
     /// [`Exit::BadPlan`] when the plan has no such preset.
     pub fn apply_preset(&mut self, name: &str) -> Result<()> {
         let Some(changes) = self.presets.get(name).cloned() else {
-            let presets: Vec<_> = self.presets.keys().map(String::as_str).collect();
+            let names: Vec<_> = self.presets.keys().map(String::as_str).collect();
             let presets =
-                if presets.is_empty() { "it has none".into() } else { format!("it has {}", presets.join(", ")) };
+                if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
             return Err(Error::new(
                 Exit::BadPlan,
                 format!("the study {} has no preset {}: {presets}", piece(&self.name), quoted(name)),

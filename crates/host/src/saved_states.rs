@@ -22,11 +22,12 @@ use storebench_core::result::KeptState;
 pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> Result<Cut> {
     let file = guard::rewrite(folder, name)?;
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
-    let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + first_log.len(), ..*piece }).collect();
+    let lost =
+        cut.lost.iter().map(|piece| Piece { entry: piece.entry + first_log.len(), ..*piece }).collect();
     let cut = Cut { at: cut.at + first_log.len(), lost };
     let whole_log = Log::from_entries(entries).map(|log| first_log.followed_by(log));
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
-    whole_log.and_then(|whole_log| whole_log.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
+    whole_log.and_then(|log| log.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)
 }
 

@@ -95,7 +95,8 @@ pub fn judge_cells(
         let room = rooms.iter().find(|room| room.is_location_of(&cell));
         let case = plan.case(&cell, stores);
         let server_reason = reason_for_running_server(plan, &case, rooms);
-        let reason = server_reason.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| find_lack(&cell));
+        let reason =
+            server_reason.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| find_lack(&cell));
         (cell, reason)
     };
     Ok(combinations(plan, &places).into_iter().map(judge).collect())
@@ -190,8 +191,10 @@ pub(crate) fn spread(cells: &mut Vec<Cell>, steps: &[Step]) {
     let apply_step = |cell: Cell, step: &Step| {
         step.iter().fold(cell, |cell, (axis, value)| cell.with(*axis, value.clone()))
     };
-    *cells =
-        cells.drain(..).flat_map(|cell| steps.iter().map(move |step| apply_step(cell.clone(), step))).collect();
+    *cells = cells
+        .drain(..)
+        .flat_map(|cell| steps.iter().map(move |step| apply_step(cell.clone(), step)))
+        .collect();
 }
 
 /// A cell with each variant of its store.
@@ -445,7 +448,9 @@ mod tests {
         assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let is_limited = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
+        let is_limited = |left: &LeftOutCell| {
+            matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20)
+        };
         assert!(left_out.iter().all(|left| is_limited(left)));
     }
 

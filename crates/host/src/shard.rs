@@ -44,12 +44,17 @@ impl FromStr for Shard {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse::<u32>().ok().filter(|_| digits)
         };
-        let parts = text.split_once('/').and_then(|(part, part_count)| Some((number(part)?, number(part_count)?)));
+        let parts =
+            text.split_once('/').and_then(|(part, part_count)| Some((number(part)?, number(part_count)?)));
         let (part, part_count) = parts.ok_or("write it like 3/8, the third part of eight")?;
         match (part, part_count) {
             (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
-            (0, part_count) => Err(format!("parts are numbered from 1: 1/{part_count} to {part_count}/{part_count}")),
-            (part, part_count) if part > part_count => Err(format!("there is no part {part} of {part_count}: the last is {part_count}/{part_count}")),
+            (0, part_count) => {
+                Err(format!("parts are numbered from 1: 1/{part_count} to {part_count}/{part_count}"))
+            }
+            (part, part_count) if part > part_count => {
+                Err(format!("there is no part {part} of {part_count}: the last is {part_count}/{part_count}"))
+            }
             (_, part_count) if part_count > PlanParts::MOST => {
                 Err(format!("{part_count} parts are too many: at most {}", PlanParts::MOST))
             }
@@ -90,7 +95,12 @@ pub struct Split {
 
 impl Split {
     /// Splits a plan over the places of these rooms: the longest position first, each into the part with the least so far.
-    pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[LocationRoom], part_count: u32) -> Result<Split, String> {
+    pub fn new(
+        plan: &Plan,
+        stores: &[StoreDef],
+        rooms: &[LocationRoom],
+        part_count: u32,
+    ) -> Result<Split, String> {
         let everywhere: Vec<LocationRoom> = rooms
             .iter()
             .map(|room| LocationRoom { disk: room.disk.clone(), ..LocationRoom::unbounded(&room.name) })
@@ -297,7 +307,10 @@ mod tests {
             let total_us: u64 = split.meetings.values().map(|meeting| meeting.time_us).sum();
             for part in 1..=part_count {
                 let load: u64 = split.cells_of_part(part).map(|meeting| meeting.time_us).sum();
-                assert!(load <= total_us / u64::from(part_count) + longest, "{part}/{part_count}: {load} of {total_us}");
+                assert!(
+                    load <= total_us / u64::from(part_count) + longest,
+                    "{part}/{part_count}: {load} of {total_us}"
+                );
             }
         }
     }

@@ -32,7 +32,8 @@ pub struct Buffer {
 impl Buffer {
     pub fn new(bytes: u64, segments: u32) -> Buffer {
         let max_segments = segments as usize;
-        Buffer { segment: bytes / u64::from(segments.max(1)), max_segments, kept: VecDeque::new(), ahead: None }
+        let segment = bytes / u64::from(segments.max(1));
+        Buffer { segment, max_segments, kept: VecDeque::new(), ahead: None }
     }
 
     pub fn holds(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> bool {
@@ -93,8 +94,8 @@ impl Buffer {
 
 impl ReadAhead {
     fn reached(&self, surface: &Surface, now: Nanos) -> u64 {
-        let limit_bytes = self.limit.saturating_sub(self.from);
-        self.from + surface.bytes_passed(surface.position_of(self.from), now.saturating_sub(self.since), limit_bytes)
+        let most = self.limit.saturating_sub(self.from);
+        self.from + surface.bytes_passed(surface.position_of(self.from), now.saturating_sub(self.since), most)
     }
 }
 
@@ -133,7 +134,8 @@ mod tests {
             buffer.read((gib << 30, (gib << 30) + 4096), 0, (gib << 30) + 4096);
             buffer.leave(&surface, SECOND);
         }
-        let holds = |buffer: &Buffer, gib: u64| buffer.holds(&surface, (gib << 30, (gib << 30) + 4096), SECOND);
+        let holds =
+            |buffer: &Buffer, gib: u64| buffer.holds(&surface, (gib << 30, (gib << 30) + 4096), SECOND);
         assert_eq!([10, 20, 30].map(|gib| holds(&buffer, gib)), [false, true, true]);
         let mut no_buffer = Buffer::new(0, 0);
         no_buffer.read((0, 4096), 0, u64::MAX);

@@ -66,7 +66,11 @@ impl Surface {
     pub fn position_of(&self, byte: u64) -> TrackPosition {
         let byte = byte as f64;
         let root = (self.outer * self.outer - 2.0 * self.shrink_per_track * byte).max(0.0).sqrt();
-        let guess = if self.shrink_per_track > 0.0 { (self.outer - root) / self.shrink_per_track } else { byte / self.outer };
+        let guess = if self.shrink_per_track > 0.0 {
+            (self.outer - root) / self.shrink_per_track
+        } else {
+            byte / self.outer
+        };
         let mut track = (guess.max(0.0) as u64).min(self.tracks - 1);
         while track > 0 && self.bytes_before(track) > byte {
             track -= 1;

@@ -202,8 +202,8 @@ impl HardDisk {
     /// Writes what the heads reach first from the cache.
     fn write_back(&mut self, start: Nanos) {
         let reach = |part: &(u64, u64)| self.passing_time(*part, Kind::Write, start);
-        let cached_writes = self.cache.next(self.byte, CHOICE_OF_WRITES);
-        let Some(part) = cached_writes.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
+        let writes = self.cache.next(self.byte, CHOICE_OF_WRITES);
+        let Some(part) = writes.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
         self.cache.written(part);
         self.transfer(part, Kind::Write, start);
     }

@@ -105,7 +105,8 @@ fn reading_in_sequence_is_as_fast_as_the_zone_and_pauses_of_the_host_cost_no_tur
 
 #[test]
 fn a_block_is_overwritten_once_a_turn_with_the_cache_off_and_when_it_is_flushed() {
-    let (mut uncached, _) = disk_in_one_extent(HardDiskSpec { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
+    let (mut uncached, _) =
+        disk_in_one_extent(HardDiskSpec { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
     let writes = (0..1_200).map(|_| Request::write(4096, 4096));
     let rate = per_second(1_200, run_closed_loop(&mut uncached, 1, writes));
     assert!((rate - 120.0).abs() < 0.5, "{rate}");

@@ -251,8 +251,8 @@ impl Filesystem for Files {
             (DISK_FILE, FileType::RegularFile, DISK),
             (COUNTS_FILE, FileType::RegularFile, COUNTS),
         ];
-        for (index, (file, kind, name)) in (1..).zip(entries).skip(usize::try_from(offset).unwrap_or(usize::MAX))
-        {
+        let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (index, (file, kind, name)) in (1..).zip(entries).skip(skipped) {
             if reply.add(file, index, kind, name) {
                 break;
             }

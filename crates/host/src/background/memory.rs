@@ -33,7 +33,8 @@ pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadSto
         .map_err(LoadStop::failed("asking to be the first to go when memory runs out"))?;
     let available = available::bytes().ok_or_else(|| LoadStop::Unsupported(available::UNKNOWN.into()))?;
     let share = available / 100 * u64::from(percent);
-    let watch = Watch { least_left_bytes: LEAST_LEFT_BYTES.min((available - share) / 4), last_check: Instant::now() };
+    let watch =
+        Watch { least_left_bytes: LEAST_LEFT_BYTES.min((available - share) / 4), last_check: Instant::now() };
     let mut memory = take(share as usize, &watch, reporter)?;
     let description = format!(
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",

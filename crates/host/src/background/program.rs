@@ -24,7 +24,11 @@ fn is_program(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the program can't be run, or fails.
-pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut handle_line: impl FnMut(&str)) -> Result<(), LoadStop> {
+pub fn run(
+    name: &str,
+    arguments: &[impl AsRef<OsStr>],
+    mut handle_line: impl FnMut(&str),
+) -> Result<(), LoadStop> {
     let failed = |error: std::io::Error| LoadStop::Failed(format!("running {name}: {error}"));
     let mut command = Command::new(name);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());

@@ -119,9 +119,13 @@ mod tests {
         reporter.send_ready("spins".into(), "seconds", 1_000.0).unwrap();
         reporter.request(|| reporter.send_ready("writes".into(), "bytes", 1.0)).unwrap();
         drop(reporter);
-        let messages: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
+        let messages: Vec<Message> =
+            lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
         assert_eq!(messages[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
-        assert!(matches!(messages[1], Message::Progress { done, waiting: false, .. } if done == 3.0), "{messages:?}");
+        assert!(
+            matches!(messages[1], Message::Progress { done, waiting: false, .. } if done == 3.0),
+            "{messages:?}"
+        );
         assert!(matches!(messages[3], Message::Progress { waiting: true, .. }), "{messages:?}");
     }
 }

@@ -162,7 +162,8 @@ impl Player {
                 let frames = format!("num-buffers={}", SECONDS * RATE);
                 let frame_format =
                     format!("video/x-raw,format=I420,width={WIDTH},height={HEIGHT},framerate={RATE}/1");
-                let input = ["-v", "videotestsrc", &frames, "!", &frame_format, "!", "identity", "silent=false", "!"];
+                let input =
+                    ["-v", "videotestsrc", &frames, "!", &frame_format, "!", "identity", "silent=false", "!"];
                 to_strings(&[&input, codec.encode, &["!", "filesink", &format!("location={path}")]])
             }
         }

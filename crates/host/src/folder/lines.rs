@@ -22,9 +22,9 @@ pub(super) struct Lines {
     /// Damage, in words that follow the file's name.
     pub(super) notes: Vec<String>,
     /// The length of the file up to the end of its last result, in bytes.
-    pub(super) whole: usize,
+    pub(super) complete_bytes: usize,
     /// Whether the last result lacks the end of its line.
-    pub(super) unended: bool,
+    pub(super) lacks_newline: bool,
     /// The bytes after the last result.
     pub(super) tail: FileTail,
 }
@@ -137,13 +137,13 @@ fn keep_first(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec
             }
         }
     }
-    if let Some((number, first_line)) = repeated.first() {
+    if let Some((number, first)) = repeated.first() {
         let suffix = match repeated.len() {
             1 => String::new(),
             2 => "; so does 1 more line".into(),
             count => format!("; so do {} more lines", count - 1),
         };
-        notes.push(format!("line {number} repeats the trial of line {first_line}, and does not count{suffix}"));
+        notes.push(format!("line {number} repeats the trial of line {first}, and does not count{suffix}"));
     }
     kept
 }
@@ -182,7 +182,10 @@ mod tests {
         let mut text = text(2);
         text.pop();
         let lines = read(&text, &[]).unwrap();
-        assert_eq!((blocks_of(&lines), lines.complete_bytes, lines.lacks_newline), (vec![0, 1], text.len(), true));
+        assert_eq!(
+            (blocks_of(&lines), lines.complete_bytes, lines.lacks_newline),
+            (vec![0, 1], text.len(), true)
+        );
         assert_eq!((lines.tail, lines.notes.len()), (FileTail::Nothing, 0));
     }
 

@@ -196,7 +196,8 @@ fn load(name: &str) -> bool {
 
 fn find_tool(tool: Tool, purpose: &str) -> Result<PathBuf, String> {
     let Tool { program: name, package } = tool;
-    program(name).ok_or_else(|| format!("{name}, which {purpose}, is not installed: apt-get install {package}"))
+    program(name)
+        .ok_or_else(|| format!("{name}, which {purpose}, is not installed: apt-get install {package}"))
 }
 
 #[cfg(test)]

@@ -65,8 +65,8 @@ fn xfs_extents(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
         return None;
     }
     let group = start.checked_shr(group_bits)?;
-    let start_byte =
-        group.checked_mul(blocks_of_group)?.checked_add(start - (group << group_bits))?.checked_mul(block_bytes)?;
+    let start_block = group.checked_mul(blocks_of_group)?.checked_add(start - (group << group_bits))?;
+    let start_byte = start_block.checked_mul(block_bytes)?;
     Some(vec![(start_byte, start_byte.checked_add(log_blocks.checked_mul(block_bytes)?)?)])
 }
 
@@ -95,7 +95,8 @@ mod tests {
             let mut magic = [0; 4];
             image.as_file().read_exact_at(&mut magic, ranges[0].0).unwrap();
             assert_eq!(magic, [0xc0, 0x3b, 0x39, 0x98]);
-            let description = Command::new("debugfs").args(["-R", "stat <8>"]).arg(image.path()).output().unwrap();
+            let description =
+                Command::new("debugfs").args(["-R", "stat <8>"]).arg(image.path()).output().unwrap();
             let description = String::from_utf8_lossy(&description.stdout).into_owned();
             let bytes: u64 = ranges.iter().map(|(from, to)| to - from).sum();
             assert!(description.contains(&format!("Size: {bytes}")), "{ranges:?}\n{description}");

@@ -76,7 +76,8 @@ fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> StorageBack
         return StorageBacking::Unseen { why: format!("{device} is made of too many layers") };
     }
     // /dev/ram0 belongs to the driver brd.
-    let has_driver = |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
+    let has_driver =
+        |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
     if has_driver("zram") || has_driver("ram") {
         return StorageBacking::Memory { what: device.into() };
     }

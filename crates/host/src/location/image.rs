@@ -275,9 +275,12 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
         ));
     }
     let needed_devices =
-        driver::devices().into_iter().filter(|(device_name, _)| *device_name == driver::BY_FUSE || !kind.is_a_program());
-    let missing = needed_devices.into_iter().find_map(|(device_name, device)| Some((device_name, device.err()?)));
-    missing.map_or(Ok(()), |(device_name, why)| Err(format!("a simulated disk ({name}) needs {device_name}: {why}")))
+        driver::devices().into_iter().filter(|(name, _)| *name == driver::BY_FUSE || !kind.is_a_program());
+    let missing =
+        needed_devices.into_iter().find_map(|(device_name, device)| Some((device_name, device.err()?)));
+    missing.map_or(Ok(()), |(device_name, why)| {
+        Err(format!("a simulated disk ({name}) needs {device_name}: {why}"))
+    })
 }
 
 /// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns.
@@ -331,7 +334,10 @@ mod tests {
                     continue;
                 }
                 let findings = try_mount(place.path(), &file_system, None);
-                assert!(findings.as_ref().is_ok_and(|findings| !findings.options.is_empty()), "{name}: {findings:?}");
+                assert!(
+                    findings.as_ref().is_ok_and(|findings| !findings.options.is_empty()),
+                    "{name}: {findings:?}"
+                );
                 assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
             }
         }

@@ -168,7 +168,8 @@ impl Cipher {
         let encrypting_keys = idea_keys([1, 2, 3, 4, 5, 6, 7, 8]);
         let mut state = 3;
         let block = |_| [0; 4].map(|_: u16| next(&mut state) as u16);
-        Cipher { encrypting_keys, decrypting_keys: inverse(&encrypting_keys), text: (0..TEXT / 8).map(block).collect() }
+        let text = (0..TEXT / 8).map(block).collect();
+        Cipher { encrypting_keys, decrypting_keys: inverse(&encrypting_keys), text }
     }
 }
 

@@ -107,7 +107,8 @@ impl Axes {
     /// Checks that the workload has all of the axes.
     pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
         let workload_axes = workload.def().axes;
-        if let Some(unknown_axis) = self.0.keys().find(|axis| axis.setting().is_none() && !workload_axes.contains(axis)) {
+        let is_unknown = |axis: &&Axis| axis.setting().is_none() && !workload_axes.contains(*axis);
+        if let Some(unknown_axis) = self.0.keys().find(is_unknown) {
             return Err(format!("{unknown_axis} is not an axis of the workload {workload}"));
         }
         let missing = workload_axes.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));

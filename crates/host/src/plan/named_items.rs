@@ -31,7 +31,8 @@ impl<T> NamedItems<'_, T> {
             check(item).map_err(|reason| format!("{many}.{name}: {reason}"))?;
         }
         let defined = self.defined.keys().map(String::as_str);
-        let known: Vec<&str> = std::iter::once(HERE).chain(defined).chain(self.shipped.iter().copied()).collect();
+        let known: Vec<&str> =
+            std::iter::once(HERE).chain(defined).chain(self.shipped.iter().copied()).collect();
         match axes.texts(self.axis).iter().find(|name| !known.contains(&name.as_str())) {
             Some(name) => Err(unknown(self.axis.name(), name, known)),
             None => Ok(()),

@@ -29,7 +29,10 @@ pub fn steps(
         let paired_axes = paired.iter().find(|pair| pair.contains(&axis)).unwrap_or(&single_axis);
         let mut steps: Vec<Step> = values(axis).into_iter().map(|value| vec![(axis, value)]).collect();
         for other_axis in paired_axes.iter().filter(|other_axis| **other_axis != axis) {
-            steps.iter_mut().zip(values(*other_axis)).for_each(|(step, value)| step.push((*other_axis, value)));
+            steps
+                .iter_mut()
+                .zip(values(*other_axis))
+                .for_each(|(step, value)| step.push((*other_axis, value)));
         }
         done_axes.extend(paired_axes);
         step_lists.push(steps);
@@ -87,10 +90,10 @@ impl Plan {
                     return Err(format!("paired names {axis} twice"));
                 }
                 seen.push(*axis);
-                let (count, first_count) = (self.axes.values(*axis).len(), self.axes.values(*first).len());
-                if count != first_count {
+                let (count, expected) = (self.axes.values(*axis).len(), self.axes.values(*first).len());
+                if count != expected {
                     return Err(format!(
-                        "paired names {first} with {first_count} values and {axis} with {count}: they need as many"
+                        "paired names {first} with {expected} values and {axis} with {count}: they need as many"
                     ));
                 }
             }

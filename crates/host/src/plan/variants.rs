@@ -53,7 +53,8 @@ impl Plan {
     }
 
     fn settings_of_store(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
-        self.axes.settings().filter(move |(axis, _)| axis.setting().is_some_and(|(setting_store, _)| setting_store == store))
+        let is_of_store = move |axis: &Axis| axis.setting().is_some_and(|(name, _)| name == store);
+        self.axes.settings().filter(move |(axis, _)| is_of_store(axis))
     }
 
     /// The plan's value of a setting that is on no axis.
@@ -110,8 +111,10 @@ impl Plan {
             if self.points[..index].iter().any(|earlier| earlier.name == point.name) {
                 return Err(format!("two points are called {}", piece(&point.name)));
             }
-            let settings =
-                point.settings.iter().flat_map(|(store, by_name)| by_name.keys().map(move |name| (store, name)));
+            let settings = point
+                .settings
+                .iter()
+                .flat_map(|(store, by_name)| by_name.keys().map(move |name| (store, name)));
             for (store, name) in settings {
                 if axis(store, name).is_none() {
                     let setting = format!("{store}.{name}");
@@ -173,7 +176,10 @@ mod tests {
         let plan = plan(AXES);
         let formatted = variants(&plan);
         assert_eq!(formatted.len(), 6);
-        assert!(formatted.contains(&"sqlite.journal_mode=WAL sqlite.synchronous=NORMAL".into()), "{formatted:?}");
+        assert!(
+            formatted.contains(&"sqlite.journal_mode=WAL sqlite.synchronous=NORMAL".into()),
+            "{formatted:?}"
+        );
         let other_plan = self::plan(&AXES.replace("\"WAL\", synchronous", "\"PERSIST\", synchronous"));
         assert_eq!(
             variants(&other_plan).last().unwrap(),
@@ -188,6 +194,8 @@ mod tests {
             Plan::parse(&text, "x").unwrap_err().message
         };
         assert!(error_after("name = \"best\"", "name = \" \"").contains("a point has no name"));
-        assert!(error_after("journal_mode = \"WAL\"", "\"journal mode\" = \"WAL\"").contains("is no setting"));
+        assert!(
+            error_after("journal_mode = \"WAL\"", "\"journal mode\" = \"WAL\"").contains("is no setting")
+        );
     }
 }

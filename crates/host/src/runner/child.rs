@@ -69,7 +69,9 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
 fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
     let outcome = match part {
         CheckPart::Kill(part) => return kill_check(context, *part, out),
-        CheckPart::Cut(part) => cut::run(context, part, |report| write(report, out).map_err(TrialError::harness)),
+        CheckPart::Cut(part) => {
+            cut::run(context, part, |report| write(report, out).map_err(TrialError::harness))
+        }
         CheckPart::Recover(part) => recover::run(context, *part, out.parent().unwrap_or(out), |report| {
             write(report, out).map_err(TrialError::harness)
         }),

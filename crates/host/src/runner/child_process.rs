@@ -192,7 +192,8 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
     }
     let last = last_words_in(log);
     let last_output = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
-    let was_refused_memory = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    let was_refused_memory =
+        last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             let message = "was killed because memory ran out".into();
@@ -280,7 +281,8 @@ mod tests {
         assert_eq!(why.as_deref(), Some("opening the store took longer than its limit of 120s"));
         assert_eq!(overdue(limit, seconds(659), Some((Step::Working, seconds(659)))), None);
         let why = overdue(limit, seconds(660), Some((Step::Settling, seconds(1))));
-        let expected = "took longer than the limit of 600s (--timeout), while it was letting the store settle";
+        let expected =
+            "took longer than the limit of 600s (--timeout), while it was letting the store settle";
         assert_eq!(why.as_deref(), Some(expected));
         let why = overdue(limit, seconds(660), None);
         assert_eq!(why.as_deref(), Some("took longer than the limit of 600s (--timeout)"));
@@ -296,7 +298,8 @@ mod tests {
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
         let (_, message) = judge_log(101 << 8, panic);
         assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
-        let (reason, _) = judge_log(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
+        let (reason, _) =
+            judge_log(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
         assert_eq!(judge_log(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
         let (reason, message) = judge_log(0, "bye\n");
@@ -327,8 +330,11 @@ mod tests {
     #[test]
     fn a_process_that_was_refused_memory_ran_out_of_it() {
         assert_eq!(
-            judge_log(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
-                .0,
+            judge_log(
+                6,
+                "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n"
+            )
+            .0,
             Failure::OutOfMemory
         );
         assert_eq!(

@@ -152,7 +152,8 @@ impl CutChecker<'_> {
     /// Checks the states of a history, and its controls.
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
-        let scene = DiskScene { history, log: &history.log, path: &path, is_control_store: false, is_recovery: false };
+        let (is_control_store, is_recovery) = (false, false);
+        let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
         let mut draw = StateSource::new(history, self.whole_bytes(), self.request.seed);
         let in_recovery = self.request.states / 5;
         let states = draw.states(self.request.states - in_recovery, self.request.settling);
@@ -266,15 +267,22 @@ impl CutChecker<'_> {
             ProcessMessage::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
         };
         let path = stage.work().join(MADE_LOG);
-        let scene =
-            DiskScene { history: &history, log: &history.log, path: &path, is_control_store: true, is_recovery: false };
-        let drawn = StateSource::new(&history, self.whole_bytes(), self.request.seed)
+        let (is_control_store, is_recovery) = (true, false);
+        let (history, log) = (&history, &history.log);
+        let scene = DiskScene { history, log, path: &path, is_control_store, is_recovery };
+        let drawn = StateSource::new(history, self.whole_bytes(), self.request.seed)
             .controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
     /// Has a process take the steps on a disk that logs requests.
-    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, is_control_store: bool) -> Result<ProcessMessage> {
+    fn record(
+        &self,
+        stage: &mut Stage<'_>,
+        log: &str,
+        sessions: u64,
+        is_control_store: bool,
+    ) -> Result<ProcessMessage> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
         let mount = match self.template.mount_traced(

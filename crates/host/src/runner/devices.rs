@@ -59,9 +59,11 @@ fn watch_idle(devices: &mut BTreeMap<LocationOnDisk, Result<DeviceSpec, String>>
     if known_devices.is_empty() || test_hooks::probes_in_a_moment() {
         return;
     }
-    let open_devices: io::Result<Vec<_>> = known_devices.iter().map(|device| BlockDevice::open(&device.name)).collect();
+    let open_devices: io::Result<Vec<_>> =
+        known_devices.iter().map(|device| BlockDevice::open(&device.name)).collect();
     // An error leaves the rates unknown; the trial sees a device that can't be read again.
-    let rates = open_devices.and_then(|open_devices| device::idle_written_bytes_per_s(&open_devices, IDLE, interrupted));
+    let rates =
+        open_devices.and_then(|devices| device::idle_written_bytes_per_s(&devices, IDLE, interrupted));
     for (device, rate) in known_devices.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);
     }

@@ -12,7 +12,7 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
-    LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
+    LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
 use storebench_core::read_limited;
 use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
@@ -122,7 +122,9 @@ impl TrialLimits {
         let limits = self.decision.held.iter();
         LimitValues {
             groups: self.groups.clone(),
-            limits: limits.map(|enforced| (enforced.limit, enforced.asked, enforced.by, enforced.remark.clone())).collect(),
+            limits: limits
+                .map(|enforced| (enforced.limit, enforced.asked, enforced.by, enforced.remark.clone()))
+                .collect(),
             device: self.device.clone(),
             processors: self.processors.clone(),
             told: self.report_file.clone(),
@@ -174,9 +176,10 @@ impl TrialLimits {
         let mut limits = if reports.is_empty() { missing_reports() } else { reports };
         limits.extend(self.decision.not_held.iter().cloned());
         limits.sort_by_key(|report| report.limit);
-        let counts_of_groups: Vec<_> = self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
+        let counts_of_groups: Vec<_> =
+            self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
         let is_enforced = |limit| self.decision.held.iter().any(|enforced| enforced.limit == limit);
-        let count_if_enforced = |limit, count: &dyn Fn(&storebench_core::measure::limit::LimitCounts) -> Option<u64>| {
+        let count_if_enforced = |limit, count: &dyn Fn(&LimitCounts) -> Option<u64>| {
             counts_of_groups.iter().find_map(count).filter(|_| is_enforced(limit))
         };
         MachineReport {
@@ -228,18 +231,22 @@ mod tests {
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
-        let enforced = vec![
+        let limits = vec![
             scope_limit(LimitKind::Memory, 64 << 20),
             scope_limit(LimitKind::Share, 45_000),
             scope_limit(LimitKind::ReadBandwidth, 1000),
             HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) },
         ];
-        let words: Vec<String> =
-            make_limits(enforced, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
+        let words: Vec<String> = make_limits(limits, Path::new(""))
+            .scope()
+            .iter()
+            .map(|word| word.to_string_lossy().into())
+            .collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let affinity_alone = vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
+        let affinity_alone =
+            vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
         assert!(make_limits(affinity_alone, Path::new("")).scope().is_empty());
     }
 

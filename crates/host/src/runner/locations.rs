@@ -102,7 +102,8 @@ impl PreparedLocations {
             let load_folder = stage.folder("background")?;
             let servers = has_server.then(|| stage.folder("servers")).transpose()?;
             stage.keep();
-            Ok((name.clone(), PreparedLocation { folder, load_folder, servers, probe, transit, trial_folders }))
+            let prepared = PreparedLocation { folder, load_folder, servers, probe, transit, trial_folders };
+            Ok((name.clone(), prepared))
         };
         Ok(PreparedLocations { by_place: places().map(prepare).collect::<Result<_>>()? })
     }

@@ -104,11 +104,11 @@ impl<W: Write> Listener for ProgressLines<W> {
             Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                let time_left = left.map_or(String::new(), |time_left| {
+                let left = left.map_or(String::new(), |time_left| {
                     format!(", about {} left", rough_duration(whole_seconds(time_left)))
                 });
                 let line =
-                    format!("{} of {} done{time_left}; now {}", self.done, plural(self.total, "trial"), cell.id());
+                    format!("{} of {} done{left}; now {}", self.done, plural(self.total, "trial"), cell.id());
                 print_line(&mut self.out, &sanitize::shorten(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {

@@ -76,7 +76,8 @@ impl StoreLife {
 
     /// The records that it adds: up to a tenth of the first ones, so that the log's fill varies.
     fn count_of_records(self, first: u64, random: &mut Random) -> u64 {
-        let draw_some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
+        let draw_some =
+            |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
         match self {
             StoreLife::First => first,
             StoreLife::Killed | StoreLife::Closed | StoreLife::ColdClosed => draw_some(random, u64::MAX),
@@ -228,7 +229,9 @@ impl RecoveryChecker<'_> {
             (ProcessEnd::Well, Ok(RecoveryMessage::NotUndone(why))) => {
                 LifeEnd::CannotCheck(format!("it was not killed: {why}"))
             }
-            (ProcessEnd::Well, Err(error)) => LifeEnd::CannotCheck(format!("it left no readable result: {error}")),
+            (ProcessEnd::Well, Err(error)) => {
+                LifeEnd::CannotCheck(format!("it left no readable result: {error}"))
+            }
         })
     }
 }

@@ -91,7 +91,8 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
     for cell in job.cells {
         let settings = job.plan.settings_of(cell);
         let new_values = settings.iter().filter(|(name, value)| {
-            tried_values.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
+            let store = cell.store().to_owned();
+            tried_values.insert((store, (*name).clone(), (*value).clone(), cell.guarantee()))
         });
         if new_values.count() == 0 && (extent == RehearsalExtent::EachSetting || settings.is_empty()) {
             continue;
@@ -133,7 +134,8 @@ fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
             cell_as_shipped.remove(axis);
         }
     }
-    let result = run_short_trial(&RunRequest { plan: &plan, ..*job }, &cell_as_shipped, RehearsalExtent::EachSetting)?;
+    let result =
+        run_short_trial(&RunRequest { plan: &plan, ..*job }, &cell_as_shipped, RehearsalExtent::EachSetting)?;
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
@@ -202,7 +204,11 @@ fn harness_error(message: String) -> Error {
 }
 
 /// Runs one trial; `None` if it was interrupted.
-fn run_short_trial(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Result<Option<TrialResult>> {
+fn run_short_trial(
+    job: &RunRequest<'_>,
+    cell: &Cell,
+    extent: RehearsalExtent,
+) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(&cell.location_on_disk()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {

@@ -61,7 +61,8 @@ impl SizeCounter {
         let groups = self.groups();
         let shares = shares(&groups.iter().map(|group| group.count).collect::<Vec<_>>());
         let weighted_groups = groups.iter().zip(shares).filter(|(_, share)| *share > 0);
-        let mut parts: Vec<SizePart> = weighted_groups.flat_map(|(group, share)| group.parts(share)).collect();
+        let mut parts: Vec<SizePart> =
+            weighted_groups.flat_map(|(group, share)| group.parts(share)).collect();
         correct(&mut parts, self.mean());
         Sizes::from_parts(&parts).ok()
     }
@@ -210,10 +211,14 @@ mod tests {
             // a tenth of them have. Neighbouring sizes count as one.
             values.sort_unstable();
             let fitted_share = |size: u64| law.share_up_to(size) / f64::from(WHOLE);
-            for (index, size) in values.iter().enumerate().filter(|(index, size)| values.get(index + 1) != Some(size)) {
+            let is_last = |(index, size): &(usize, &u64)| values.get(index + 1) != Some(*size);
+            for (index, size) in values.iter().enumerate().filter(is_last) {
                 let true_share = (index + 1) as f64 / values.len() as f64;
                 let (low, high) = (fitted_share(size - size / 400), fitted_share(size + size / 400));
-                prop_assert!(low - 0.35 < true_share && true_share < high + 0.35, "{size}: {true_share} against {low} to {high}: {law}");
+                prop_assert!(
+                    low - 0.35 < true_share && true_share < high + 0.35,
+                    "{size}: {true_share} against {low} to {high}: {law}"
+                );
             }
         }
     }

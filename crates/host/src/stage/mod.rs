@@ -231,7 +231,10 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
-    pub fn group(&mut self, parent: &cgroup::CgroupParent) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn group(
+        &mut self,
+        parent: &cgroup::CgroupParent,
+    ) -> std::result::Result<cgroup::TrialCgroup, String> {
         self.take_cgroup(parent, |cgroup| parent.tells_peak(cgroup))
     }
 

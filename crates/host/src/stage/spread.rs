@@ -38,7 +38,8 @@ impl Spread {
             // ext4 places a folder by a hash of its name. So no name is that of an earlier run, which may have deleted its files lately.
             let run_start = self.run_start.get_or_insert_with(|| jiff::Timestamp::now().as_nanosecond());
             let candidate = format!("{name}-{run_start}-{}", self.folder_count);
-            let distance = self.distance(work.make(OsStr::new(&candidate), 0o777)?.handle().metadata()?.ino());
+            let distance =
+                self.distance(work.make(OsStr::new(&candidate), 0o777)?.handle().metadata()?.ino());
             let is_farther = farthest.as_ref().is_none_or(|(best, _)| distance > *best);
             nearer.extend(if is_farther {
                 farthest.replace((distance, candidate)).map(|(_, name)| name)
@@ -99,6 +100,9 @@ mod tests {
         work.remove(OsStr::new("trial")).unwrap();
         spread.deleted = vec![(Instant::now(), first)];
         let second = inode_of(&mut spread);
-        assert!(second.abs_diff(first) > FAR || spread.folder_count == 1 + MOST_TRIES, "it was given up early");
+        assert!(
+            second.abs_diff(first) > FAR || spread.folder_count == 1 + MOST_TRIES,
+            "it was given up early"
+        );
     }
 }

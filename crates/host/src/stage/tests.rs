@@ -291,7 +291,8 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
         let position = |line: &String| NAMES.iter().position(|name| line.ends_with(name)).unwrap();
         assert!(released_lines.is_sorted_by(|a, b| position(a) > position(b)), "{when}: {released_lines:?}");
         let unreleased = NAMES.iter().filter(|name| {
-            lines_before.contains(&format!("made {name}")) && !lines_before.contains(&format!("gave back {name}"))
+            lines_before.contains(&format!("made {name}"))
+                && !lines_before.contains(&format!("gave back {name}"))
         });
         for name in unreleased {
             assert!(released_lines.contains(&format!("gave back {name}")), "{when}: {released_lines:?}");
@@ -387,7 +388,8 @@ fn a_load_that_outlived_its_parent_is_ended_and_no_other_process_is() {
     let place = Place::new();
     let folder = place.path().join("storebench-work-1/background");
     let mut load = Pretender::start(&place, &folder);
-    let mut load_of_another_run = Pretender::start(&place, &place.path().join("storebench-work-2/background"));
+    let mut load_of_another_run =
+        Pretender::start(&place, &place.path().join("storebench-work-2/background"));
     let mut other_process = Command::new("sleep").arg("600").process_group(0).spawn().map(Pretender).unwrap();
     let number_used_again: Process = {
         let text = serde_json::to_string(&Process::from_pid(load.0.id())).unwrap();
@@ -395,8 +397,11 @@ fn a_load_that_outlived_its_parent_is_ended_and_no_other_process_is() {
         let started: u64 = started.trim_end_matches('}').parse().unwrap();
         serde_json::from_str(&format!("{prefix}:{}}}", started - 1)).unwrap()
     };
-    let processes =
-        [number_used_again, Process::from_pid(load_of_another_run.0.id()), Process::from_pid(other_process.0.id())];
+    let processes = [
+        number_used_again,
+        Process::from_pid(load_of_another_run.0.id()),
+        Process::from_pid(other_process.0.id()),
+    ];
     place.make_abandoned(processes.map(|process| line(&Note::Load { process: Some(process) })).concat());
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
     assert!(load.is_at_work() && load_of_another_run.is_at_work() && other_process.is_at_work());
@@ -414,7 +419,8 @@ fn a_cgroup_is_held_noted_and_given_back() {
     let parent = cgroup::CgroupParent::find(|parent| {
         let mut stage = work.stage();
         let groups = [stage.group(parent)?, stage.group(parent)?];
-        folders = stage.holdings.resources.iter().map(|resource| resource.note.path(stage.holdings.owner())).collect();
+        let resources = stage.holdings.resources.iter();
+        folders = resources.map(|resource| resource.note.path(stage.holdings.owner())).collect();
         assert!(groups[0] != groups[1] && folders.iter().all(|folder| folder.exists()));
         Ok(())
     });

@@ -48,7 +48,8 @@ impl<'h> StateSource<'h> {
     pub fn new(history: &'h History, whole_bytes: u64, seed: u64) -> StateSource<'h> {
         let random = Random::seeded(seed);
         let (flushes, acknowledgements) = (history.log.flushes().collect(), history.acknowledgements());
-        StateSource { history, whole_bytes, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
+        let seen = HashSet::new();
+        StateSource { history, whole_bytes, random, number: 0, flushes, acknowledgements, seen }
     }
 
     /// A moment within a range: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
@@ -129,7 +130,13 @@ impl<'h> StateSource<'h> {
     }
 
     /// Up to `count` states in which a cut can leave the recovery from another state; the recovery's log begins after some entries.
-    pub fn recovering(&mut self, state: &DrawnState, log: &Log, recovery_start: usize, count: u64) -> Vec<DrawnState> {
+    pub fn recovering(
+        &mut self,
+        state: &DrawnState,
+        log: &Log,
+        recovery_start: usize,
+        count: u64,
+    ) -> Vec<DrawnState> {
         let mut source = StateSource {
             history: self.history,
             whole_bytes: self.whole_bytes,
@@ -147,7 +154,8 @@ impl<'h> StateSource<'h> {
     /// Up to `count` states of a control: a check must find a fault in most of them.
     pub fn controls(&mut self, control: Control, count: u64) -> Vec<DrawnState> {
         // If no request was under way, nothing can be lost.
-        let is_faulty = |drawn: &DrawnState| control == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
+        let is_faulty =
+            |drawn: &DrawnState| control == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
         let tries = 0..count * TRIES;
         tries.filter_map(|_| self.draw_control(control)).filter(is_faulty).take(count as usize).collect()
     }
@@ -186,7 +194,8 @@ impl<'h> StateSource<'h> {
         let mark = marks.get(step)?;
         let moment = mark.before + self.random.below((mark.after - mark.before).max(1));
         let moment = moment as usize;
-        let cut = history.log.draw(moment, history.log.since_flush(moment).start, self.whole_bytes, &mut self.random);
+        let first = history.log.since_flush(moment).start;
+        let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
         let number = self.next();
         let mut drawn =
             DrawnState { control: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
@@ -201,7 +210,8 @@ impl<'h> StateSource<'h> {
         let opened = history.recording.opened as usize;
         let flushes = &self.flushes[self.flushes.partition_point(|flush| *flush < opened)..];
         let moment = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
-        let cut = history.log.draw(moment, history.log.since_flush(moment).start, self.whole_bytes, &mut self.random);
+        let first = history.log.since_flush(moment).start;
+        let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
         let number = self.next();
         Some(DrawnState { control: Some(Control::InPlace), ..history.draw_state(number, cut) })
     }
@@ -253,7 +263,10 @@ mod tests {
                 let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
                 drawn.cut.lost.iter().any(|piece| piece.entry < last)
             };
-            assert!(drawn_states.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0), "{control:?}");
+            assert!(
+                drawn_states.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0),
+                "{control:?}"
+            );
         }
     }
 

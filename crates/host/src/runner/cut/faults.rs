@@ -78,7 +78,9 @@ impl CutChecker<'_> {
                 let found = match draw(kind, &sound, &mut random) {
                     Some(DrawnFault::AtWork(fault)) => self.try_during_work(stage, Some(fault), None)?,
                     Some(DrawnFault::AtRest(fault)) => self.try_at_rest(stage, &sound, fault)?,
-                    Some(DrawnFault::Full(free_bytes)) => self.try_during_work(stage, None, Some(free_bytes))?,
+                    Some(DrawnFault::Full(free_bytes)) => {
+                        self.try_during_work(stage, None, Some(free_bytes))?
+                    }
                     None => break,
                 };
                 match found {
@@ -117,13 +119,14 @@ impl CutChecker<'_> {
         let traced = TracePart::is_cut(&path, &state);
         let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
-            files =
-                Template::file_extents(store).into_iter().map(|extent| (extent.at * 8, extent.bytes * 8)).collect();
+            let extents = Template::file_extents(store).into_iter();
+            files = extents.map(|extent| (extent.at * 8, extent.bytes * 8)).collect();
         })?;
         let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
         if state_report.finding != StateFinding::Held {
-            return Ok(Some(Err(format!("its store did not hold without any fault: {}", state_report.message))));
+            let message = state_report.message;
+            return Ok(Some(Err(format!("its store did not hold without any fault: {message}"))));
         }
         Ok(Some(Ok(SoundDisk { history, reads, files })))
     }
@@ -150,7 +153,8 @@ impl CutChecker<'_> {
         }
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole_cut(&history.log))?;
-        let state_report = self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
+        let state_report =
+            self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
         let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
         let aftermath = match (state_report.finding, &history.ended) {
@@ -218,12 +222,15 @@ impl CutChecker<'_> {
         outer.release()?;
         let (report, ended) = match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(report))) if report.is_over => {
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(report)))
+                if report.is_over =>
+            {
                 (report, None)
             }
-            (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(report))) => {
-                (report, Some((FaultOutcome::Hung, message)))
-            }
+            (
+                ProcessEnd::Badly { reason: Failure::TimedOut, message, .. },
+                Ok(CutMessage::Endured(report)),
+            ) => (report, Some((FaultOutcome::Hung, message))),
             (ProcessEnd::Badly { message, .. }, Ok(CutMessage::Endured(report))) => {
                 (report, Some((FaultOutcome::Crashed, message)))
             }
@@ -300,7 +307,8 @@ enum DrawnFault {
 /// A fault of a kind; `None` if none can strike.
 fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<DrawnFault> {
     let report = &sound.history.report;
-    let (first_entries, later_entries) = sound.history.log.entries().split_at((report.opened as usize).min(sound.history.log.len()));
+    let (first_entries, later_entries) =
+        sound.history.log.entries().split_at((report.opened as usize).min(sound.history.log.len()));
     let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
         let count = |entries: &[storebench_disk::log::Entry]| {
             entries.iter().filter(|entry| entry.request.kind == kind).count() as u64

@@ -52,7 +52,8 @@ impl History {
     /// Steps of each session that were acknowledged before a moment, and that were begun.
     pub fn steps_before(&self, moment: usize) -> (Vec<u64>, Vec<u64>) {
         let moment = moment as u64;
-        let count_acknowledged = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= moment) as u64;
+        let count_acknowledged =
+            |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= moment) as u64;
         let count_begun = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.before < moment) as u64;
         let sessions = &self.recording.sessions;
         let acknowledged: Vec<u64> = sessions.iter().map(count_acknowledged).collect();

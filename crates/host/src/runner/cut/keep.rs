@@ -63,9 +63,12 @@ impl CutChecker<'_> {
         }
         let describe_piece = |piece: &Piece| {
             let position = scene.log.position_of(piece);
-            let extent = files.iter().find(|extent| (extent.at..extent.at + extent.bytes).contains(&position));
+            let extent =
+                files.iter().find(|extent| (extent.at..extent.at + extent.bytes).contains(&position));
             let owner = match extent {
-                Some(extent) => ByteOwner::File { path: extent.path.clone(), from: extent.from + (position - extent.at) },
+                Some(extent) => {
+                    ByteOwner::File { path: extent.path.clone(), from: extent.from + (position - extent.at) }
+                }
                 None if self.template.is_in_journal(position) => ByteOwner::Journal,
                 None => ByteOwner::FileSystem,
             };
