@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// Checks that a disk of this name exists, for names outside an axis.
-    pub(super) fn must_know_disk(&self, name: &str) -> Result<(), String> {
+    pub(super) fn check_disk_name(&self, name: &str) -> Result<(), String> {
         match self.disk(name) {
             Some(_) => Ok(()),
             None => Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES))),
@@ -78,7 +78,7 @@ impl Plan {
             if self.disk_estimate[..index].contains(name) {
                 return Err(format!("disk_estimate names {} twice", piece(name)));
             }
-            self.must_know_disk(name)?;
+            self.check_disk_name(name)?;
         }
         let has_here = self.axes.texts(Axis::DISK).iter().any(|name| name == HERE);
         match has_here && !self.disk_estimate.is_empty() {

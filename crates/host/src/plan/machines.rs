@@ -89,7 +89,7 @@ impl Plan {
             NamedItems { axis: Axis::MACHINE, defined: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
-            machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))
+            machine.disk.as_ref().map_or(Ok(()), |name| self.check_disk_name(name))
         })
     }
 }

@@ -133,8 +133,8 @@ impl CutChecker<'_> {
             ..CutResults::default()
         };
         let start = Instant::now();
-        let Some(()) = self.states(stage, &history, &mut cuts)? else { return Ok(None) };
-        let Some(()) = self.in_place(stage, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.check_states(stage, &history, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.check_in_place(stage, &mut cuts)? else { return Ok(None) };
         cuts.checked_ns = start.elapsed().as_nanos() as u64;
         Ok(Some(CutCheck::Made(Box::new(cuts))))
     }
@@ -145,18 +145,18 @@ impl CutChecker<'_> {
     }
 
     /// States of each control.
-    fn controls(&self) -> u64 {
+    fn control_count(&self) -> u64 {
         self.request.states.div_ceil(5)
     }
 
     /// Checks the states of a history, and its controls.
-    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
+    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
         let (is_control_store, is_recovery) = (false, false);
         let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
-        let mut draw = StateSource::new(history, self.whole_bytes(), self.request.seed);
+        let mut source = StateSource::new(history, self.whole_bytes(), self.request.seed);
         let in_recovery = self.request.states / 5;
-        let states = draw.states(self.request.states - in_recovery, self.request.settling);
+        let states = source.draw_states(self.request.states - in_recovery, self.request.settling);
         for drawn in &states {
             let Some(()) = self.check_and_count(stage, scene, drawn, cuts)? else { return Ok(None) };
         }
@@ -164,11 +164,13 @@ impl CutChecker<'_> {
         let recoveries = in_recovery.div_ceil(OF_RECOVERY).max(1);
         let step = (states.len() as u64 / recoveries).max(1) as usize;
         for drawn in states.iter().step_by(step).take((in_recovery / OF_RECOVERY) as usize) {
-            let Some(()) = self.recovery(stage, scene, &mut draw, drawn, cuts)? else { return Ok(None) };
+            let Some(()) = self.check_recovery(stage, scene, &mut source, drawn, cuts)? else {
+                return Ok(None);
+            };
         }
         for control in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
-            let drawn = draw.controls(control, self.controls());
-            let Some(()) = self.control(stage, scene, control, &drawn, cuts)? else { return Ok(None) };
+            let drawn = source.draw_controls(control, self.control_count());
+            let Some(()) = self.check_control(stage, scene, control, &drawn, cuts)? else { return Ok(None) };
         }
         Ok(Some(()))
     }
@@ -200,7 +202,7 @@ impl CutChecker<'_> {
         if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
             return Ok(Some(()));
         }
-        let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };
+        let Some(kept) = self.keep_state(stage, scene, drawn, finding)? else { return Ok(None) };
         cuts.bad.push(BadState {
             number: drawn.number,
             finding,
@@ -215,17 +217,17 @@ impl CutChecker<'_> {
     }
 
     /// Opens a state once more on a disk that logs requests, and checks states in which a cut during recovery can leave it.
-    fn recovery(
+    fn check_recovery(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
-        draw: &mut StateSource<'_>,
+        source: &mut StateSource<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
     ) -> Result<Done> {
         let mut inner = stage.inner();
         let (log_path, _) = inner.file(RECOVERY_LOG)?;
-        let state = self.state(&mut inner, &drawn.cut)?;
+        let state = self.write_state(&mut inner, &drawn.cut)?;
         let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
         let Some(found) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
         // A state that does not open has no recovery to cut.
@@ -235,7 +237,7 @@ impl CutChecker<'_> {
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
         log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
-        let states = draw.recovering(drawn, &log, recovery_start, OF_RECOVERY);
+        let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {
             let Some(()) = self.check_and_count(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
@@ -244,7 +246,7 @@ impl CutChecker<'_> {
         Ok(Some(()))
     }
 
-    fn control(
+    fn check_control(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
@@ -260,7 +262,7 @@ impl CutChecker<'_> {
     }
 
     /// The control with a separate store: one that writes in place.
-    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
+    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
         let history = match self.record(stage, MADE_LOG, 1, true)? {
             ProcessMessage::Recorded(history) => history,
             ProcessMessage::Interrupted => return Ok(None),
@@ -271,8 +273,8 @@ impl CutChecker<'_> {
         let (history, log) = (&history, &history.log);
         let scene = DiskScene { history, log, path: &path, is_control_store, is_recovery };
         let drawn = StateSource::new(history, self.whole_bytes(), self.request.seed)
-            .controls(Control::InPlace, self.controls());
-        self.control(stage, scene, Control::InPlace, &drawn, cuts)
+            .draw_controls(Control::InPlace, self.control_count());
+        self.check_control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
     /// Has a process take the steps on a disk that logs requests.
@@ -295,7 +297,7 @@ impl CutChecker<'_> {
         };
         let write_back = WriteBack::start(&mount.0, self.request.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
-        let (end, message) = self.process(part, mount, RECORDING)?;
+        let (end, message) = self.run_process(part, mount, RECORDING)?;
         drop(write_back);
         inner.release()?;
         let recording = match (end, message) {
@@ -316,7 +318,7 @@ impl CutChecker<'_> {
     }
 
     /// Writes a state to a file for the server of its disk.
-    fn state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
+    fn write_state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
         let (path, mut file) = stage.file(STATE)?;
         let text = serde_json::to_vec(cut).unwrap_or_default();
         file.write_all(&text).map_err(Error::io("writing", &path))?;
@@ -331,7 +333,7 @@ impl CutChecker<'_> {
         drawn: &DrawnState,
     ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &drawn.cut)?;
+        let state = self.write_state(&mut inner, &drawn.cut)?;
         let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
         inner.release()?;
         Ok(found)
@@ -349,7 +351,7 @@ impl CutChecker<'_> {
             Err(message) => Some(StateReport::new(StateFinding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.is_control_store };
-                self.read_report(self.process(part, mount, LOOKING)?)?
+                self.read_report(self.run_process(part, mount, LOOKING)?)?
             }
         };
         inner.release()?;
@@ -377,7 +379,7 @@ impl CutChecker<'_> {
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
-    fn process(
+    fn run_process(
         &self,
         part: CutPart,
         (directory, disk): (PathBuf, PathBuf),

@@ -111,14 +111,14 @@ impl KillChecker<'_> {
             .and_then(|()| std::fs::create_dir(directory))
             .map_err(Error::io("emptying", directory))?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
-        let (steps, undone) = match self.process(KillPart::Write)? {
+        let (steps, undone) = match self.run_process(KillPart::Write)? {
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
                 (steps, undone)
             }
             (end, message) => return Ok(describe_bad_end(end, message)),
         };
         let is_undone = undone == Some(Ok(()));
-        match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
+        match self.run_process(KillPart::ReadBack { steps, undone: is_undone })? {
             (ProcessEnd::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
                 let why_not_undone = undone.and_then(|result| result.err());
@@ -134,7 +134,7 @@ impl KillChecker<'_> {
     }
 
     /// Runs a process for one part; returns how it ended, and its report.
-    fn process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
+    fn run_process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
         self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }

@@ -53,7 +53,7 @@ impl<'h> StateSource<'h> {
     }
 
     /// A moment within a range: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
-    fn moment(&mut self, range: &Range<usize>) -> usize {
+    fn draw_moment(&mut self, range: &Range<usize>) -> usize {
         let marks = match self.random.below(4) {
             0 => &self.flushes[..],
             1 => &self.acknowledgements[..],
@@ -67,14 +67,14 @@ impl<'h> StateSource<'h> {
         }
     }
 
-    fn next(&mut self) -> u64 {
+    fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.number - 1
     }
 
     /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them
     /// while it settles.
-    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
+    pub fn draw_states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
         let history = self.history;
         let settling = history.phase_ranges(Phase::Settling);
         let times = settling.len().max(1) as u64;
@@ -100,19 +100,25 @@ impl<'h> StateSource<'h> {
         states: &mut Vec<DrawnState>,
     ) {
         for range in ranges {
-            let cuts = self.cuts(&self.history.log, range, skipped, count);
+            let cuts = self.draw_cuts(&self.history.log, range, skipped, count);
             states.extend(cuts.into_iter().map(|cut| {
-                let number = self.next();
+                let number = self.next_number();
                 self.history.draw_state(number, cut)
             }));
         }
     }
 
     /// Cuts of a log at moments within some ranges and outside others.
-    fn cuts(&mut self, log: &Log, range: &Range<usize>, skipped: &[Range<usize>], count: u64) -> Vec<Cut> {
+    fn draw_cuts(
+        &mut self,
+        log: &Log,
+        range: &Range<usize>,
+        skipped: &[Range<usize>],
+        count: u64,
+    ) -> Vec<Cut> {
         let (mut cuts, mut in_vain) = (Vec::new(), 0);
         while (cuts.len() as u64) < count && in_vain < IN_VAIN && !range.is_empty() {
-            let moment = self.moment(range);
+            let moment = self.draw_moment(range);
             if skipped.iter().any(|skip| skip.contains(&moment)) {
                 in_vain += 1;
                 continue;
@@ -130,7 +136,7 @@ impl<'h> StateSource<'h> {
     }
 
     /// Up to `count` states in which a cut can leave the recovery from another state; the recovery's log begins after some entries.
-    pub fn recovering(
+    pub fn draw_recovering(
         &mut self,
         state: &DrawnState,
         log: &Log,
@@ -146,13 +152,14 @@ impl<'h> StateSource<'h> {
             acknowledgements: Vec::new(),
             seen: HashSet::new(),
         };
-        let cuts = source.cuts(log, &(recovery_start + 1..log.len() + 1), &[], count);
-        let drawn = |cut| DrawnState { number: self.next(), phase: Phase::Recovering, cut, ..state.clone() };
-        cuts.into_iter().map(drawn).collect()
+        let cuts = source.draw_cuts(log, &(recovery_start + 1..log.len() + 1), &[], count);
+        let phase = Phase::Recovering;
+        let as_state = |cut| DrawnState { number: self.next_number(), phase, cut, ..state.clone() };
+        cuts.into_iter().map(as_state).collect()
     }
 
     /// Up to `count` states of a control: a check must find a fault in most of them.
-    pub fn controls(&mut self, control: Control, count: u64) -> Vec<DrawnState> {
+    pub fn draw_controls(&mut self, control: Control, count: u64) -> Vec<DrawnState> {
         // If no request was under way, nothing can be lost.
         let is_faulty =
             |drawn: &DrawnState| control == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
@@ -181,7 +188,7 @@ impl<'h> StateSource<'h> {
             _ => next_flush.checked_sub(2).map_or(opened, |index| self.flushes[index] + 1),
         };
         let cut = history.log.draw(moment, since.max(opened).min(moment), self.whole_bytes, &mut self.random);
-        let number = self.next();
+        let number = self.next_number();
         Some(DrawnState { control: Some(control), ..history.draw_state(number, cut) })
     }
 
@@ -196,7 +203,7 @@ impl<'h> StateSource<'h> {
         let moment = moment as usize;
         let first = history.log.since_flush(moment).start;
         let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
-        let number = self.next();
+        let number = self.next_number();
         let mut drawn =
             DrawnState { control: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
         drawn.acknowledged[session] = step as u64 + 1;
@@ -212,7 +219,7 @@ impl<'h> StateSource<'h> {
         let moment = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
         let first = history.log.since_flush(moment).start;
         let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
-        let number = self.next();
+        let number = self.next_number();
         Some(DrawnState { control: Some(Control::InPlace), ..history.draw_state(number, cut) })
     }
 }
@@ -242,22 +249,22 @@ mod tests {
     #[test]
     fn states_differ_and_know_what_was_acknowledged() {
         let history = history();
-        let states = StateSource::new(&history, 4096, 7).states(1_000, false);
+        let states = StateSource::new(&history, 4096, 7).draw_states(1_000, false);
         // Of each step none, one or both writes, and all at the end.
         assert_eq!(states.len(), 41);
         for state in &states {
             assert_eq!(state.acknowledged, [state.cut.at as u64 / 3], "{state:?}");
             assert_eq!(state.begun, [(state.cut.at as u64).div_ceil(3)], "{state:?}");
         }
-        assert_eq!(states, StateSource::new(&history, 4096, 7).states(1_000, false));
+        assert_eq!(states, StateSource::new(&history, 4096, 7).draw_states(1_000, false));
     }
 
     #[test]
     fn controls_lose_what_was_flushed() {
         let history = history();
-        let mut draw = StateSource::new(&history, 4096, 7);
+        let mut source = StateSource::new(&history, 4096, 7);
         for control in [Control::NoFlush, Control::LastFlush] {
-            let drawn_states = draw.controls(control, 20);
+            let drawn_states = source.draw_controls(control, 20);
             assert!(drawn_states.len() > 10, "{control:?}");
             let flushed = |drawn: &&DrawnState| {
                 let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
@@ -273,7 +280,7 @@ mod tests {
     #[test]
     fn an_early_acknowledgement_promises_a_step_that_is_under_way() {
         let history = history();
-        let early = StateSource::new(&history, 4096, 7).controls(Control::EarlyAcknowledgement, 20);
+        let early = StateSource::new(&history, 4096, 7).draw_controls(Control::EarlyAcknowledgement, 20);
         assert!(early.len() > 5);
         for drawn in early {
             assert_eq!(drawn.acknowledged, [drawn.cut.at as u64 / 3 + 1], "{drawn:?}");
@@ -284,7 +291,7 @@ mod tests {
     #[test]
     fn a_recovery_loses_nothing_that_was_there_before_it() {
         let history = history();
-        let mut draw = StateSource::new(&history, 4096, 7);
+        let mut source = StateSource::new(&history, 4096, 7);
         let state =
             history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
         let settled_log = history.log.settled_log(&state.cut);
@@ -295,7 +302,7 @@ mod tests {
             }))
             .unwrap(),
         );
-        let states = draw.recovering(&state, &log, recovery_start, 10);
+        let states = source.draw_recovering(&state, &log, recovery_start, 10);
         assert_eq!(states.len(), 4, "each subset of two writes");
         for drawn in states {
             assert_eq!((drawn.phase, &drawn.acknowledged), (Phase::Recovering, &state.acknowledged));

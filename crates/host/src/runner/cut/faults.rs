@@ -60,7 +60,7 @@ impl CutChecker<'_> {
     ///
     /// # Errors
     /// When storebench's own files can't be written, or a process can't be started.
-    pub fn faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<UnlessInterrupted<FaultCheck>> {
+    pub fn check_faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<UnlessInterrupted<FaultCheck>> {
         let start = Instant::now();
         let sound = match self.record_sound_disk(stage)? {
             None => return Ok(None),
@@ -114,7 +114,7 @@ impl CutChecker<'_> {
             return Ok(Some(Err(format!("a step failed without any fault: {why}"))));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&history.log))?;
+        let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let (mut reads, mut files) = (0, Vec::new());
         let traced = TracePart::is_cut(&path, &state);
         let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
@@ -152,7 +152,7 @@ impl CutChecker<'_> {
             return Ok(Some(None));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&history.log))?;
+        let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let state_report =
             self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
         let Some(state_report) = state_report else { return Ok(None) };
@@ -175,7 +175,7 @@ impl CutChecker<'_> {
     ) -> Result<UnlessInterrupted<Option<(FaultOutcome, String)>>> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&sound.history.log))?;
+        let state = self.write_state(&mut inner, &whole_cut(&sound.history.log))?;
         let traced = TracePart { fault: Some(fault), ..TracePart::is_cut(&path, &state) };
         let mut struck = 0;
         let state_report = self.check_after(&mut inner, &sound.history.report, traced, |disk, _| {
@@ -214,7 +214,7 @@ impl CutChecker<'_> {
         {
             return Ok(Some(Err(format!("the file system can't be filled: {error}"))));
         }
-        let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
+        let ended = self.run_process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
         // A file system that could not write to its disk is unmounted all the same.
         inner.release()?;
         drop(inner);
@@ -264,7 +264,7 @@ impl CutChecker<'_> {
         // The last step may have been under way.
         let acknowledged = acknowledged.chain((!report.is_over).then_some(false)).collect();
         let ended =
-            self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
+            self.run_process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
         inspect_disk(&disk, &store);
         let state_report = self.read_report(ended)?;
         inner.release()?;

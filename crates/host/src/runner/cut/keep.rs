@@ -27,7 +27,7 @@ struct ShrinkingState<'c, 'a> {
 
 impl CutChecker<'_> {
     /// Shrinks a state with a finding and keeps it; `None` if it was interrupted.
-    pub(super) fn keep(
+    pub(super) fn keep_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
@@ -59,7 +59,7 @@ impl CutChecker<'_> {
         }
         let mut files = Vec::new();
         for moment in [cut.at, scene.log.since_flush(cut.at).start] {
-            files.extend(self.files(stage, scene, Cut { at: moment, lost: BTreeSet::new() })?);
+            files.extend(self.find_files(stage, scene, Cut { at: moment, lost: BTreeSet::new() })?);
         }
         let describe_piece = |piece: &Piece| {
             let position = scene.log.position_of(piece);
@@ -78,9 +78,9 @@ impl CutChecker<'_> {
     }
 
     /// Where the store's files are on the disk in a state; empty if it can't be mounted.
-    fn files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
+    fn find_files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &cut)?;
+        let state = self.write_state(&mut inner, &cut)?;
         let files = match self.template.mount_traced(
             &mut inner,
             super::NAME,
@@ -112,7 +112,7 @@ impl ShrinkingState<'_, '_> {
             }
         }
         // Acknowledgements are moments of the history's log, not of a recovery's.
-        if self.scene.is_recovery { Ok(Some(cut)) } else { self.earlier(stage, cut) }
+        if self.scene.is_recovery { Ok(Some(cut)) } else { self.find_earlier(stage, cut) }
     }
 
     /// The pieces without one of `parts` parts of them, if the finding stays the same.
@@ -139,7 +139,7 @@ impl ShrinkingState<'_, '_> {
     }
 
     /// The earliest acknowledgement at which the same pieces suffice, found by halving.
-    fn earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
+    fn find_earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
         let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
         let mut moments = self.scene.history.acknowledgements();
         moments.retain(|moment| (last..cut.at).contains(moment));

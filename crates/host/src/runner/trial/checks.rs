@@ -29,7 +29,7 @@ impl Trial<'_> {
         }
         if let Some(count) = faults {
             let fault_check = match &check {
-                Ok(check) => check.faults(stage, count)?,
+                Ok(check) => check.check_faults(stage, count)?,
                 Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
             };
             let Some(fault_check) = fault_check else { return Ok(None) };
