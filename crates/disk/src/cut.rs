@@ -64,7 +64,7 @@ impl Log {
         self.entries.len()
     }
 
-    /// Whether nothing was asked of the disk.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

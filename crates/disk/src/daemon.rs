@@ -36,7 +36,7 @@ pub struct Order {
     pub fault: Option<Fault>,
 }
 
-/// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
+/// Serves an image in an empty folder, reports once it is mounted, and returns the counts once it is unmounted.
 #[cfg(target_os = "linux")]
 pub fn serve(
     order: &Order,
@@ -93,8 +93,8 @@ fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Resul
 pub fn serve(
     _order: &Order,
     _image: File,
-    _at: &Path,
-    _mounted: impl FnOnce() -> Result<(), String>,
+    _mount_point: &Path,
+    _report_mounted: impl FnOnce() -> Result<(), String>,
 ) -> Result<Counts, String> {
     Err("simulated disks need Linux".into())
 }

@@ -127,7 +127,7 @@ impl ShadowDevice {
         }
     }
 
-    /// Takes requests, and runs to a moment after some replies; gives that moment here.
+    /// Takes requests, and runs to a moment after some replies; returns that moment on this disk.
     fn run(&mut self, recorded: &[MadeRequest], until: &WaitedFor) -> Nanos {
         recorded.iter().for_each(|made_request| self.take(made_request.clone()));
         let moment = loop {
@@ -166,7 +166,7 @@ impl ShadowDevice {
         self.device.next_event().into_iter().chain(arrival).min()
     }
 
-    /// Handles one reply or arrival; gives whether there was any.
+    /// Handles one reply or arrival; returns whether there was any.
     fn step(&mut self) -> bool {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
         match self.device.next_event() {

@@ -1,4 +1,4 @@
-//! Faults of a disk: requests that fail, caches that are lost, and bits that are not as they were written.
+//! Faults of a disk: requests that fail, caches that are lost, and bits that are flipped.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub enum Fault {
         /// the one before.
         harms: bool,
     },
-    /// A bit of what lies on the disk is another.
+    /// A bit on the disk is flipped.
     Flips {
         /// Its number, from the first bit of the disk on.
         bit: u64,
@@ -44,7 +44,7 @@ pub struct Faulty {
     fault: Fault,
     seen: u64,
     struck: u64,
-    /// Earlier bytes of what was written since the last flush, if the fault can bring them back.
+    /// The bytes before each write since the last flush, if the fault can restore them.
     old_bytes: Vec<(u64, Vec<u8>)>,
 }
 
@@ -53,7 +53,7 @@ pub struct Faulty {
 pub struct FailedRequest {
     /// The first bytes of it that were written all the same.
     pub written: u64,
-    /// The bytes that are on the disk again, as a cache has lost what was written over them.
+    /// Old bytes that are on the disk again, as a cache has lost the writes over them.
     pub restored: Vec<(u64, Vec<u8>)>,
 }
 

@@ -42,7 +42,7 @@ impl Image {
         self.bytes
     }
 
-    /// Fills the buffer up to the image's end; gives the number of bytes.
+    /// Fills the buffer up to the image's end; returns the number of bytes.
     pub fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let length =
             usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());

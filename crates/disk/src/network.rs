@@ -42,7 +42,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes an amount; gives when that is allowed.
+    /// Takes an amount; returns when that is allowed.
     fn take(&mut self, amount: f64, now: Nanos) -> Nanos {
         let time = (amount / self.per_s * SECOND as f64) as Nanos;
         self.used_until = self.used_until.max(now.saturating_sub(self.burst)) + time;

@@ -1,9 +1,9 @@
-//! Requests in sequence, with a number under way at once: what a device makes of them in virtual time.
+//! Requests in a closed loop, with a number under way at once: how long a device takes for them in virtual time.
 
 use crate::device::Device;
 use crate::request::{Nanos, Request, SECOND};
 
-/// Gives a device requests, always `depth` at once; gives the time until the last reply is due.
+/// Sends requests to a device, always `depth` at once; returns the time until the last reply is due.
 pub fn run_closed_loop(
     device: &mut dyn Device,
     depth: u32,

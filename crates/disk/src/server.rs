@@ -62,13 +62,13 @@ struct State {
 /// What a disk does besides answering.
 #[derive(Default)]
 pub struct DiskExtras {
-    /// Where the file system on it has its journal, as far as that is known: writes there are counted apart.
+    /// The parts of the disk with the file system's journal, if known: writes there are counted separately.
     pub journal: Vec<(u64, u64)>,
     /// The disks on which times are estimated.
     pub estimates: Estimates,
-    /// Where what is asked of it is logged.
+    /// The log of its requests.
     pub log: Option<Writer>,
-    /// A fault that it has.
+    /// Its fault, if it has one.
     pub fault: Option<Faulty>,
 }
 
@@ -315,7 +315,7 @@ impl SharedDisk {
         self.state()
     }
 
-    /// Sends a reply; gives how late that was.
+    /// Sends a reply; returns how late that was.
     fn send(&self, (pending, due): (PendingRequest, Nanos)) -> Nanos {
         let PendingRequest { request, answer, .. } = pending;
         match answer {
@@ -334,7 +334,7 @@ impl SharedDisk {
 }
 
 impl State {
-    /// Flushes the log; gives the number of its entries.
+    /// Flushes the log; returns the number of its entries.
     fn flush_log(&mut self) -> Option<u64> {
         let log = self.log.as_mut()?;
         if let Err(error) = log.flush() {

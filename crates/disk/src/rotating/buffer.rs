@@ -1,4 +1,4 @@
-//! The buffer in which a hard disk keeps what it has read, and reads on while nothing else is asked of it.
+//! The buffer in which a hard disk keeps what it has read, and reads on while no other request waits.
 
 use std::collections::VecDeque;
 

@@ -87,7 +87,7 @@ impl Cache {
         self.waiting.range(from..).chain(self.waiting.range(..from)).take(most).map(shorten).collect()
     }
 
-    /// Removes a stretch that [`Cache::next`] gave.
+    /// Removes a stretch that [`Cache::next`] returned.
     pub fn written(&mut self, (start, end): (u64, u64)) {
         let Some(&until) = self.waiting.get(&start) else { return };
         self.remove(start, until);

@@ -117,14 +117,14 @@ impl HardDisk {
         }
     }
 
-    /// When a request that only passes the link is answered.
+    /// When a request that only uses the link is answered.
     fn due_over_link(&mut self, bytes: u64, now: Nanos) -> Nanos {
         let time = (bytes as f64 / (self.link_mb_per_s * 1e6) * SECOND as f64) as Nanos;
         self.link_free = self.link_free.max(now) + time;
         self.link_free + self.command
     }
 
-    /// Answers a request that needs no heads; gives it back otherwise.
+    /// Answers a request that needs no heads; returns it otherwise.
     fn answer_at_once(&mut self, request: WaitingRequest, now: Nanos) -> Option<WaitingRequest> {
         let is_there =
             |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
