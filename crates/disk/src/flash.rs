@@ -56,8 +56,8 @@ pub(crate) struct Card {
     /// When each channel is free.
     channels: Vec<Nanos>,
     /// When the wire and the programming are free.
-    wire: Nanos,
-    programmed: Nanos,
+    wire_free: Nanos,
+    programming_free: Nanos,
     /// The least recently used first.
     open: VecDeque<Unit>,
     tally: DeviceTally,
@@ -74,24 +74,25 @@ fn transfer(bytes: u64, mb_per_s: f64) -> Nanos {
 impl Card {
     pub fn new(flash: Flash) -> Card {
         let channels = vec![0; flash.read_channels.max(1) as usize];
-        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: DeviceTally::default() }
+        let tally = DeviceTally::default();
+        Card { flash, channels, wire_free: 0, programming_free: 0, open: VecDeque::new(), tally }
     }
 
     fn read(&mut self, bytes: u64, now: Nanos) -> Nanos {
         // Without a cache a card does one thing at a time: it reads after writing.
-        let ready = if self.flash.cache_mib.is_none() { self.programmed } else { 0 };
+        let ready = if self.flash.cache_mib.is_none() { self.programming_free } else { 0 };
         let first = self.channels.iter().enumerate().min_by_key(|(_, free)| **free);
         let Some(channel) = first.map(|(index, _)| index) else { return now };
         let found_at = self.channels[channel].max(now).max(ready) + micros(self.flash.read_us);
         self.channels[channel] = found_at;
         let transfer_time = transfer(bytes, self.flash.read_mb_per_s);
         self.tally.transfer_ns += transfer_time;
-        self.wire = self.wire.max(found_at) + transfer_time;
+        self.wire_free = self.wire_free.max(found_at) + transfer_time;
         if self.channels.len() == 1 {
             // Without a queue the next lookup begins after this transfer.
-            self.channels[channel] = self.wire;
+            self.channels[channel] = self.wire_free;
         }
-        self.wire
+        self.wire_free
     }
 
     fn write(&mut self, request: &Request, now: Nanos) -> Nanos {
@@ -103,17 +104,17 @@ impl Card {
         self.tally.merge_ns += copy_time;
         let program_time = transfer_time + copy_time;
         let Some(cache) = self.flash.cache_mib else {
-            let start = self.programmed.max(now).max(self.wire);
-            self.programmed = start + micros(self.flash.write_us) + program_time;
-            self.wire = self.programmed;
-            return self.programmed;
+            let start = self.programming_free.max(now).max(self.wire_free);
+            self.programming_free = start + micros(self.flash.write_us) + program_time;
+            self.wire_free = self.programming_free;
+            return self.programming_free;
         };
-        self.wire = self.wire.max(now) + transfer(request.bytes, self.flash.read_mb_per_s);
-        let accepted = self.wire + micros(self.flash.write_us);
-        self.programmed = self.programmed.max(now) + program_time;
+        self.wire_free = self.wire_free.max(now) + transfer(request.bytes, self.flash.read_mb_per_s);
+        let accepted = self.wire_free + micros(self.flash.write_us);
+        self.programming_free = self.programming_free.max(now) + program_time;
         // Bytes that do not fit wait until as much has been programmed.
         let room = transfer((cache * 1_048_576.0) as u64, self.flash.write_mb_per_s);
-        accepted.max(self.programmed.saturating_sub(room))
+        accepted.max(self.programming_free.saturating_sub(room))
     }
 
     /// The time to open a write's units.
@@ -154,11 +155,11 @@ impl Card {
 
     fn flush(&mut self, now: Nanos) -> Nanos {
         let must_program = self.flash.cache_mib.is_some() && self.flash.capacitor != Some(true);
-        let programmed = if must_program { self.programmed } else { 0 };
+        let programmed = if must_program { self.programming_free } else { 0 };
         let done = now.max(programmed) + micros(self.flash.flush_us);
         if must_program {
             // A flush's own writes are programmed, too.
-            self.programmed = done;
+            self.programming_free = done;
         }
         done
     }

@@ -85,11 +85,11 @@ struct ComparedCells {
 pub struct Split {
     part_count: u32,
     /// The positions, each as a cell with only its values.
-    meetings: BTreeMap<Cell, ComparedCells>,
+    cells_at: BTreeMap<Cell, ComparedCells>,
     /// The index of each combination in the plan's order.
     order: HashMap<Cell, usize>,
-    compared: Vec<Axis>,
-    moved: Vec<(Axis, Role)>,
+    compared_axes: Vec<Axis>,
+    moved_axes: Vec<(Axis, Role)>,
     digest: String,
 }
 
@@ -109,19 +109,22 @@ impl Split {
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
         let mut split = Split {
             part_count,
-            meetings: BTreeMap::new(),
+            cells_at: BTreeMap::new(),
             order: HashMap::new(),
-            compared: plan.compare.clone(),
-            moved: lists.iter().flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role))).collect(),
+            compared_axes: plan.compare.clone(),
+            moved_axes: lists
+                .iter()
+                .flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)))
+                .collect(),
             digest: String::new(),
         };
         for (index, (cell, reason)) in combinations.into_iter().enumerate() {
-            let meeting = split.meetings.entry(split.position(&cell)).or_default();
-            meeting.combinations += 1;
+            let compared = split.cells_at.entry(split.position(&cell)).or_default();
+            compared.combinations += 1;
             // Whether a server is installed depends on the machine.
             if matches!(reason, None | Some(LeftOutReason::NoServer { .. })) {
                 let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
-                meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
+                compared.time_us = compared.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
             }
             split.order.entry(cell).or_insert(index);
         }
@@ -132,15 +135,15 @@ impl Split {
     /// Assigns the positions to parts.
     fn deal(&mut self) {
         let mut longest: Vec<(String, &mut ComparedCells)> =
-            self.meetings.iter_mut().map(|(position, meeting)| (position.id(), meeting)).collect();
+            self.cells_at.iter_mut().map(|(position, compared)| (position.id(), compared)).collect();
         longest.sort_by(|a, b| (Reverse(a.1.time_us), &a.0).cmp(&(Reverse(b.1.time_us), &b.0)));
         let mut loads = vec![0_u64; self.part_count as usize];
         let mut text = format!("{}\n", self.part_count);
-        for (id, meeting) in longest {
+        for (id, compared) in longest {
             let least = loads.iter().enumerate().min_by_key(|(_, load)| **load).map_or(0, |(part, _)| part);
-            loads[least] = loads[least].saturating_add(meeting.time_us);
-            meeting.part = least as u32 + 1;
-            let _ = writeln!(text, "{} {} {id}", meeting.part, meeting.combinations);
+            loads[least] = loads[least].saturating_add(compared.time_us);
+            compared.part = least as u32 + 1;
+            let _ = writeln!(text, "{} {} {id}", compared.part, compared.combinations);
         }
         let digest = Sha256::digest(text.as_bytes());
         self.digest = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -149,11 +152,11 @@ impl Split {
     /// The values of a cell on the axes of a matrix's rows, columns and halves.
     fn position(&self, cell: &Cell) -> Cell {
         let role = |axis: Axis| {
-            let moved = self.moved.iter().rev().find(|(moved_axis, _)| *moved_axis == axis);
+            let moved = self.moved_axes.iter().rev().find(|(moved_axis, _)| *moved_axis == axis);
             moved.map_or(axis.role(), |(_, role)| *role)
         };
         let is_within = |axis: Axis| {
-            !CAN_CHANGE.contains(&axis) && !self.compared.contains(&axis) && role(axis).is_within()
+            !CAN_CHANGE.contains(&axis) && !self.compared_axes.contains(&axis) && role(axis).is_within()
         };
         let values = cell.values().filter(|(axis, _)| is_within(*axis));
         values.fold(Cell::default(), |position, (axis, value)| position.with(axis, value.clone()))
@@ -161,7 +164,7 @@ impl Split {
 
     /// The number of the part that a cell is in, from 1; `None` for a cell at no position of the plan.
     pub fn part_of(&self, cell: &Cell) -> Option<u32> {
-        self.meetings.get(&self.position(cell)).map(|meeting| meeting.part)
+        self.cells_at.get(&self.position(cell)).map(|compared| compared.part)
     }
 
     /// Whether a cell is in one of some parts.
@@ -184,26 +187,26 @@ impl Split {
 
     /// A part, as a run's header records it.
     pub fn parts(&self, part: u32) -> PlanParts {
-        let combinations = self.cells_of_part(part).map(|meeting| meeting.combinations).sum();
+        let combinations = self.cells_of_part(part).map(|compared| compared.combinations).sum();
         PlanParts { parts: vec![part], of: self.part_count, combinations, split: self.digest.clone() }
     }
 
     /// The share of a part in the estimated time of all.
     pub fn share(&self, part: u32) -> f64 {
-        let time_us = |meeting: &ComparedCells| meeting.time_us as f64;
+        let time_us = |compared: &ComparedCells| compared.time_us as f64;
         // The sum of nothing would be -0.
-        let total = self.meetings.values().map(time_us).fold(0.0, |sum, time| sum + time);
+        let total = self.cells_at.values().map(time_us).fold(0.0, |sum, time| sum + time);
         self.cells_of_part(part).map(time_us).fold(0.0, |sum, time| sum + time) / total.max(1.0)
     }
 
     /// The number of positions with something to measure: in a part, and in all.
     pub fn positions(&self, part: u32) -> (usize, usize) {
-        let has_work = |meeting: &&ComparedCells| meeting.time_us > 0;
-        (self.cells_of_part(part).filter(has_work).count(), self.meetings.values().filter(has_work).count())
+        let has_work = |compared: &&ComparedCells| compared.time_us > 0;
+        (self.cells_of_part(part).filter(has_work).count(), self.cells_at.values().filter(has_work).count())
     }
 
     fn cells_of_part(&self, part: u32) -> impl Iterator<Item = &ComparedCells> {
-        self.meetings.values().filter(move |meeting| meeting.part == part)
+        self.cells_at.values().filter(move |compared| compared.part == part)
     }
 }
 
@@ -301,12 +304,12 @@ mod tests {
     #[test]
     fn no_part_has_more_than_its_share_and_one_position() {
         let plan = study("crud");
-        let longest = split(&plan, 40).meetings.values().map(|meeting| meeting.time_us).max().unwrap();
+        let longest = split(&plan, 40).cells_at.values().map(|compared| compared.time_us).max().unwrap();
         for part_count in [2, 3, 8] {
             let split = split(&plan, part_count);
-            let total_us: u64 = split.meetings.values().map(|meeting| meeting.time_us).sum();
+            let total_us: u64 = split.cells_at.values().map(|compared| compared.time_us).sum();
             for part in 1..=part_count {
-                let load: u64 = split.cells_of_part(part).map(|meeting| meeting.time_us).sum();
+                let load: u64 = split.cells_of_part(part).map(|compared| compared.time_us).sum();
                 assert!(
                     load <= total_us / u64::from(part_count) + longest,
                     "{part}/{part_count}: {load} of {total_us}"

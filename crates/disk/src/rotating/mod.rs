@@ -75,7 +75,7 @@ pub(crate) struct HardDisk {
     buffer: Buffer,
     cache: Cache,
     has_cache: bool,
-    choice: usize,
+    max_candidates: usize,
     command: Nanos,
     link_mb_per_s: f64,
     write_settle: f64,
@@ -85,7 +85,7 @@ pub(crate) struct HardDisk {
     /// The track and byte of the heads, and since when they are free.
     track: u64,
     byte: u64,
-    free: Nanos,
+    heads_free: Nanos,
     link_free: Nanos,
     tally: DeviceTally,
 }
@@ -103,7 +103,7 @@ impl HardDisk {
             buffer: Buffer::new(mib(data.buffer_mib), data.segments),
             cache: Cache::new(mib(data.write_cache_mib), data.write_cache_places as usize),
             has_cache: data.write_cache_mib > 0.0,
-            choice: data.queue.max(1) as usize,
+            max_candidates: data.queue.max(1) as usize,
             command: (data.command_us * MICROSECOND as f64) as Nanos,
             link_mb_per_s: data.link_mb_per_s,
             write_settle: data.write_settle_ms * MILLISECOND as f64,
@@ -111,7 +111,7 @@ impl HardDisk {
             replies: Replies::default(),
             track: 0,
             byte: 0,
-            free: 0,
+            heads_free: 0,
             link_free: 0,
             tally: DeviceTally::default(),
         }
@@ -149,7 +149,7 @@ impl HardDisk {
         }
         let bytes = if request.kind == Kind::Discard { 0 } else { request.bytes };
         // A flush is answered when the last write before it has been written.
-        let now = if request.kind == Kind::Flush { now.max(self.free) } else { now };
+        let now = if request.kind == Kind::Flush { now.max(self.heads_free) } else { now };
         let due = self.due_over_link(bytes, now);
         self.replies.push(request.id, due);
         None
@@ -176,13 +176,13 @@ impl HardDisk {
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
-                if self.cache.is_empty() || self.free.max(self.cache.oldest_arrival()) > now {
+                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival()) > now {
                     return;
                 }
-                self.write_back(self.free.max(self.cache.oldest_arrival()));
+                self.write_back(self.heads_free.max(self.cache.oldest_arrival()));
                 continue;
             };
-            let start = self.free.max(first.arrived);
+            let start = self.heads_free.max(first.arrived);
             if start > now {
                 return;
             }
@@ -195,7 +195,7 @@ impl HardDisk {
                 true => self.write_back(start),
                 false => self.serve(start),
             }
-            self.admit(self.free);
+            self.admit(self.heads_free);
         }
     }
 
@@ -214,7 +214,7 @@ impl HardDisk {
         let can_serve = |request: &WaitingRequest| {
             request.arrived <= start && (request.kind == Kind::Read || !self.has_cache)
         };
-        let candidates = self.queue.iter().take_while(is_no_flush).take(self.choice).enumerate();
+        let candidates = self.queue.iter().take_while(is_no_flush).take(self.max_candidates).enumerate();
         let reached = candidates.filter(|(_, request)| can_serve(request)).filter_map(|(index, request)| {
             Some((index, self.passing_time(*request.parts.first()?, request.kind, start)))
         });
@@ -223,9 +223,9 @@ impl HardDisk {
         let mut moment = start;
         for part in &request.parts {
             self.transfer(*part, request.kind, moment);
-            moment = self.free;
+            moment = self.heads_free;
         }
-        self.replies.push(request.id, self.free);
+        self.replies.push(request.id, self.heads_free);
     }
 
     /// When a part would begin to pass under the heads, if they left now.
@@ -261,11 +261,11 @@ impl HardDisk {
                 begins + pass
             }
         };
-        self.free = end.ceil() as Nanos;
+        self.heads_free = end.ceil() as Nanos;
         self.track = self.surface.position_of(to.saturating_sub(1)).track;
         self.byte = to;
         match kind {
-            Kind::Read => self.buffer.read((from, to), self.free, self.spread.end_of(from)),
+            Kind::Read => self.buffer.read((from, to), self.heads_free, self.spread.end_of(from)),
             _ => self.buffer.forget((from, to)),
         }
     }
@@ -283,7 +283,7 @@ impl Device for HardDisk {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let work_start = self.queue.front().map(|first| self.free.max(first.arrived));
+        let work_start = self.queue.front().map(|first| self.heads_free.max(first.arrived));
         self.replies.next().into_iter().chain(work_start).min()
     }
 
