@@ -66,12 +66,13 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    fn zip_with(&self, other: &Clocks, both: fn(u64, u64) -> u64) -> Clocks {
-        let of = |clocks: &Clocks, name: &str| clocks.on_ns.get(name).copied().unwrap_or_default();
-        let on = |name: &String| (name.clone(), both(of(self, name), of(other, name)));
+    fn zip_with(&self, other: &Clocks, combine: fn(u64, u64) -> u64) -> Clocks {
+        let clock_of = |clocks: &Clocks, name: &str| clocks.on_ns.get(name).copied().unwrap_or_default();
+        let combine_clock =
+            |name: &String| (name.clone(), combine(clock_of(self, name), clock_of(other, name)));
         Clocks {
-            here_ns: both(self.here_ns, other.here_ns),
-            on_ns: self.on_ns.keys().chain(other.on_ns.keys()).map(on).collect(),
+            here_ns: combine(self.here_ns, other.here_ns),
+            on_ns: self.on_ns.keys().chain(other.on_ns.keys()).map(combine_clock).collect(),
         }
     }
 }
@@ -95,35 +96,35 @@ pub struct Counts {
 }
 
 impl KindCounts {
-    fn zip_with(self, other: KindCounts, both: fn(u64, u64) -> u64) -> KindCounts {
+    fn zip_with(self, other: KindCounts, combine: fn(u64, u64) -> u64) -> KindCounts {
         KindCounts {
-            requests: both(self.requests, other.requests),
-            bytes: both(self.bytes, other.bytes),
-            modelled_ns: both(self.modelled_ns, other.modelled_ns),
+            requests: combine(self.requests, other.requests),
+            bytes: combine(self.bytes, other.bytes),
+            modelled_ns: combine(self.modelled_ns, other.modelled_ns),
         }
     }
 
     fn add(&mut self, request: &Request, modelled: Nanos) {
-        let one = KindCounts { requests: 1, bytes: request.bytes, modelled_ns: modelled };
-        *self = self.zip_with(one, u64::saturating_add);
+        let single_request = KindCounts { requests: 1, bytes: request.bytes, modelled_ns: modelled };
+        *self = self.zip_with(single_request, u64::saturating_add);
     }
 }
 
 impl Requests {
-    fn zip_with(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: DeviceTally) -> Requests {
+    fn zip_with(&self, other: &Requests, combine: fn(u64, u64) -> u64, tally: DeviceTally) -> Requests {
         Requests {
-            reads: self.reads.zip_with(other.reads, both),
-            writes: self.writes.zip_with(other.writes, both),
-            journal: self.journal.zip(other.journal).map(|(one, other)| one.zip_with(other, both)),
-            discards: self.discards.zip_with(other.discards, both),
-            flushes: both(self.flushes, other.flushes),
-            flush_ns: both(self.flush_ns, other.flush_ns),
+            reads: self.reads.zip_with(other.reads, combine),
+            writes: self.writes.zip_with(other.writes, combine),
+            journal: self.journal.zip(other.journal).map(|(ours, theirs)| ours.zip_with(theirs, combine)),
+            discards: self.discards.zip_with(other.discards, combine),
+            flushes: combine(self.flushes, other.flushes),
+            flush_ns: combine(self.flush_ns, other.flush_ns),
             tally,
-            modelled_ns: both(self.modelled_ns, other.modelled_ns),
-            late_ns: both(self.late_ns, other.late_ns),
+            modelled_ns: combine(self.modelled_ns, other.modelled_ns),
+            late_ns: combine(self.late_ns, other.late_ns),
             clocks: match (&self.clocks, &other.clocks) {
-                (Some(one), Some(other)) => Some(one.zip_with(other, both)),
-                (one, other) => one.clone().or_else(|| other.clone()),
+                (Some(ours), Some(theirs)) => Some(ours.zip_with(theirs, combine)),
+                (ours, theirs) => ours.clone().or_else(|| theirs.clone()),
             },
         }
     }
@@ -216,7 +217,7 @@ impl Counter {
     }
 
     /// Counts a reply that was sent `late` after it was due.
-    pub fn sent(&mut self, late: Nanos) {
+    pub fn count_reply(&mut self, late: Nanos) {
         self.counts.requests.late_ns += late;
         self.late.saturating_record(late.max(1));
     }
@@ -232,9 +233,9 @@ impl Counter {
 mod tests {
     use super::*;
 
-    fn replied(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
+    fn count_request_and_reply(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
         counter.count_request(&request, counter.last, counter.last + modelled);
-        counter.sent(late);
+        counter.count_reply(late);
     }
 
     #[test]
@@ -253,16 +254,16 @@ mod tests {
     #[test]
     fn each_kind_is_counted_and_lateness_is_a_share_of_the_time_given() {
         let mut counter = Counter::new(vec![(4096, 8192)]).unwrap();
-        replied(&mut counter, Request::read(0, 4096), 1_000, 10);
+        count_request_and_reply(&mut counter, Request::read(0, 4096), 1_000, 10);
         let events =
             |seeks| DeviceTally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..DeviceTally::default() };
         let before = counter.counts(events(1), 5);
-        replied(&mut counter, Request::write(4096, 512), 2_000, 30);
-        replied(&mut counter, Request::write(8192, 100), 0, 0);
-        replied(&mut counter, Request::flush(), 1_000, 60);
+        count_request_and_reply(&mut counter, Request::write(4096, 512), 2_000, 30);
+        count_request_and_reply(&mut counter, Request::write(8192, 100), 0, 0);
+        count_request_and_reply(&mut counter, Request::flush(), 1_000, 60);
         let after = counter.counts(events(4), 9);
-        let asked = &after.requests;
-        assert_eq!((asked.all(), asked.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
+        let requests = &after.requests;
+        assert_eq!((requests.all(), requests.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
         let since = after.since(&before);
         assert_eq!((since.requests.reads, since.requests.flushes), (KindCounts::default(), 1));
         let writes = KindCounts { requests: 2, bytes: 612, modelled_ns: 2_000 };
@@ -280,15 +281,15 @@ mod tests {
     fn counts_of_earlier_versions_are_read() {
         let text = r#"{"reads":{"requests":1,"bytes":2},"writes":{"requests":3,"bytes":4},"discards":{"requests":0,"bytes":0},
             "flushes":5,"seeks":6,"merges":7,"modelled_ns":8,"late_ns":9,"late_ns_p99":10,"processor_ns":11}"#;
-        let asked = serde_json::from_str::<Counts>(text).unwrap().requests;
-        assert_eq!((asked.tally.seeks, asked.journal, asked.late_ns), (6, None, 9));
+        let requests = serde_json::from_str::<Counts>(text).unwrap().requests;
+        assert_eq!((requests.tally.seeks, requests.journal, requests.late_ns), (6, None, 9));
     }
 
     #[test]
     fn the_99th_percentile_is_that_of_all_replies() {
         let mut counter = Counter::new(Vec::new()).unwrap();
-        (0..990).for_each(|_| replied(&mut counter, Request::flush(), 0, 1_000));
-        (0..10).for_each(|_| replied(&mut counter, Request::flush(), 0, 5_000_000));
+        (0..990).for_each(|_| count_request_and_reply(&mut counter, Request::flush(), 0, 1_000));
+        (0..10).for_each(|_| count_request_and_reply(&mut counter, Request::flush(), 0, 5_000_000));
         let p99 = counter.counts(DeviceTally::default(), 0).late_ns_p99;
         assert!((1_000..1_020).contains(&p99), "{p99}");
     }

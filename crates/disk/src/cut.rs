@@ -64,28 +64,28 @@ impl Log {
         self.entries.len()
     }
 
-    /// Whether nothing was asked of the disk.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// The flushes in it, by number.
     pub fn flushes(&self) -> impl Iterator<Item = usize> {
-        (0..self.len()).filter(|at| self.entries[*at].request.kind == Kind::Flush)
+        (0..self.len()).filter(|index| self.entries[*index].request.kind == Kind::Flush)
     }
 
     /// The entries after the last flush before a moment.
-    pub fn since_flush(&self, at: usize) -> Range<usize> {
-        let flush = self.entries[..at].iter().rposition(|entry| entry.request.kind == Kind::Flush);
-        flush.map_or(0, |flush| flush + 1)..at
+    pub fn since_flush(&self, moment: usize) -> Range<usize> {
+        let flush = self.entries[..moment].iter().rposition(|entry| entry.request.kind == Kind::Flush);
+        flush.map_or(0, |flush| flush + 1)..moment
     }
 
-    /// The pieces that a cut at a moment can lose, each within `whole` bytes of the disk that are written as a whole.
-    pub fn open(&self, at: usize, whole: u64) -> Vec<Piece> {
-        self.pieces(self.since_flush(at), whole)
+    /// The pieces that a cut at a moment can lose, each within `whole_bytes` bytes of the disk that are written as a whole.
+    pub fn open(&self, moment: usize, whole_bytes: u64) -> Vec<Piece> {
+        self.pieces(self.since_flush(moment), whole_bytes)
     }
 
-    fn pieces(&self, entries: Range<usize>, whole: u64) -> Vec<Piece> {
+    fn pieces(&self, entries: Range<usize>, whole_bytes: u64) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for entry in entries {
             let request = &self.entries[entry].request;
@@ -93,7 +93,8 @@ impl Log {
                 Kind::Write => {
                     let mut from = 0;
                     while from < request.bytes {
-                        let bytes = (whole - (request.at + from) % whole).min(request.bytes - from);
+                        let bytes =
+                            (whole_bytes - (request.at + from) % whole_bytes).min(request.bytes - from);
                         pieces.push(Piece { entry, from, bytes });
                         from += bytes;
                     }
@@ -106,24 +107,24 @@ impl Log {
     }
 
     /// One of the states in which a cut at a moment can leave a disk that may have written anything since an entry in any order.
-    pub fn draw(&self, at: usize, since: usize, whole: u64, random: &mut Random) -> Cut {
-        let open = self.pieces(since..at, whole);
-        let lost = match (open.len() as u64, random.below(6)) {
+    pub fn draw(&self, moment: usize, first: usize, whole_bytes: u64, random: &mut Random) -> Cut {
+        let pieces = self.pieces(first..moment, whole_bytes);
+        let lost = match (pieces.len() as u64, random.below(6)) {
             (0, _) => BTreeSet::new(),
             // In order up to one of them.
-            (all, 0 | 1) => open[random.below(all + 1) as usize..].iter().copied().collect(),
+            (count, 0 | 1) => pieces[random.below(count + 1) as usize..].iter().copied().collect(),
             // Any of them.
-            (_, 2 | 3) => open.into_iter().filter(|_| random.below(2) == 0).collect(),
+            (_, 2 | 3) => pieces.into_iter().filter(|_| random.below(2) == 0).collect(),
             // All but one are there.
-            (all, 4) => BTreeSet::from([open[random.below(all) as usize]]),
+            (count, 4) => BTreeSet::from([pieces[random.below(count) as usize]]),
             // None of those is there that lie on one side of a place of the disk.
-            (all, _) => {
-                let place = self.position_of(&open[random.below(all) as usize]);
-                let below = random.below(2) == 0;
-                open.into_iter().filter(|piece| (self.position_of(piece) < place) == below).collect()
+            (count, _) => {
+                let position = self.position_of(&pieces[random.below(count) as usize]);
+                let is_below = random.below(2) == 0;
+                pieces.into_iter().filter(|piece| (self.position_of(piece) < position) == is_below).collect()
             }
         };
-        Cut { at, lost }
+        Cut { at: moment, lost }
     }
 
     /// The first byte of a piece on the disk.
@@ -132,21 +133,21 @@ impl Log {
     }
 
     /// What makes states the same, however they were reached: the flush before, and the written pieces after it.
-    pub fn identity(&self, cut: &Cut, whole: u64) -> (usize, Vec<Piece>) {
-        let kept = self.open(cut.at, whole).into_iter().filter(|piece| !cut.lost.contains(piece));
+    pub fn identity(&self, cut: &Cut, whole_bytes: u64) -> (usize, Vec<Piece>) {
+        let kept = self.open(cut.at, whole_bytes).into_iter().filter(|piece| !cut.lost.contains(piece));
         (self.since_flush(cut.at).start, kept.collect())
     }
 
     /// A state's writes as a log that ends with a flush, so that none can be lost.
     pub fn settled_log(&self, cut: &Cut) -> Log {
         let mut entries = Vec::new();
-        let take = |at: u64, bytes: u64, data: Option<&[u8]>| {
+        let add_entry = |offset: u64, bytes: u64, data: Option<&[u8]>| {
             let request =
-                if data.is_some() { Request::write(at, bytes) } else { Request::discard(at, bytes) };
+                if data.is_some() { Request::write(offset, bytes) } else { Request::discard(offset, bytes) };
             entries.push(Entry { request, arrived: 0, data: data.map(Vec::from).unwrap_or_default() });
             Ok(())
         };
-        let _ = self.replay(cut, take);
+        let _ = self.replay(cut, add_entry);
         entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
         Log { entries }
     }
@@ -190,13 +191,13 @@ impl Log {
                 Kind::Discard => None,
                 Kind::Write => Some(data.as_slice()),
             };
-            let all = Piece { entry: number, from: 0, bytes: 0 };
-            let lost = cut.lost.range(all..Piece { entry: number + 1, ..all });
+            let start = Piece { entry: number, from: 0, bytes: 0 };
+            let lost = cut.lost.range(start..Piece { entry: number + 1, ..start });
             let mut from = 0;
-            for piece in lost.copied().chain([Piece { from: request.bytes, ..all }]) {
+            for piece in lost.copied().chain([Piece { from: request.bytes, ..start }]) {
                 if piece.from > from {
-                    let part = data.and_then(|data| data.get(from as usize..piece.from as usize));
-                    write(request.at.saturating_add(from), piece.from - from, part)?;
+                    let kept_data = data.and_then(|data| data.get(from as usize..piece.from as usize));
+                    write(request.at.saturating_add(from), piece.from - from, kept_data)?;
                 }
                 from = piece.from.saturating_add(piece.bytes);
             }
@@ -209,21 +210,21 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn write(at: u64, bytes: u64, byte: u8) -> Entry {
-        Entry { request: Request::write(at, bytes), arrived: 0, data: vec![byte; bytes as usize] }
+    fn write(offset: u64, bytes: u64, byte: u8) -> Entry {
+        Entry { request: Request::write(offset, bytes), arrived: 0, data: vec![byte; bytes as usize] }
     }
 
-    fn other(request: Request) -> Entry {
+    fn empty_entry(request: Request) -> Entry {
         Entry { request, arrived: 0, data: Vec::new() }
     }
 
     fn log() -> Log {
         let entries = [
             write(0, 8192, 1),
-            other(Request::flush()),
+            empty_entry(Request::flush()),
             write(2048, 8192, 2),
-            other(Request::read(0, 4096)),
-            other(Request::discard(0, 512)),
+            empty_entry(Request::read(0, 4096)),
+            empty_entry(Request::discard(0, 512)),
             write(8192, 4096, 3),
         ];
         Log::from_entries(entries.map(Ok)).unwrap()
@@ -231,11 +232,11 @@ mod tests {
 
     fn image(log: &Log, cut: &Cut) -> Vec<u8> {
         let mut image = vec![0; 16 << 10];
-        let write = |at: u64, bytes: u64, data: Option<&[u8]>| {
-            let place = &mut image[at as usize..(at + bytes) as usize];
+        let write = |offset: u64, bytes: u64, data: Option<&[u8]>| {
+            let target = &mut image[offset as usize..(offset + bytes) as usize];
             match data {
-                Some(data) => place.copy_from_slice(data),
-                None => place.fill(0),
+                Some(data) => target.copy_from_slice(data),
+                None => target.fill(0),
             }
             Ok(())
         };
@@ -247,14 +248,14 @@ mod tests {
     fn a_cut_can_lose_what_came_after_the_flush_in_whole_blocks_of_the_disk() {
         let log = log();
         let piece = |entry, from, bytes| Piece { entry, from, bytes };
-        let all = [
+        let pieces = [
             piece(2, 0, 2048),
             piece(2, 2048, 4096),
             piece(2, 6144, 2048),
             piece(4, 0, 512),
             piece(5, 0, 4096),
         ];
-        assert_eq!(log.open(6, BLOCK), all);
+        assert_eq!(log.open(6, BLOCK), pieces);
         assert_eq!(log.open(2, BLOCK), [], "just after a flush nothing can be lost");
         assert_eq!(log.open(1, BLOCK).len(), 2);
         assert_eq!(log.open(3, SECTOR).len(), 16);
@@ -264,20 +265,27 @@ mod tests {
     #[test]
     fn a_state_has_all_but_what_is_lost() {
         let log = log();
-        let whole = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
-        assert!(whole[..512].iter().all(|byte| *byte == 0) && whole[512..2048].iter().all(|byte| *byte == 1));
+        let full_image = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
         assert!(
-            whole[2048..8192].iter().all(|byte| *byte == 2)
-                && whole[8192..12_288].iter().all(|byte| *byte == 3)
+            full_image[..512].iter().all(|byte| *byte == 0)
+                && full_image[512..2048].iter().all(|byte| *byte == 1)
+        );
+        assert!(
+            full_image[2048..8192].iter().all(|byte| *byte == 2)
+                && full_image[8192..12_288].iter().all(|byte| *byte == 3)
         );
         let lost = BTreeSet::from([
             Piece { entry: 2, from: 2048, bytes: 4096 },
             Piece { entry: 4, from: 0, bytes: 512 },
         ]);
-        let cut = image(&log, &Cut { at: 6, lost });
-        assert!(cut[..2048].iter().all(|byte| *byte == 1) && cut[2048..4096].iter().all(|byte| *byte == 2));
+        let cut_image = image(&log, &Cut { at: 6, lost });
         assert!(
-            cut[4096..8192].iter().all(|byte| *byte == 1) && cut[8192..12_288].iter().all(|byte| *byte == 3)
+            cut_image[..2048].iter().all(|byte| *byte == 1)
+                && cut_image[2048..4096].iter().all(|byte| *byte == 2)
+        );
+        assert!(
+            cut_image[4096..8192].iter().all(|byte| *byte == 1)
+                && cut_image[8192..12_288].iter().all(|byte| *byte == 3)
         );
         let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
         assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));
@@ -287,13 +295,13 @@ mod tests {
     fn a_state_that_is_settled_loses_nothing_of_what_it_has() {
         let log = log();
         let cut = Cut { at: 5, lost: BTreeSet::from([Piece { entry: 2, from: 2048, bytes: 4096 }]) };
-        let more = Log::from_entries([write(0, 4096, 7)].map(Ok)).unwrap();
+        let later_log = Log::from_entries([write(0, 4096, 7)].map(Ok)).unwrap();
         let settled = log.settled_log(&cut);
-        let all = settled.len();
-        assert_eq!(image(&settled, &Cut { at: all, lost: BTreeSet::new() }), image(&log, &cut));
-        assert_eq!(settled.open(all, BLOCK), []);
-        let both = settled.followed_by(more);
-        assert_eq!(both.open(all + 1, BLOCK), [Piece { entry: all, from: 0, bytes: 4096 }]);
+        let count = settled.len();
+        assert_eq!(image(&settled, &Cut { at: count, lost: BTreeSet::new() }), image(&log, &cut));
+        assert_eq!(settled.open(count, BLOCK), []);
+        let joined_log = settled.followed_by(later_log);
+        assert_eq!(joined_log.open(count + 1, BLOCK), [Piece { entry: count, from: 0, bytes: 4096 }]);
     }
 
     #[test]
@@ -305,8 +313,8 @@ mod tests {
         assert!(drawn.iter().all(|cut| cut.at == 6 && cut.lost.is_subset(&open)));
         let distinct: BTreeSet<_> = drawn.iter().map(|cut| log.identity(cut, BLOCK)).collect();
         assert_eq!(distinct.len(), 1 << open.len(), "each subset of five pieces");
-        let mut again = Random::seeded(4);
-        assert!(drawn.iter().all(|cut| *cut == log.draw(6, 2, BLOCK, &mut again)));
+        let mut same_random = Random::seeded(4);
+        assert!(drawn.iter().all(|cut| *cut == log.draw(6, 2, BLOCK, &mut same_random)));
         assert!(log.draw(2, 2, BLOCK, &mut random).lost.is_empty());
     }
 }

@@ -36,13 +36,13 @@ pub struct Order {
     pub fault: Option<Fault>,
 }
 
-/// Serves an image in an empty folder, until it is unmounted there; says so once it is mounted. Its counts at the end.
+/// Serves an image in an empty folder, reports once it is mounted, and returns the counts once it is unmounted.
 #[cfg(target_os = "linux")]
 pub fn serve(
     order: &Order,
     image: File,
-    at: &Path,
-    mounted: impl FnOnce() -> Result<(), String>,
+    mount_point: &Path,
+    report_mounted: impl FnOnce() -> Result<(), String>,
 ) -> Result<Counts, String> {
     use crate::estimate::Estimates;
     use crate::fault::Faulty;
@@ -56,11 +56,11 @@ pub fn serve(
         replay(log, cut, &image).map_err(|error| format!("making the state after a power cut: {error}"))?;
     }
     let device = order.disk.device(image.bytes(), order.seed)?;
-    let others = order.estimates.iter().map(|(name, disk)| {
+    let devices = order.estimates.iter().map(|(name, disk)| {
         let device = disk.device(image.bytes(), order.seed);
         Ok((name.clone(), device.map_err(|error| format!("estimating for {name}: {error}"))?))
     });
-    let estimates = Estimates::new(others.collect::<Result<Vec<_>, String>>()?);
+    let estimates = Estimates::new(devices.collect::<Result<Vec<_>, String>>()?);
     let log = order.log.as_ref().map(|path| {
         let file = File::options().write(true).truncate(true).open(path)?;
         Writer::new(Box::new(std::io::BufWriter::new(file)), true)
@@ -69,9 +69,9 @@ pub fn serve(
     let fault = order.fault.map(|fault| Faulty::new(fault, &image)).transpose();
     let fault = fault.map_err(|error| format!("making a fault: {error}"))?;
     let extras = DiskExtras { journal: order.journal.clone(), estimates, log, fault };
-    let server = Server::mount(image, device, extras, at);
+    let server = Server::mount(image, device, extras, mount_point);
     let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
-    mounted()?;
+    report_mounted()?;
     server.wait().map_err(|error| error.to_string())
 }
 
@@ -82,9 +82,9 @@ fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Resul
 
     let cut: Cut = serde_json::from_slice(&std::fs::read(cut)?)?;
     let log = Log::first(cut.at, std::io::BufReader::new(File::open(log)?))?;
-    log.replay(&cut, |at, bytes, data| match data {
-        Some(data) => image.write(data, at),
-        None => image.discard(at, bytes),
+    log.replay(&cut, |offset, bytes, data| match data {
+        Some(data) => image.write(data, offset),
+        None => image.discard(offset, bytes),
     })
 }
 
@@ -93,8 +93,8 @@ fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Resul
 pub fn serve(
     _order: &Order,
     _image: File,
-    _at: &Path,
-    _mounted: impl FnOnce() -> Result<(), String>,
+    _mount_point: &Path,
+    _report_mounted: impl FnOnce() -> Result<(), String>,
 ) -> Result<Counts, String> {
     Err("simulated disks need Linux".into())
 }

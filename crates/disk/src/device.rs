@@ -45,13 +45,13 @@ pub struct DeviceTally {
 }
 
 impl DeviceTally {
-    fn zip_with(self, other: DeviceTally, both: fn(u64, u64) -> u64) -> DeviceTally {
+    fn zip_with(self, other: DeviceTally, combine: fn(u64, u64) -> u64) -> DeviceTally {
         DeviceTally {
-            seeks: both(self.seeks, other.seeks),
-            merges: both(self.merges, other.merges),
-            seek_ns: both(self.seek_ns, other.seek_ns),
-            merge_ns: both(self.merge_ns, other.merge_ns),
-            transfer_ns: both(self.transfer_ns, other.transfer_ns),
+            seeks: combine(self.seeks, other.seeks),
+            merges: combine(self.merges, other.merges),
+            seek_ns: combine(self.seek_ns, other.seek_ns),
+            merge_ns: combine(self.merge_ns, other.merge_ns),
+            transfer_ns: combine(self.transfer_ns, other.transfer_ns),
         }
     }
 

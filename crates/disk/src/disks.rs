@@ -83,7 +83,7 @@ impl Disk {
     pub fn check(&self) -> Result<(), String> {
         let kinds =
             [self.rotating.is_some(), self.flash.is_some(), self.network.is_some(), self.fixed.is_some()];
-        if kinds.into_iter().filter(|is_it| *is_it).count() != 1 {
+        if kinds.into_iter().filter(|is_given| *is_given).count() != 1 {
             return Err("a disk is one of rotating, flash, network and fixed: give it one such table".into());
         }
         let numbers = self.numbers();
@@ -136,12 +136,12 @@ impl Disk {
     pub fn parameters(&self) -> Vec<Parameter> {
         let source = |name: &str| self.sources.get(name).cloned().unwrap_or_default();
         let table = self.table();
-        let shown = |(name, value): (&String, &toml::Value)| Parameter {
+        let describe_parameter = |(name, value): (&String, &toml::Value)| Parameter {
             name: name.clone(),
             value: value.to_string(),
             source: source(name),
         };
-        table.iter().map(shown).collect()
+        table.iter().map(describe_parameter).collect()
     }
 
     fn table(&self) -> toml::Table {
@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn every_disk_makes_sense_and_every_parameter_has_a_source() {
-        let all: BTreeMap<String, Disk> = toml::from_str(TEXT).unwrap();
-        assert_eq!(all.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
-        for (name, disk) in all {
+        let disks: BTreeMap<String, Disk> = toml::from_str(TEXT).unwrap();
+        assert_eq!(disks.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
+        for (name, disk) in disks {
             disk.check().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(!disk.about.is_empty() && !disk.lacks.is_empty(), "{name}");
             let parameters = disk.parameters();
@@ -231,7 +231,7 @@ mod tests {
         let hdd = toml::to_string(&shipped("hdd-7200").unwrap()).unwrap();
         let sd = toml::to_string(&shipped("sd-a1").unwrap()).unwrap();
         let gp3 = toml::to_string(&shipped("ebs-gp3").unwrap()).unwrap();
-        let with = |text: &str, key: &str, value: &str| {
+        let with_value = |text: &str, key: &str, value: &str| {
             let changed = text.lines().map(|line| match line.split_once(" = ") {
                 Some((name, _)) if name == key && !line.contains('"') => format!("{key} = {value}\n"),
                 _ => format!("{line}\n"),
@@ -239,22 +239,22 @@ mod tests {
             changed.collect::<String>()
         };
         assert!(read(fixed).is_ok());
-        for (text, wrong) in [
+        for (text, reason) in [
             (String::new(), "is one of rotating, flash, network and fixed"),
             (format!("{hdd}{fixed}"), "is one of rotating, flash, network and fixed"),
             ("speed = 9\n".into(), "unknown field"),
-            (with(fixed, "read_us", "-1.0"), "read_us is not a number from 0 on"),
-            (with(fixed, "read_us", "nan"), "read_us is not a number from 0 on"),
-            (with(fixed, "read_us", "1e12"), "read_us is too large"),
-            (with(&hdd, "turns_per_minute", "0.0"), "turns_per_minute is 0"),
-            (with(&hdd, "seek_average_ms", "99.0"), "must grow in this order"),
-            (with(&hdd, "seek_full_ms", "500.0"), "a third and two thirds"),
-            (with(&hdd, "inner_mb_per_s", "5000.0"), "outer tracks are longer"),
-            (with(&sd, "units_open", "0"), "units_open is 0"),
-            (with(&gp3, "p99_ratio", "0.5"), "p99_ratio is below 1"),
+            (with_value(fixed, "read_us", "-1.0"), "read_us is not a number from 0 on"),
+            (with_value(fixed, "read_us", "nan"), "read_us is not a number from 0 on"),
+            (with_value(fixed, "read_us", "1e12"), "read_us is too large"),
+            (with_value(&hdd, "turns_per_minute", "0.0"), "turns_per_minute is 0"),
+            (with_value(&hdd, "seek_average_ms", "99.0"), "must grow in this order"),
+            (with_value(&hdd, "seek_full_ms", "500.0"), "a third and two thirds"),
+            (with_value(&hdd, "inner_mb_per_s", "5000.0"), "outer tracks are longer"),
+            (with_value(&sd, "units_open", "0"), "units_open is 0"),
+            (with_value(&gp3, "p99_ratio", "0.5"), "p99_ratio is below 1"),
         ] {
             let error = read(&text).unwrap_err();
-            assert!(error.contains(wrong), "{text}: {error}");
+            assert!(error.contains(reason), "{text}: {error}");
         }
         let small = shipped("hdd-7200").unwrap().device(1 << 50, 1).err().unwrap();
         assert!(small.contains("less than what is to be on it"), "{small}");

@@ -26,12 +26,12 @@ struct MadeRequest {
 #[derive(Default)]
 pub struct Estimates {
     shadows: BTreeMap<String, ShadowDevice>,
-    made: Vec<MadeRequest>,
+    recorded: Vec<MadeRequest>,
     /// Requests without a reply.
     open: HashSet<Id>,
     /// Replies in a row with no request between, when each was sent, and the requests before the next reply.
     replies: Vec<(Id, Nanos)>,
-    since: Vec<(Id, Request, Nanos)>,
+    later_requests: Vec<(Id, Request, Nanos)>,
 }
 
 impl Estimates {
@@ -46,16 +46,16 @@ impl Estimates {
 
     pub fn add_request(&mut self, id: Id, request: Request, now: Nanos) {
         if !self.is_empty() {
-            self.since.push((id, request, now));
+            self.later_requests.push((id, request, now));
             self.open.insert(id);
         }
     }
 
-    pub(crate) fn replied(&mut self, id: Id, now: Nanos) {
+    pub(crate) fn add_reply(&mut self, id: Id, now: Nanos) {
         if self.is_empty() {
             return;
         }
-        if !self.since.is_empty() {
+        if !self.later_requests.is_empty() {
             self.follow();
             self.replies.clear();
         }
@@ -65,12 +65,13 @@ impl Estimates {
 
     /// Finds the replies that each request followed.
     fn follow(&mut self) {
-        let Estimates { made, replies, since, .. } = self;
-        let each = since.len() >= replies.len();
-        for (number, (id, request, now)) in since.drain(..).enumerate() {
-            let one = number.min(replies.len().saturating_sub(1));
-            let followed = if each { replies.get(one..=one).unwrap_or_default() } else { &replies[..] };
-            made.push(MadeRequest { id, request, after: WaitedFor::from_replies(followed, now) });
+        let Estimates { recorded, replies, later_requests, .. } = self;
+        let is_one_each = later_requests.len() >= replies.len();
+        for (number, (id, request, now)) in later_requests.drain(..).enumerate() {
+            let index = number.min(replies.len().saturating_sub(1));
+            let followed =
+                if is_one_each { replies.get(index..=index).unwrap_or_default() } else { &replies[..] };
+            recorded.push(MadeRequest { id, request, after: WaitedFor::from_replies(followed, now) });
         }
     }
 
@@ -80,15 +81,15 @@ impl Estimates {
         let until = WaitedFor::from_replies(&self.replies, now);
         // All of them have been waited for now.
         self.replies.drain(..self.replies.len().saturating_sub(1));
-        let Estimates { shadows, made, open, replies, .. } = self;
-        let followed = |id: &Id| open.contains(id) || replies.iter().any(|(own, _)| own == id);
+        let Estimates { shadows, recorded, open, replies, .. } = self;
+        let is_needed = |id: &Id| open.contains(id) || replies.iter().any(|(reply, _)| reply == id);
         let clock = |(name, shadow): (&String, &mut ShadowDevice)| {
-            let clock = shadow.run(made, &until);
-            shadow.due.retain(|id, _| followed(id));
+            let clock = shadow.run(recorded, &until);
+            shadow.due.retain(|id, _| is_needed(id));
             (name.clone(), clock)
         };
         let clocks = shadows.iter_mut().map(clock).collect();
-        made.clear();
+        recorded.clear();
         clocks
     }
 }
@@ -126,9 +127,9 @@ impl ShadowDevice {
         }
     }
 
-    /// Takes requests, and runs to a moment after some replies; gives that moment here.
-    fn run(&mut self, made: &[MadeRequest], until: &WaitedFor) -> Nanos {
-        made.iter().for_each(|one| self.take(one.clone()));
+    /// Takes requests, and runs to a moment after some replies; returns that moment on this disk.
+    fn run(&mut self, recorded: &[MadeRequest], until: &WaitedFor) -> Nanos {
+        recorded.iter().for_each(|made_request| self.take(made_request.clone()));
         let moment = loop {
             match self.moment(until) {
                 Some(moment) if self.next().is_none_or(|next| next > moment) => break moment,
@@ -147,15 +148,15 @@ impl ShadowDevice {
     }
 
     /// Takes a request, which arrives once what it follows is due.
-    fn take(&mut self, one: MadeRequest) {
-        if let Some(moment) = self.moment(&one.after) {
-            self.requests.insert(one.id, one.request);
-            self.arriving.push(Reverse((moment, one.id)));
+    fn take(&mut self, made_request: MadeRequest) {
+        if let Some(moment) = self.moment(&made_request.after) {
+            self.requests.insert(made_request.id, made_request.request);
+            self.arriving.push(Reverse((moment, made_request.id)));
             return;
         }
-        if let Some(reply) = one.after.replies.iter().find(|id| !self.due.contains_key(id)) {
-            self.waited_for.entry(*reply).or_default().push(one.id);
-            self.waiting.insert(one.id, one);
+        if let Some(reply) = made_request.after.replies.iter().find(|id| !self.due.contains_key(id)) {
+            self.waited_for.entry(*reply).or_default().push(made_request.id);
+            self.waiting.insert(made_request.id, made_request);
         }
     }
 
@@ -165,14 +166,14 @@ impl ShadowDevice {
         self.device.next_event().into_iter().chain(arrival).min()
     }
 
-    /// Handles one reply or arrival; gives whether there was any.
+    /// Handles one reply or arrival; returns whether there was any.
     fn step(&mut self) -> bool {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
         match self.device.next_event() {
             Some(wakes) if arrival.is_none_or(|arrival| wakes <= arrival) => {
                 self.now = self.now.max(wakes);
                 while let Some((id, due)) = self.device.take(self.now) {
-                    self.is_due(id, due);
+                    self.mark_due(id, due);
                 }
                 true
             }
@@ -189,11 +190,11 @@ impl ShadowDevice {
         }
     }
 
-    fn is_due(&mut self, id: Id, due: Nanos) {
+    fn mark_due(&mut self, id: Id, due: Nanos) {
         self.due.insert(id, due);
-        for waits in self.waited_for.remove(&id).unwrap_or_default() {
-            if let Some(one) = self.waiting.remove(&waits) {
-                self.take(one);
+        for waiting_id in self.waited_for.remove(&id).unwrap_or_default() {
+            if let Some(made_request) = self.waiting.remove(&waiting_id) {
+                self.take(made_request);
             }
         }
     }
@@ -215,24 +216,24 @@ mod tests {
     /// A host with `depth` requests under way, which pauses before each; gives when the last reply was due, there and by the
     /// estimates for others.
     fn host(
-        on: &str,
+        disk_name: &str,
         others: &[&str],
         depth: usize,
         request: impl Fn(&mut Random, u64) -> Request,
     ) -> (Nanos, BTreeMap<String, Nanos>) {
-        let mut device = device(on);
-        let all = others.iter().map(|name| ((*name).to_owned(), self::device(name)));
-        let mut estimates = Estimates::new(all);
+        let mut device = device(disk_name);
+        let other_devices = others.iter().map(|name| ((*name).to_owned(), self::device(name)));
+        let mut estimates = Estimates::new(other_devices);
         let mut random = Random::seeded(3);
-        let (mut now, mut made, mut under_way) = (0, 0, 0);
+        let (mut now, mut sent, mut under_way) = (0, 0, 0);
         let mut arrivals: BinaryHeap<Reverse<Nanos>> = std::iter::repeat_n(Reverse(0), depth).collect();
         loop {
-            let arrival = arrivals.peek().map(|Reverse(moment)| *moment).filter(|_| made < 2_000);
+            let arrival = arrivals.peek().map(|Reverse(moment)| *moment).filter(|_| sent < 2_000);
             match device.next_event() {
                 Some(wakes) if arrival.is_none_or(|arrival| wakes <= arrival) => {
                     now = now.max(wakes);
                     while let Some((id, _)) = device.take(now) {
-                        estimates.replied(id, now);
+                        estimates.add_reply(id, now);
                         arrivals.push(Reverse(now + 50 * MICROSECOND));
                         under_way -= 1;
                     }
@@ -241,10 +242,10 @@ mod tests {
                     let Some(arrival) = arrival else { break };
                     arrivals.pop();
                     now = now.max(arrival);
-                    let request = request(&mut random, made);
-                    device.arrive(made, &request, now);
-                    estimates.add_request(made, request, now);
-                    (made, under_way) = (made + 1, under_way + 1);
+                    let request = request(&mut random, sent);
+                    device.arrive(sent, &request, now);
+                    estimates.add_request(sent, request, now);
+                    (sent, under_way) = (sent + 1, under_way + 1);
                 }
             }
         }
@@ -268,9 +269,9 @@ mod tests {
         let names = ["hdd-7200", "hdd-7200-uncached", "sd-a1", "sata-ssd", "ebs-gp3", "steady", "recorder"];
         for request in [reads, synced] {
             let real = names.map(|name| (name.to_owned(), host(name, &[], 1, request).0));
-            for on in ["recorder", "steady", "hdd-7200"] {
-                let (_, told) = host(on, &names, 1, request);
-                assert_eq!(told, BTreeMap::from(real.clone()), "on {on}");
+            for disk_name in ["recorder", "steady", "hdd-7200"] {
+                let (_, estimated) = host(disk_name, &names, 1, request);
+                assert_eq!(estimated, BTreeMap::from(real.clone()), "on {disk_name}");
             }
         }
     }
@@ -280,8 +281,8 @@ mod tests {
         for depth in [4, 32] {
             for name in ["hdd-7200", "sd-a1", "sata-ssd", "ebs-gp3"] {
                 let (real, _) = host(name, &[], depth, reads);
-                let (_, told) = host("recorder", &[name], depth, reads);
-                let ratio = told[name] as f64 / real as f64;
+                let (_, estimated) = host("recorder", &[name], depth, reads);
+                let ratio = estimated[name] as f64 / real as f64;
                 assert!((0.9..1.1).contains(&ratio), "{name} at {depth}: {ratio}");
             }
         }
@@ -293,7 +294,7 @@ mod tests {
         let clock = |estimates: &mut Estimates, now: Nanos| estimates.clocks(now)["hdd-7200"];
         assert_eq!(clock(&mut estimates, SECOND), SECOND);
         estimates.add_request(0, Request::read(0, 4096), SECOND);
-        estimates.replied(0, SECOND + MILLISECOND);
+        estimates.add_reply(0, SECOND + MILLISECOND);
         let then = clock(&mut estimates, SECOND + MILLISECOND);
         assert!(then > SECOND + MILLISECOND, "{then}");
         assert_eq!(clock(&mut estimates, 2 * SECOND), then + SECOND - MILLISECOND);
@@ -301,7 +302,7 @@ mod tests {
         estimates.add_request(1, Request::read(64 << 20, 4096), 2 * SECOND);
         let during = clock(&mut estimates, 2 * SECOND);
         assert_eq!(during, then + SECOND - MILLISECOND);
-        estimates.replied(1, 3 * SECOND);
+        estimates.add_reply(1, 3 * SECOND);
         let after = clock(&mut estimates, 3 * SECOND);
         assert!((during..during + 50 * MILLISECOND).contains(&after), "{after} after {during}");
     }

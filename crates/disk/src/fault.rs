@@ -1,4 +1,4 @@
-//! Faults of a disk: requests that fail, caches that are lost, and bits that are not as they were written.
+//! Faults of a disk: requests that fail, caches that are lost, and bits that are flipped.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub enum Fault {
         /// the one before.
         harms: bool,
     },
-    /// A bit of what lies on the disk is another.
+    /// A bit on the disk is flipped.
     Flips {
         /// Its number, from the first bit of the disk on.
         bit: u64,
@@ -44,8 +44,8 @@ pub struct Faulty {
     fault: Fault,
     seen: u64,
     struck: u64,
-    /// Earlier bytes of what was written since the last flush, if the fault can bring them back.
-    before: Vec<(u64, Vec<u8>)>,
+    /// The bytes before each write since the last flush, if the fault can restore them.
+    old_bytes: Vec<(u64, Vec<u8>)>,
 }
 
 /// The end of a request that has failed.
@@ -53,8 +53,8 @@ pub struct Faulty {
 pub struct FailedRequest {
     /// The first bytes of it that were written all the same.
     pub written: u64,
-    /// The bytes that are on the disk again, as a cache has lost what was written over them.
-    pub again: Vec<(u64, Vec<u8>)>,
+    /// Old bytes that are on the disk again, as a cache has lost the writes over them.
+    pub restored: Vec<(u64, Vec<u8>)>,
 }
 
 const SECTOR: u64 = 512;
@@ -70,7 +70,7 @@ impl Faulty {
             disk.write(bit / 8, &byte)?;
             struck = 1;
         }
-        Ok(Faulty { fault, seen: 0, struck, before: Vec::new() })
+        Ok(Faulty { fault, seen: 0, struck, old_bytes: Vec::new() })
     }
 
     /// Requests that it has made fail, or bits that it has flipped.
@@ -82,20 +82,20 @@ impl Faulty {
     pub fn fails(
         &mut self,
         kind: Kind,
-        at: u64,
+        offset: u64,
         bytes: u64,
         disk: &impl DiskBytes,
     ) -> io::Result<Option<FailedRequest>> {
-        let Fault::Fails { kind: struck, after, lasts, harms } = self.fault else { return Ok(None) };
-        if kind == struck {
+        let Fault::Fails { kind: failing_kind, after, lasts, harms } = self.fault else { return Ok(None) };
+        if kind == failing_kind {
             self.seen += 1;
             if self.seen > after && (lasts || self.struck == 0) {
                 self.struck += 1;
                 let mut failed = FailedRequest::default();
                 match kind {
                     Kind::Flush if harms => {
-                        failed.again = self.before.drain(..).rev().collect();
-                        failed.again.iter().try_for_each(|(at, bytes)| disk.write(*at, bytes))?;
+                        failed.restored = self.old_bytes.drain(..).rev().collect();
+                        failed.restored.iter().try_for_each(|(offset, bytes)| disk.write(*offset, bytes))?;
                     }
                     Kind::Write if harms => failed.written = bytes / 2 / SECTOR * SECTOR,
                     _ => {}
@@ -103,14 +103,14 @@ impl Faulty {
                 return Ok(Some(failed));
             }
         }
-        if struck == Kind::Flush && harms && self.struck == 0 {
+        if failing_kind == Kind::Flush && harms && self.struck == 0 {
             match kind {
                 Kind::Write | Kind::Discard => {
-                    let mut was = vec![0; usize::try_from(bytes).unwrap_or_default()];
-                    disk.read(at, &mut was)?;
-                    self.before.push((at, was));
+                    let mut old = vec![0; usize::try_from(bytes).unwrap_or_default()];
+                    disk.read(offset, &mut old)?;
+                    self.old_bytes.push((offset, old));
                 }
-                Kind::Flush => self.before.clear(),
+                Kind::Flush => self.old_bytes.clear(),
                 Kind::Read => {}
             }
         }

@@ -1,7 +1,7 @@
 //! A disk's figures as on makers' sheets: some common loads, in virtual time.
 
 use crate::disks::Disk;
-use crate::pace::{closed, per_second};
+use crate::pace::{per_second, run_closed_loop};
 use crate::random::Random;
 use crate::request::{Nanos, Request};
 
@@ -63,7 +63,7 @@ impl Load {
         let mut anywhere = || random.below(FILE / BLOCK) * BLOCK;
         let in_sequence = (0..FILE / LARGE).map(|n| n * LARGE);
         let mut run = |depth: u32, requests: Vec<Request>| -> Nanos {
-            closed(device.as_mut(), depth, requests.into_iter())
+            run_closed_loop(device.as_mut(), depth, requests.into_iter())
         };
         let time = match self {
             Load::RandomReads(depth) => {
@@ -74,9 +74,9 @@ impl Load {
                 let pairs = (0..COUNT).flat_map(|n| [Request::write(n * BLOCK, BLOCK), Request::flush()]);
                 run(1, pairs.collect())
             }
-            Load::SequentialReads => run(1, in_sequence.map(|at| Request::read(at, LARGE)).collect()),
+            Load::SequentialReads => run(1, in_sequence.map(|offset| Request::read(offset, LARGE)).collect()),
             Load::SequentialWrites => {
-                let writes = in_sequence.map(|at| Request::write(at, LARGE));
+                let writes = in_sequence.map(|offset| Request::write(offset, LARGE));
                 run(1, writes.chain([Request::flush()]).collect())
             }
         };
@@ -219,17 +219,17 @@ mod tests {
     #[test]
     fn each_disk_does_what_is_known_of_it() {
         assert_eq!(KNOWN.map(|(name, _)| name), NAMES);
-        let mut wrong = Vec::new();
+        let mut problems = Vec::new();
         for (name, bounds) in KNOWN {
             let disk = shipped(name).unwrap();
             for (load, (least, most)) in LOADS.into_iter().zip(bounds) {
                 let rate = load.rate_on(&disk).unwrap();
                 if !(least..most).contains(&rate) {
-                    wrong.push(format!("{name}: {} at {rate:.1}, not {least} to {most}", load.describe()));
+                    problems.push(format!("{name}: {} at {rate:.1}, not {least} to {most}", load.describe()));
                 }
             }
         }
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
     }
 
     #[test]

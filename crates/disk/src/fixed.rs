@@ -54,7 +54,7 @@ impl Model for Steady {
 mod tests {
     use super::*;
     use crate::device::InOrderDevice;
-    use crate::pace::closed;
+    use crate::pace::run_closed_loop;
     use crate::request::MILLISECOND;
 
     #[test]
@@ -68,8 +68,8 @@ mod tests {
                 Request::flush(),
                 Request::discard(0, 9),
             ];
-            let all = requests.into_iter().cycle().take(400);
-            assert_eq!(closed(&mut device, depth, all), 600 * MILLISECOND, "{depth}");
+            let all_requests = requests.into_iter().cycle().take(400);
+            assert_eq!(run_closed_loop(&mut device, depth, all_requests), 600 * MILLISECOND, "{depth}");
         }
     }
 
@@ -78,8 +78,8 @@ mod tests {
         let fixed = FixedTimes { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
         for depth in [1, 2, 32] {
             let mut device = InOrderDevice::new(Steady::new(fixed));
-            let all = (0..320).map(|number| Request::read(number * 4096, 4096));
-            let time = closed(&mut device, depth, all);
+            let requests = (0..320).map(|number| Request::read(number * 4096, 4096));
+            let time = run_closed_loop(&mut device, depth, requests);
             assert_eq!(time, 320 * MILLISECOND / u64::from(depth), "{depth}");
         }
     }

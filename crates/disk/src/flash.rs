@@ -56,8 +56,8 @@ pub(crate) struct Card {
     /// When each channel is free.
     channels: Vec<Nanos>,
     /// When the wire and the programming are free.
-    wire: Nanos,
-    programmed: Nanos,
+    wire_free: Nanos,
+    programming_free: Nanos,
     /// The least recently used first.
     open: VecDeque<Unit>,
     tally: DeviceTally,
@@ -74,76 +74,78 @@ fn transfer(bytes: u64, mb_per_s: f64) -> Nanos {
 impl Card {
     pub fn new(flash: Flash) -> Card {
         let channels = vec![0; flash.read_channels.max(1) as usize];
-        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: DeviceTally::default() }
+        let tally = DeviceTally::default();
+        Card { flash, channels, wire_free: 0, programming_free: 0, open: VecDeque::new(), tally }
     }
 
     fn read(&mut self, bytes: u64, now: Nanos) -> Nanos {
         // Without a cache a card does one thing at a time: it reads after writing.
-        let ready = if self.flash.cache_mib.is_none() { self.programmed } else { 0 };
+        let ready = if self.flash.cache_mib.is_none() { self.programming_free } else { 0 };
         let first = self.channels.iter().enumerate().min_by_key(|(_, free)| **free);
         let Some(channel) = first.map(|(index, _)| index) else { return now };
-        let found = self.channels[channel].max(now).max(ready) + micros(self.flash.read_us);
-        self.channels[channel] = found;
-        let passes = transfer(bytes, self.flash.read_mb_per_s);
-        self.tally.transfer_ns += passes;
-        self.wire = self.wire.max(found) + passes;
+        let found_at = self.channels[channel].max(now).max(ready) + micros(self.flash.read_us);
+        self.channels[channel] = found_at;
+        let transfer_time = transfer(bytes, self.flash.read_mb_per_s);
+        self.tally.transfer_ns += transfer_time;
+        self.wire_free = self.wire_free.max(found_at) + transfer_time;
         if self.channels.len() == 1 {
             // Without a queue the next lookup begins after this transfer.
-            self.channels[channel] = self.wire;
+            self.channels[channel] = self.wire_free;
         }
-        self.wire
+        self.wire_free
     }
 
     fn write(&mut self, request: &Request, now: Nanos) -> Nanos {
         let page = ((self.flash.page_kib * 1024.0) as u64).max(1);
         let pages = (request.at % page + request.bytes).div_ceil(page);
-        let bytes = transfer(pages * page, self.flash.write_mb_per_s);
-        let copies = self.open_units(request);
-        self.tally.transfer_ns += bytes;
-        self.tally.merge_ns += copies;
-        let program = bytes + copies;
+        let transfer_time = transfer(pages * page, self.flash.write_mb_per_s);
+        let copy_time = self.open_units(request);
+        self.tally.transfer_ns += transfer_time;
+        self.tally.merge_ns += copy_time;
+        let program_time = transfer_time + copy_time;
         let Some(cache) = self.flash.cache_mib else {
-            let start = self.programmed.max(now).max(self.wire);
-            self.programmed = start + micros(self.flash.write_us) + program;
-            self.wire = self.programmed;
-            return self.programmed;
+            let start = self.programming_free.max(now).max(self.wire_free);
+            self.programming_free = start + micros(self.flash.write_us) + program_time;
+            self.wire_free = self.programming_free;
+            return self.programming_free;
         };
-        self.wire = self.wire.max(now) + transfer(request.bytes, self.flash.read_mb_per_s);
-        let accepted = self.wire + micros(self.flash.write_us);
-        self.programmed = self.programmed.max(now) + program;
+        self.wire_free = self.wire_free.max(now) + transfer(request.bytes, self.flash.read_mb_per_s);
+        let accepted = self.wire_free + micros(self.flash.write_us);
+        self.programming_free = self.programming_free.max(now) + program_time;
         // Bytes that do not fit wait until as much has been programmed.
         let room = transfer((cache * 1_048_576.0) as u64, self.flash.write_mb_per_s);
-        accepted.max(self.programmed.saturating_sub(room))
+        accepted.max(self.programming_free.saturating_sub(room))
     }
 
     /// The time to open a write's units.
     fn open_units(&mut self, request: &Request) -> Nanos {
-        let (Some(mib), Some(most)) = (self.flash.unit_mib, self.flash.units_open) else { return 0 };
+        let (Some(mib), Some(max_open)) = (self.flash.unit_mib, self.flash.units_open) else { return 0 };
         let size = ((mib * 1_048_576.0) as u64).max(1);
-        let (mut at, end, mut time) = (request.at, request.end(), 0);
-        while at < end {
-            let number = at / size;
-            let until = end.min((number + 1) * size);
-            time += self.open_unit(number, (at - number * size, until - number * size), size, most);
-            at = until;
+        let (mut offset, end, mut time) = (request.at, request.end(), 0);
+        while offset < end {
+            let number = offset / size;
+            let part_end = end.min((number + 1) * size);
+            let part = (offset - number * size, part_end - number * size);
+            time += self.open_unit(number, part, size, max_open);
+            offset = part_end;
         }
         time
     }
 
     /// Writes within one unit, from one byte to another.
-    fn open_unit(&mut self, number: u64, (from, to): (u64, u64), size: u64, most: u32) -> Nanos {
-        let known = self.open.iter().position(|unit| unit.number == number);
-        let mut unit = match known.and_then(|index| self.open.remove(index)) {
+    fn open_unit(&mut self, number: u64, (start, end): (u64, u64), size: u64, max_open: u32) -> Nanos {
+        let index = self.open.iter().position(|unit| unit.number == number);
+        let mut unit = match index.and_then(|index| self.open.remove(index)) {
             Some(unit) => unit,
-            None => Unit { number, next: from, in_sequence: Some(0) },
+            None => Unit { number, next: start, in_sequence: Some(0) },
         };
-        unit.in_sequence = unit.in_sequence.filter(|_| unit.next == from).map(|bytes| bytes + (to - from));
-        unit.next = to;
+        unit.in_sequence = unit.in_sequence.filter(|_| unit.next == start).map(|bytes| bytes + (end - start));
+        unit.next = end;
         if unit.in_sequence == Some(size) {
             return 0;
         }
         self.open.push_back(unit);
-        if self.open.len() <= most.max(1) as usize {
+        if self.open.len() <= max_open.max(1) as usize {
             return 0;
         }
         let Some(closed) = self.open.pop_front() else { return 0 };
@@ -152,12 +154,12 @@ impl Card {
     }
 
     fn flush(&mut self, now: Nanos) -> Nanos {
-        let waits = self.flash.cache_mib.is_some() && self.flash.capacitor != Some(true);
-        let empty = if waits { self.programmed } else { 0 };
-        let done = now.max(empty) + micros(self.flash.flush_us);
-        if waits {
+        let must_program = self.flash.cache_mib.is_some() && self.flash.capacitor != Some(true);
+        let programmed = if must_program { self.programming_free } else { 0 };
+        let done = now.max(programmed) + micros(self.flash.flush_us);
+        if must_program {
             // A flush's own writes are programmed, too.
-            self.programmed = done;
+            self.programming_free = done;
         }
         done
     }
@@ -182,7 +184,7 @@ impl Model for Card {
 mod tests {
     use super::*;
     use crate::device::{Device, InOrderDevice};
-    use crate::pace::{closed, per_second};
+    use crate::pace::{per_second, run_closed_loop};
 
     const UNIT: u64 = 4 << 20;
 
@@ -206,21 +208,21 @@ mod tests {
     fn a_card_that_writes_in_sequence_copies_nothing() {
         let mut device = InOrderDevice::new(Card::new(card()));
         let requests = (0..256).map(|n| Request::write(n * (64 << 10), 64 << 10));
-        let time = closed(&mut device, 1, requests);
+        let time = run_closed_loop(&mut device, 1, requests);
         // 16 MiB at 4 MiB/s.
         assert_eq!((time / 1_000_000, device.tally().merges), (4_000, 0));
     }
 
     #[test]
     fn a_write_beyond_the_open_units_copies_a_unit() {
-        let two = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
-        let three = |n: u64| Request::write((n % 3) * UNIT, 16_384);
+        let in_two_units = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
+        let in_three_units = |n: u64| Request::write((n % 3) * UNIT, 16_384);
         let mut device = InOrderDevice::new(Card::new(card()));
-        let time = closed(&mut device, 1, (0..100).map(two));
+        let time = run_closed_loop(&mut device, 1, (0..100).map(in_two_units));
         // 256 writes of a page a second.
         assert_eq!((time / 1_000, device.tally().merges), (390_625, 0));
         let mut device = InOrderDevice::new(Card::new(card()));
-        let time = closed(&mut device, 1, (0..102).map(three));
+        let time = run_closed_loop(&mut device, 1, (0..102).map(in_three_units));
         // All but the first two close a unit: one second each, less the first page, which was written in sequence.
         assert_eq!(device.tally().merges, 100);
         let expected = 102.0 / 256.0 + 100.0 * (255.0 / 256.0);
@@ -230,13 +232,14 @@ mod tests {
     #[test]
     fn writes_within_a_unit_out_of_sequence_are_copied_when_it_closes() {
         let mut card = Card::new(card());
-        let scattered = [0, 32_768, 16_384].map(|at| card.open_unit(0, (at, at + 16_384), UNIT, 2));
+        let scattered =
+            [0, 32_768, 16_384].map(|offset| card.open_unit(0, (offset, offset + 16_384), UNIT, 2));
         assert_eq!(scattered, [0; 3]);
         card.open_unit(1, (0, UNIT / 2), UNIT, 2);
-        let whole = card.open_unit(2, (0, 16_384), UNIT, 2);
-        assert_eq!(whole, SECOND, "nothing of it was in sequence");
-        let half = card.open_unit(3, (0, 16_384), UNIT, 2);
-        assert_eq!(half, SECOND / 2);
+        let full_unit = card.open_unit(2, (0, 16_384), UNIT, 2);
+        assert_eq!(full_unit, SECOND, "nothing of it was in sequence");
+        let half_unit = card.open_unit(3, (0, 16_384), UNIT, 2);
+        assert_eq!(half_unit, SECOND / 2);
     }
 
     #[test]
@@ -252,9 +255,9 @@ mod tests {
         // 4 MiB in all take a second; all but the last MiB must be programmed.
         assert_eq!(dues.last().map(|due| due / 1_000_000), Some(750));
         assert_eq!(card.reply_due(&Request::flush(), 0) / 1_000_000, 1_000);
-        let mut kept = Card::new(Flash { capacitor: Some(true), flush_us: 20.0, ..cached });
-        kept.reply_due(&Request::write(0, block), 0);
-        assert_eq!(kept.reply_due(&Request::flush(), 0), 20_000);
+        let mut with_capacitor = Card::new(Flash { capacitor: Some(true), flush_us: 20.0, ..cached });
+        with_capacitor.reply_due(&Request::write(0, block), 0);
+        assert_eq!(with_capacitor.reply_due(&Request::flush(), 0), 20_000);
     }
 
     #[test]
@@ -264,7 +267,7 @@ mod tests {
                 Flash { read_channels: channels, read_mb_per_s: 500.0, cache_mib: Some(1.0), ..card() };
             let mut device = InOrderDevice::new(Card::new(flash));
             let reads = (0..10_000).map(|n| Request::read(n * 4096, 4096));
-            per_second(10_000, closed(&mut device, depth, reads))
+            per_second(10_000, run_closed_loop(&mut device, depth, reads))
         };
         assert!((rate(1, 1) - 1e6 / 408.2).abs() < 5.0);
         assert!((rate(8, 1) - rate(1, 1)).abs() < 5.0, "one read uses one channel");

@@ -9,24 +9,24 @@ use rustix::fs::{SeekFrom, seek};
 const READ_AT_ONCE: u64 = 1 << 20;
 
 /// Reports each part of a file that is no hole: its position, and the bytes.
-pub fn data(file: &File, mut tell: impl FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
-    let whole = file.metadata()?.len();
+pub fn data(file: &File, mut handle_data: impl FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
+    let length = file.metadata()?.len();
     let mut buffer = vec![0; READ_AT_ONCE as usize];
-    let mut at = 0;
-    while at < whole {
-        let start = match seek(file, SeekFrom::Data(at)) {
+    let mut offset = 0;
+    while offset < length {
+        let start = match seek(file, SeekFrom::Data(offset)) {
             Ok(start) => start,
             // Nothing but a hole is left.
             Err(rustix::io::Errno::NXIO) => break,
             Err(error) => return Err(error.into()),
         };
-        let end = seek(file, SeekFrom::Hole(start))?.min(whole);
-        at = start;
-        while at < end {
-            let some = (end - at).min(READ_AT_ONCE) as usize;
-            file.read_exact_at(&mut buffer[..some], at)?;
-            tell(at, &buffer[..some])?;
-            at += some as u64;
+        let end = seek(file, SeekFrom::Hole(start))?.min(length);
+        offset = start;
+        while offset < end {
+            let chunk = (end - offset).min(READ_AT_ONCE) as usize;
+            file.read_exact_at(&mut buffer[..chunk], offset)?;
+            handle_data(offset, &buffer[..chunk])?;
+            offset += chunk as u64;
         }
     }
     Ok(())

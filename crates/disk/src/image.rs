@@ -33,7 +33,7 @@ impl Image {
     /// Copies a file into memory; its holes take none.
     pub(crate) fn copy_of(file: &File) -> io::Result<Image> {
         let copy = Image::in_memory(file.metadata()?.len())?;
-        data(file, |at, bytes| copy.file.write_all_at(bytes, at))?;
+        data(file, |offset, bytes| copy.file.write_all_at(bytes, offset))?;
         Ok(copy)
     }
 
@@ -42,38 +42,39 @@ impl Image {
         self.bytes
     }
 
-    /// Fills the buffer up to the image's end; gives the number of bytes.
-    pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let there = usize::try_from(self.bytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
-        self.file.read_exact_at(&mut buffer[..there], at)?;
-        Ok(there)
+    /// Fills the buffer up to the image's end; returns the number of bytes.
+    pub fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let length =
+            usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
+        self.file.read_exact_at(&mut buffer[..length], offset)?;
+        Ok(length)
     }
 
     /// Writes bytes, all of them before its end. Fails with [`io::ErrorKind::StorageFull`] beyond it; the system's.
-    pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        if at.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
+    pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if offset.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.file.write_all_at(bytes, at)
+        self.file.write_all_at(bytes, offset)
     }
 
     /// Gives up bytes, which read as zeros from then on.
-    pub fn discard(&self, at: u64, bytes: u64) -> io::Result<()> {
-        let bytes = bytes.min(self.bytes.saturating_sub(at));
+    pub fn discard(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        let bytes = bytes.min(self.bytes.saturating_sub(offset));
         if bytes == 0 {
             return Ok(());
         }
-        Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, at, bytes)?)
+        Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)?)
     }
 }
 
 impl DiskBytes for Image {
-    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, at)
+    fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(bytes, offset)
     }
 
-    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, at)
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset)
     }
 }
 
@@ -103,14 +104,14 @@ mod tests {
     fn a_copy_has_the_same_bytes_and_the_same_holes() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(64 << 20).unwrap();
-        for (at, byte) in [(0, 1), (5 << 20, 2), ((64 << 20) - 4096, 3)] {
-            file.write_all_at(&[byte; 4096], at).unwrap();
+        for (offset, byte) in [(0, 1), (5 << 20, 2), ((64 << 20) - 4096, 3)] {
+            file.write_all_at(&[byte; 4096], offset).unwrap();
         }
         let copy = Image::copy_of(&file).unwrap();
-        let (mut of_file, mut of_copy) = (vec![0; 64 << 20], vec![0; 64 << 20]);
-        file.read_exact_at(&mut of_file, 0).unwrap();
-        copy.read(&mut of_copy, 0).unwrap();
-        assert!(of_file == of_copy);
+        let (mut file_bytes, mut copy_bytes) = (vec![0; 64 << 20], vec![0; 64 << 20]);
+        file.read_exact_at(&mut file_bytes, 0).unwrap();
+        copy.read(&mut copy_bytes, 0).unwrap();
+        assert!(file_bytes == copy_bytes);
         assert!(copy.file.metadata().unwrap().blocks() * 512 < 4 << 20);
         let empty = Image::copy_of(&tempfile::tempfile().unwrap()).unwrap();
         assert_eq!(empty.bytes(), 0);

@@ -73,32 +73,32 @@ fn code(kind: Kind) -> u8 {
 /// Reads a log.
 #[derive(Debug)]
 pub struct Reader<R> {
-    from: R,
+    source: R,
 }
 
 impl<R: Read> Reader<R> {
     /// Begins to read. Fails when it is no log of this version, or can't be read.
-    pub fn open(mut from: R) -> io::Result<Reader<R>> {
+    pub fn open(mut source: R) -> io::Result<Reader<R>> {
         let mut header = [0; HEADER.len()];
-        from.read_exact(&mut header)?;
+        source.read_exact(&mut header)?;
         match header == HEADER {
-            true => Ok(Reader { from }),
+            true => Ok(Reader { source }),
             false => Err(io::Error::new(ErrorKind::InvalidData, "this is no log of a simulated disk")),
         }
     }
 
     fn entry(&mut self) -> io::Result<Option<Entry>> {
         let mut entry = [0; ENTRY_BYTES];
-        match self.from.read(&mut entry[..1])? {
+        match self.source.read(&mut entry[..1])? {
             0 => return Ok(None),
-            _ => self.from.read_exact(&mut entry[1..])?,
+            _ => self.source.read_exact(&mut entry[1..])?,
         }
         let kind = match entry[0] {
             b'r' => Kind::Read,
             b'w' => Kind::Write,
             b'd' => Kind::Discard,
             b'f' => Kind::Flush,
-            _ => return Err(damaged()),
+            _ => return Err(damage_error()),
         };
         let word = |index: usize| {
             let mut bytes = [0; 8];
@@ -106,17 +106,17 @@ impl<R: Read> Reader<R> {
             u64::from_le_bytes(bytes)
         };
         let request = Request { kind, at: word(0), bytes: word(1) };
-        let kept = if entry[1] == 1 { request.bytes } else { 0 };
-        if kept > MOST_DATA {
-            return Err(damaged());
+        let data_bytes = if entry[1] == 1 { request.bytes } else { 0 };
+        if data_bytes > MOST_DATA {
+            return Err(damage_error());
         }
-        let mut data = vec![0; kept as usize];
-        self.from.read_exact(&mut data)?;
+        let mut data = vec![0; data_bytes as usize];
+        self.source.read_exact(&mut data)?;
         Ok(Some(Entry { request, arrived: word(2), data }))
     }
 }
 
-fn damaged() -> io::Error {
+fn damage_error() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "the log of the simulated disk is damaged")
 }
 
@@ -182,13 +182,13 @@ mod tests {
         let bytes = log(true);
         for cut in HEADER.len()..bytes.len() {
             let read: Result<Vec<Entry>, io::Error> = Reader::open(&bytes[..cut]).unwrap().collect();
-            let whole = read.as_ref().map_or(0, Vec::len);
-            assert!(read.is_err() || whole * ENTRY_BYTES + HEADER.len() <= cut, "{cut}");
+            let entry_count = read.as_ref().map_or(0, Vec::len);
+            assert!(read.is_err() || entry_count * ENTRY_BYTES + HEADER.len() <= cut, "{cut}");
         }
-        let mut other = bytes.clone();
-        other[HEADER.len()] = b'x';
-        assert!(Reader::open(&other[..]).unwrap().next().unwrap().is_err());
-        other[7] = 9;
-        assert!(Reader::open(&other[..]).is_err() && Reader::open(&bytes[..3]).is_err());
+        let mut changed = bytes.clone();
+        changed[HEADER.len()] = b'x';
+        assert!(Reader::open(&changed[..]).unwrap().next().unwrap().is_err());
+        changed[7] = 9;
+        assert!(Reader::open(&changed[..]).is_err() && Reader::open(&bytes[..3]).is_err());
     }
 }

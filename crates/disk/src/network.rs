@@ -42,7 +42,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes an amount; gives when that is allowed.
+    /// Takes an amount; returns when that is allowed.
     fn take(&mut self, amount: f64, now: Nanos) -> Nanos {
         let time = (amount / self.per_s * SECOND as f64) as Nanos;
         self.used_until = self.used_until.max(now.saturating_sub(self.burst)) + time;
@@ -89,8 +89,8 @@ impl Model for Remote {
         if !matches!(request.kind, Kind::Read | Kind::Write) {
             return due;
         }
-        let most = self.network.operation_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
-        let operations = request.bytes.div_ceil(most.max(1)).max(1);
+        let operation_bytes = self.network.operation_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
+        let operations = request.bytes.div_ceil(operation_bytes.max(1)).max(1);
         let allowed = self.operations.as_mut().map_or(0, |allowance| allowance.take(operations as f64, now));
         due.max(allowed).max(self.bytes.take(request.bytes as f64, now))
     }

@@ -1,10 +1,14 @@
-//! Requests in sequence, with a number under way at once: what a device makes of them in virtual time.
+//! Requests in a closed loop, with a number under way at once: how long a device takes for them in virtual time.
 
 use crate::device::Device;
 use crate::request::{Nanos, Request, SECOND};
 
-/// Gives a device requests, always `depth` at once; gives the time until the last reply is due.
-pub fn closed(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<Item = Request>) -> Nanos {
+/// Sends requests to a device, always `depth` at once; returns the time until the last reply is due.
+pub fn run_closed_loop(
+    device: &mut dyn Device,
+    depth: u32,
+    mut requests: impl Iterator<Item = Request>,
+) -> Nanos {
     let (mut now, mut id, mut under_way) = (0, 0, 0);
     loop {
         while under_way < depth {

@@ -24,7 +24,7 @@ use crate::names::SOURCE;
 use crate::request::{MICROSECOND, Nanos, Request};
 
 /// How long before a reply the thread wakes: longer than the kernel oversleeps.
-const AWAKE: Nanos = 100 * MICROSECOND;
+const WAKE_EARLY: Nanos = 100 * MICROSECOND;
 
 /// How long a file of the disk may stay open: a child process that another thread has just forked holds all open files until it
 /// runs its program.
@@ -56,19 +56,19 @@ struct State {
     /// The log's last error: later entries are missing.
     log_failed: Option<io::Error>,
     fault: Option<Faulty>,
-    ends: bool,
+    is_ending: bool,
 }
 
 /// What a disk does besides answering.
 #[derive(Default)]
 pub struct DiskExtras {
-    /// Where the file system on it has its journal, as far as that is known: writes there are counted apart.
+    /// The parts of the disk with the file system's journal, if known: writes there are counted separately.
     pub journal: Vec<(u64, u64)>,
     /// The disks on which times are estimated.
     pub estimates: Estimates,
-    /// Where what is asked of it is logged.
+    /// The log of its requests.
     pub log: Option<Writer>,
-    /// A fault that it has.
+    /// Its fault, if it has one.
     pub fault: Option<Faulty>,
 }
 
@@ -82,7 +82,7 @@ struct SharedDisk {
 
 /// A disk that is mounted. Dropping it unmounts it.
 pub struct Server {
-    at: PathBuf,
+    mount_point: PathBuf,
     session: Option<BackgroundSession>,
     replier: Option<JoinHandle<()>>,
     shared: Arc<SharedDisk>,
@@ -94,7 +94,7 @@ impl Server {
         image: Image,
         device: Box<dyn Device>,
         DiskExtras { journal, estimates, log, fault }: DiskExtras,
-        at: &Path,
+        mount_point: &Path,
     ) -> io::Result<Server> {
         let counter = Counter::new(journal).map_err(io::Error::other)?;
         let state = State {
@@ -108,7 +108,7 @@ impl Server {
             log,
             log_failed: None,
             fault,
-            ends: false,
+            is_ending: false,
         };
         let start = Instant::now();
         let shared = Arc::new(SharedDisk { image, start, state: Mutex::new(state), changed: Condvar::new() });
@@ -120,12 +120,13 @@ impl Server {
             MountOption::NoSuid,
             MountOption::NoDev,
         ];
-        let session = fuser::Session::new(Files::new(shared.clone()), at, &config)?.spawn()?;
+        let session = fuser::Session::new(Files::new(shared.clone()), mount_point, &config)?.spawn()?;
         let replier = thread::Builder::new().name("replies".into()).spawn({
             let shared = shared.clone();
             move || shared.reply_in_time()
         })?;
-        Ok(Server { at: at.to_owned(), session: Some(session), replier: Some(replier), shared })
+        let (mount_point, session, replier) = (mount_point.to_owned(), Some(session), Some(replier));
+        Ok(Server { mount_point, session, replier, shared })
     }
 
     /// Its counts so far.
@@ -152,7 +153,7 @@ impl Server {
     }
 
     fn stop(&mut self) {
-        self.shared.state().ends = true;
+        self.shared.state().is_ending = true;
         self.shared.changed.notify_all();
         if let Some(replier) = self.replier.take() {
             // It has nothing to say beyond what it counted.
@@ -164,7 +165,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            if unmounted(&self.at) {
+            if unmount_disk(&self.mount_point) {
                 // Its thread has nothing to say that the counts don't.
                 let _ = session.join();
             } else {
@@ -177,17 +178,17 @@ impl Drop for Server {
 }
 
 /// Unmounts a disk, and waits until nobody has its file open. One that stays open loses its name: no mount is left behind.
-fn unmounted(at: &Path) -> bool {
+fn unmount_disk(mount_point: &Path) -> bool {
     let patient_until = Instant::now() + PATIENCE;
     loop {
-        match unmount(at, UnmountFlags::NOFOLLOW) {
+        match unmount(mount_point, UnmountFlags::NOFOLLOW) {
             Ok(()) => return true,
             Err(rustix::io::Errno::BUSY) if Instant::now() < patient_until => {
                 thread::sleep(Duration::from_millis(5));
             }
             Err(rustix::io::Errno::BUSY) => {
                 // Its thread may wait for whoever has the file open.
-                let _ = unmount(at, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
+                let _ = unmount(mount_point, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
                 return false;
             }
             Err(_) => return false,
@@ -210,7 +211,7 @@ impl SharedDisk {
         let mut state = self.state();
         let clocks = self.clocks(&mut state);
         let counts = state.counter.counts(state.device.tally(), processor_ns);
-        let logged = state.logged();
+        let logged = state.flush_log();
         let struck = state.fault.as_ref().map(Faulty::strike_count);
         Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
@@ -236,12 +237,12 @@ impl SharedDisk {
             Ok(Some(failed)) => failed,
             Err(_) => return true,
         };
-        let some = &data[..failed.written as usize];
-        if !some.is_empty() && self.image.write(some, request.at).is_ok() {
-            state.log_request(&Request::write(request.at, failed.written), 0, some);
+        let written = &data[..failed.written as usize];
+        if !written.is_empty() && self.image.write(written, request.at).is_ok() {
+            state.log_request(&Request::write(request.at, failed.written), 0, written);
         }
-        for (at, bytes) in failed.again {
-            state.log_request(&Request::write(at, bytes.len() as u64), 0, &bytes);
+        for (offset, bytes) in failed.restored {
+            state.log_request(&Request::write(offset, bytes.len() as u64), 0, &bytes);
         }
         true
     }
@@ -255,8 +256,8 @@ impl SharedDisk {
         state.latest = state.latest.max(arrived);
         let arrived = state.latest;
         state.device.arrive(id, &request, arrived);
-        let asked = arrived.saturating_sub(state.estimating);
-        state.estimates.add_request(id, request, asked);
+        let arrival = arrived.saturating_sub(state.estimating);
+        state.estimates.add_request(id, request, arrival);
         if state.log.as_ref().is_some_and(|_| state.log_failed.is_none()) {
             state.log_request(&request, arrived, data);
         }
@@ -272,26 +273,27 @@ impl SharedDisk {
     fn reply_in_time(&self) {
         let mut due_now: Vec<(PendingRequest, Nanos)> = Vec::new();
         let mut state = self.state();
-        while !state.ends {
+        while !state.is_ending {
             let now = self.now().max(state.latest);
             state.latest = now;
             while let Some((id, due)) = state.device.take(now) {
-                let Some(open) = state.open.remove(&id) else { continue };
-                let first = state.open.values().map(|other| other.arrived).fold(open.arrived, Nanos::min);
-                state.counter.count_request(&open.request, first, due);
+                let Some(pending) = state.open.remove(&id) else { continue };
+                let first =
+                    state.open.values().map(|request| request.arrived).fold(pending.arrived, Nanos::min);
+                state.counter.count_request(&pending.request, first, due);
                 // Before it is sent: what comes after it may be here at once.
                 let sent = now.saturating_sub(state.estimating);
-                state.estimates.replied(id, sent);
-                due_now.push((open, due));
+                state.estimates.add_reply(id, sent);
+                due_now.push((pending, due));
             }
             if due_now.is_empty() {
                 state = self.rest(state, now);
                 continue;
             }
             drop(state);
-            let late: Vec<Nanos> = due_now.drain(..).map(|open| self.send(open)).collect();
+            let late: Vec<Nanos> = due_now.drain(..).map(|pending| self.send(pending)).collect();
             state = self.state();
-            late.into_iter().for_each(|late| state.counter.sent(late));
+            late.into_iter().for_each(|late| state.counter.count_reply(late));
         }
     }
 
@@ -300,9 +302,9 @@ impl SharedDisk {
         let Some(wakes) = state.device.next_event() else {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
-        let left = wakes.saturating_sub(now);
-        if left > AWAKE {
-            let time = Duration::from_nanos(left - AWAKE);
+        let remaining = wakes.saturating_sub(now);
+        if remaining > WAKE_EARLY {
+            let time = Duration::from_nanos(remaining - WAKE_EARLY);
             let waited = self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner);
             return waited.0;
         }
@@ -313,9 +315,9 @@ impl SharedDisk {
         self.state()
     }
 
-    /// Sends a reply; gives how late that was.
-    fn send(&self, (open, due): (PendingRequest, Nanos)) -> Nanos {
-        let PendingRequest { request, answer, .. } = open;
+    /// Sends a reply; returns how late that was.
+    fn send(&self, (pending, due): (PendingRequest, Nanos)) -> Nanos {
+        let PendingRequest { request, answer, .. } = pending;
         match answer {
             Answer::Read(reply) => {
                 let mut bytes = vec![0; usize::try_from(request.bytes).unwrap_or_default()];
@@ -332,8 +334,8 @@ impl SharedDisk {
 }
 
 impl State {
-    /// Flushes the log; gives the number of its entries.
-    fn logged(&mut self) -> Option<u64> {
+    /// Flushes the log; returns the number of its entries.
+    fn flush_log(&mut self) -> Option<u64> {
         let log = self.log.as_mut()?;
         if let Err(error) = log.flush() {
             self.log_failed.get_or_insert(error);

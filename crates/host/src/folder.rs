@@ -136,14 +136,15 @@ impl RunFolder {
             .open(&name)
             .map_err(Error::io("opening", &name))?;
         if lines.tail == FileTail::Damaged {
-            let aside = path.join(DAMAGED);
-            append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
-            notes.push(format!("what followed the last result is now in {}", aside.display()));
+            let damaged_file = path.join(DAMAGED);
+            append_synced(&damaged_file, &bytes[lines.complete_bytes..])
+                .map_err(Error::io("writing", &damaged_file))?;
+            notes.push(format!("what followed the last result is now in {}", damaged_file.display()));
         }
         if lines.tail != FileTail::Nothing {
-            results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
+            results.set_len(lines.complete_bytes as u64).map_err(Error::io("writing", &name))?;
         }
-        if lines.unended {
+        if lines.lacks_newline {
             with_room(path, || results.write_all(b"\n").map_err(Error::io("writing", &name)))?;
         }
         results.sync_data().map_err(Error::io("writing", &name))?;
@@ -171,16 +172,16 @@ impl RunFolder {
         let text = read_file(&self.path, RESULTS, MOST_RESULTS).map_err(unreadable(&name))?;
         let text = String::from_utf8_lossy(&text);
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let result = |line: &str| {
-            let read = serde_json::from_slice(&plain_json(line.as_bytes()));
-            let result = read.map_err(|error| {
+        let read_line = |line: &str| {
+            let parsed = serde_json::from_slice(&plain_json(line.as_bytes()));
+            let result = parsed.map_err(|error| {
                 let message =
                     format!("{}: not a result: {}", name.display(), simplify_message(&error.to_string()));
                 Error::new(Exit::NotStorebench, message)
             })?;
             Ok((result, line.to_owned()))
         };
-        lines.map(result).collect()
+        lines.map(read_line).collect()
     }
 
     /// Keeps a log that another machine has written.
@@ -228,13 +229,13 @@ impl RunFolder {
             let entry = entry.map_err(Error::io("reading", &logs))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let end = name.find(['.', '-']).unwrap_or(name.len());
-            let Some(position) = name[..end].parse().ok().and_then(|was| positions.get(&was)) else {
+            let Some(position) = name[..end].parse().ok().and_then(|old| positions.get(&old)) else {
                 continue;
             };
-            let mut from =
+            let mut source =
                 open_kept(run, &format!("{LOGS}/{name}")).map_err(unreadable(&entry.path()))?.take(MOST_KEPT);
-            let to = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
-            io::copy(&mut from, &mut guard::rewrite(&self.path, &to)?)
+            let copy_name = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
+            io::copy(&mut source, &mut guard::rewrite(&self.path, &copy_name)?)
                 .map_err(Error::io("copying", &entry.path()))?;
         }
         Ok(())
@@ -242,10 +243,10 @@ impl RunFolder {
 
     /// Appends results that are already kept elsewhere, and syncs them once.
     pub fn append_all(&mut self, results: &[TrialResult]) -> Result<()> {
-        let line = |result| {
+        let format_line = |result| {
             serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
         };
-        let lines = results.iter().map(line).collect::<Result<Vec<_>>>()?;
+        let lines = results.iter().map(format_line).collect::<Result<Vec<_>>>()?;
         if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
     }
 
@@ -265,15 +266,15 @@ impl RunFolder {
         let line = [line.as_bytes(), b"\n"].concat();
         let name = self.path.join(RESULTS);
         let results = &mut self.results;
-        let whole = results.metadata().map_err(Error::io("looking at", &name))?.len();
-        let mut write = || {
+        let old_length = results.metadata().map_err(Error::io("looking at", &name))?.len();
+        let mut append = || {
             let written = results.write_all(&line).and_then(|()| results.sync_data());
             written.inspect_err(|_| {
                 // If this fails too, the next reader leaves out the incomplete line.
-                let _ = results.set_len(whole);
+                let _ = results.set_len(old_length);
             })
         };
-        with_room(&self.path, || write().map_err(Error::io("writing", &name)))?;
+        with_room(&self.path, || append().map_err(Error::io("writing", &name)))?;
         self.room.take_again();
         self.check()
     }
@@ -296,15 +297,15 @@ fn stem(position: u64) -> String {
 /// The logs of a trial: their names and texts.
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [".log", "-background.log"].map(|end| stem(position) + end);
-    let read = |name: String| {
-        let read =
+    let read_log = |name: String| {
+        let text =
             open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| read_limited::read_end(log, MOST_LOG));
-        match read {
+        match text {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            read => Some((name, read.unwrap_or_else(|error| format!("not read: {error}\n").into_bytes()))),
+            text => Some((name, text.unwrap_or_else(|error| format!("not read: {error}\n").into_bytes()))),
         }
     };
-    let logs = names.into_iter().filter_map(read);
+    let logs = names.into_iter().filter_map(read_log);
     logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
@@ -332,7 +333,7 @@ fn describe_problems(path: &Path, lines: &Lines) -> Vec<String> {
 
 /// The axes on which each cell of a run has a value: those that are in every id. Empty for another program's workload,
 /// and if the plan can't be read.
-fn needed(run: &Run) -> Vec<Axis> {
+fn axes_of_every_cell(run: &Run) -> Vec<Axis> {
     let axes = run.workload().map_or(&[] as &[Axis], |workload| workload.def().axes);
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
@@ -363,7 +364,7 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
         _ => unreadable(&name)(error),
     })?;
     storebench_core::threads::start_threads();
-    let mut lines = lines::read(&bytes, &needed(run)).map_err(|(line, error)| {
+    let mut lines = lines::read(&bytes, &axes_of_every_cell(run)).map_err(|(line, error)| {
         let message = format!(
             "{}, line {line}: not a result: {}",
             name.display(),
@@ -424,9 +425,9 @@ pub fn read_without_trials(path: &Path) -> Result<Run> {
 fn write_header(path: &Path, header: &RunHeader) -> Result<()> {
     let text =
         serde_json::to_string_pretty(header).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
-    let (name, fresh) = (path.join(HEADER), path.join(".run.json"));
-    write_synced(&fresh, text.as_bytes())
-        .and_then(|()| fs::rename(&fresh, &name))
+    let (name, new_file) = (path.join(HEADER), path.join(".run.json"));
+    write_synced(&new_file, text.as_bytes())
+        .and_then(|()| fs::rename(&new_file, &name))
         .and_then(|()| sync_directory(path))
         .map_err(Error::io("writing", &name))
 }
@@ -475,13 +476,13 @@ fn check_version(text: &[u8], name: &Path) -> Result<()> {
 fn lock(path: &Path) -> Result<File> {
     let file = guard::open(path, ".lock")?;
     let locked = try_lock(&file).map_err(Error::io("locking", &path.join(".lock")))?;
-    let shown = path.display();
+    let folder = path.display();
     let (exit, message) = match locked {
         Lock::Taken => return Ok(file),
-        Lock::Held => (Exit::Busy, format!("another storebench is using {shown}: wait for it, or stop it")),
+        Lock::Held => (Exit::Busy, format!("another storebench is using {folder}: wait for it, or stop it")),
         Lock::Unsupported => (
             Exit::Failure,
-            format!("the file system of {shown} has no locks, which a run needs: name another --out"),
+            format!("the file system of {folder} has no locks, which a run needs: name another --out"),
         ),
     };
     Err(Error::new(exit, message))
@@ -513,41 +514,42 @@ mod tests {
     #[test]
     fn links_pipes_and_long_files_in_a_folder_of_a_run_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir_all(at("part/logs")).unwrap();
-        fs::create_dir_all(at("merged/logs")).unwrap();
-        fs::write(at("theirs"), "{}").unwrap();
+        let path_of = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path_of("part/logs")).unwrap();
+        fs::create_dir_all(path_of("merged/logs")).unwrap();
+        fs::write(path_of("theirs"), "{}").unwrap();
         let pipe = |name: &str| {
-            rustix::fs::mkfifoat(rustix::fs::CWD, at(name), rustix::fs::Mode::RWXU).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, path_of(name), rustix::fs::Mode::RWXU).unwrap();
         };
-        let refused = |error: Error, what: &str| {
+        let assert_refused = |error: Error, cause: &str| {
             assert_eq!(error.exit, Exit::NotStorebench, "{error}");
-            assert!(error.message.contains(what), "{error}");
+            assert!(error.message.contains(cause), "{error}");
             for name in ["part/run.json", "part/logs/000001.log"] {
-                let _ = fs::remove_file(at(name));
+                let _ = fs::remove_file(path_of(name));
             }
         };
-        let header = || read_without_trials(&at("part")).unwrap_err();
-        symlink("../theirs", at("part/run.json")).unwrap();
-        refused(header(), "it is a link");
+        let header_error = || read_without_trials(&path_of("part")).unwrap_err();
+        symlink("../theirs", path_of("part/run.json")).unwrap();
+        assert_refused(header_error(), "it is a link");
         pipe("part/run.json");
-        refused(header(), "it is no file");
-        File::create(at("part/run.json")).unwrap().set_len(MOST_HEADER + 1).unwrap();
-        refused(header(), "it is longer than 64MiB");
+        assert_refused(header_error(), "it is no file");
+        File::create(path_of("part/run.json")).unwrap().set_len(MOST_HEADER + 1).unwrap();
+        assert_refused(header_error(), "it is longer than 64MiB");
 
-        let results = OpenOptions::new().append(true).create(true).open(at("merged/results.jsonl")).unwrap();
-        let merged = RunFolder::open(&at("merged"), results, lock(&at("merged")).unwrap()).unwrap();
-        let keep = || merged.keep_logs_of(&at("part"), &HashMap::from([(1, 7)]));
-        symlink("../../theirs", at("part/logs/000001.log")).unwrap();
-        refused(keep().unwrap_err(), "it is a link");
+        let results =
+            OpenOptions::new().append(true).create(true).open(path_of("merged/results.jsonl")).unwrap();
+        let merged = RunFolder::open(&path_of("merged"), results, lock(&path_of("merged")).unwrap()).unwrap();
+        let keep_logs = || merged.keep_logs_of(&path_of("part"), &HashMap::from([(1, 7)]));
+        symlink("../../theirs", path_of("part/logs/000001.log")).unwrap();
+        assert_refused(keep_logs().unwrap_err(), "it is a link");
         pipe("part/logs/000001.log");
-        refused(keep().unwrap_err(), "it is no file");
-        File::create(at("part/logs/000001.log")).unwrap().set_len(MOST_KEPT + 1).unwrap();
-        refused(keep().unwrap_err(), "it is longer than 16GiB");
-        fs::write(at("part/logs/000001.log"), "text").unwrap();
-        keep().unwrap();
-        assert_eq!(fs::read_to_string(at("merged/logs/000007.log")).unwrap(), "text");
-        assert_eq!(logs(&at("merged"), 7), [("000007.log".to_owned(), "text".to_owned())]);
+        assert_refused(keep_logs().unwrap_err(), "it is no file");
+        File::create(path_of("part/logs/000001.log")).unwrap().set_len(MOST_KEPT + 1).unwrap();
+        assert_refused(keep_logs().unwrap_err(), "it is longer than 16GiB");
+        fs::write(path_of("part/logs/000001.log"), "text").unwrap();
+        keep_logs().unwrap();
+        assert_eq!(fs::read_to_string(path_of("merged/logs/000007.log")).unwrap(), "text");
+        assert_eq!(logs(&path_of("merged"), 7), [("000007.log".to_owned(), "text".to_owned())]);
     }
 
     #[test]
@@ -557,11 +559,12 @@ mod tests {
         fs::copy(stored.join(HEADER), folder.path().join(HEADER)).unwrap();
         fs::write(folder.path().join(RESULTS), "").unwrap();
         let format = || plain_json(&fs::read(folder.path().join(HEADER)).unwrap()).into_owned();
-        let says = |text: &[u8]| String::from_utf8_lossy(text).contains("\"format\": 1");
-        assert!(says(&format()));
+        let is_first_format = |text: &[u8]| String::from_utf8_lossy(text).contains("\"format\": 1");
+        assert!(is_first_format(&format()));
         drop(RunFolder::resume(folder.path()).unwrap());
         assert!(
-            !says(&format()) && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
+            !is_first_format(&format())
+                && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
         );
     }
 }

@@ -48,10 +48,11 @@ fn run(command: &mut Command, name: &str, input: Stdio) -> io::Result<()> {
     if status.success() {
         return Ok(());
     }
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     errors.rewind()?;
-    errors.read_to_end(&mut said)?;
-    let said = String::from_utf8_lossy(&said);
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
-    Err(io::Error::other(format!("{name} failed ({status}): {last}")))
+    errors.read_to_end(&mut output)?;
+    let output = String::from_utf8_lossy(&output);
+    let last_line =
+        output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason");
+    Err(io::Error::other(format!("{name} failed ({status}): {last_line}")))
 }

@@ -70,7 +70,7 @@ impl Machine {
     /// Its limits, in the units of [`LimitKind`].
     pub fn limits(&self) -> BTreeMap<LimitKind, u64> {
         let share = self.share.map(|share| share.0 / 100.0 * f64::from(self.processors.unwrap_or(1)) * 1e6);
-        let all = [
+        let limits = [
             (LimitKind::Memory, self.memory.map(|memory| memory.0)),
             (LimitKind::Processors, self.processors.map(u64::from)),
             (LimitKind::Share, share.map(|millionths| millionths.round() as u64)),
@@ -79,7 +79,7 @@ impl Machine {
             (LimitKind::ReadOperations, self.read_operations),
             (LimitKind::WriteOperations, self.write_operations),
         ];
-        all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
+        limits.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
 
     /// The profile with or without its simulated disk: a simulated disk replaces the limits of reads and writes.
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_in_words() {
-        for (text, wrong) in [
+        for (text, reason) in [
             ("", "limits nothing"),
             ("memory = \"1MiB\"", "at least 4MiB"),
             ("processors = 0", "processors is 0"),
@@ -202,7 +202,7 @@ mod tests {
             ("memory = \"64MiB\"\noptional = [\"tape\"]", "tape"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.contains(wrong), "{text}: {error}");
+            assert!(error.contains(reason), "{text}: {error}");
         }
     }
 
@@ -216,8 +216,8 @@ mod tests {
             machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
             [LimitKind::Memory]
         );
-        let without = Machine { disk: None, ..machine };
-        assert_eq!(without.clone().with_files(true), without);
+        let machine_without_disk = Machine { disk: None, ..machine };
+        assert_eq!(machine_without_disk.clone().with_files(true), machine_without_disk);
         assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");
     }
 
@@ -225,9 +225,9 @@ mod tests {
     fn a_share_is_found_only_where_none_is_given() {
         let board = shipped("beaglebone-black").unwrap();
         let core = board.core.unwrap();
-        let alike = board.clone().calibrated(|| core);
-        assert_eq!(alike.share, Some(Percent(100.0)));
-        let again = alike.clone().calibrated(|| unreachable!("it has a share"));
-        assert_eq!(again, alike);
+        let calibrated = board.clone().calibrated(|| core);
+        assert_eq!(calibrated.share, Some(Percent(100.0)));
+        let recalibrated = calibrated.clone().calibrated(|| unreachable!("it has a share"));
+        assert_eq!(recalibrated, calibrated);
     }
 }

@@ -195,13 +195,15 @@ impl Serialize for Plan {
 impl Plan {
     /// Makes a plan of format 1 one of today's.
     fn upgrade(&mut self) -> std::result::Result<(), String> {
-        let beside = self.compression.take();
+        let old_compression = self.compression.take();
         if self.format == 1 {
             self.format = PLAN_FORMAT;
-        } else if self.format == PLAN_FORMAT && beside.is_some() {
+        } else if self.format == PLAN_FORMAT && old_compression.is_some() {
             return Err("unknown key \"compression\": it is an axis".into());
         }
-        let Some(compression) = beside.filter(|_| !self.axes.names(Axis::COMPRESSION)) else { return Ok(()) };
+        let Some(compression) = old_compression.filter(|_| !self.axes.names(Axis::COMPRESSION)) else {
+            return Ok(());
+        };
         let (axis, value) = format1::compression_value(&compression)
             .ok_or_else(|| format!("{} is no way to compress", quoted(&compression)))?;
         self.axes.set(axis, [value]);
@@ -210,7 +212,7 @@ impl Plan {
 
     /// Checks that reports place each axis at most once, and only the plan's.
     fn check_layout(&self) -> std::result::Result<(), String> {
-        let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
+        let is_axis_of_plan = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         let lists = [
             ("compare", &self.compare),
             ("rows", &self.rows),
@@ -220,14 +222,14 @@ impl Plan {
         let mut placed: Vec<(Axis, &str)> = Vec::new();
         for (list, axes) in lists {
             for axis in axes {
-                if !own(axis) {
+                if !is_axis_of_plan(axis) {
                     return Err(format!("{list} names {axis}, which is not an axis of the plan"));
                 }
                 if *axis == Axis::GUARANTEE && list != "compare" {
                     return Err(format!("{list} names guarantee: guarantees always have a matrix each"));
                 }
-                if let Some((_, before)) = placed.iter().find(|(known, _)| known == axis) {
-                    return Err(format!("{axis} is named by {before} and by {list}: name it once"));
+                if let Some((_, first_list)) = placed.iter().find(|(placed_axis, _)| placed_axis == axis) {
+                    return Err(format!("{axis} is named by {first_list} and by {list}: name it once"));
                 }
                 placed.push((*axis, list));
             }
@@ -240,7 +242,7 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
-        Plan::read(text).map_err(|wrong| unusable(origin, &wrong))
+        Plan::read(text).map_err(|reason| unusable(origin, &reason))
     }
 
     /// Reads a plan except its claims; else says what is wrong.
@@ -257,30 +259,30 @@ impl Plan {
                 self.format
             ));
         }
-        let named_well = |name: &str| {
+        let is_good_name = |name: &str| {
             !name.is_empty()
                 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         };
-        if !named_well(&self.name) {
+        if !is_good_name(&self.name) {
             return Err(format!("name = {}: use lower-case letters, digits and hyphens", quoted(&self.name)));
         }
-        let at_least_one = [
+        let positive_values = [
             ("trials", u64::from(self.trials)),
             ("size_limit", self.size_limit.0),
             ("timeout in ms", self.timeout.0.as_millis() as u64),
         ];
-        if let Some((name, _)) = at_least_one.iter().find(|(_, value)| *value == 0) {
+        if let Some((name, _)) = positive_values.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0: it must be at least 1"));
         }
         if self.recovery.contains(&0) {
             return Err("recovery names 0 records: it must be at least 1".into());
         }
-        let of_states = [("torn", self.torn), ("settling", self.settling)];
-        if let Some((name, _)) = of_states.iter().find(|(_, given)| *given && self.cuts.is_none()) {
+        let cut_options = [("torn", self.torn), ("settling", self.settling)];
+        if let Some((name, _)) = cut_options.iter().find(|(_, is_set)| *is_set && self.cuts.is_none()) {
             return Err(format!("{name} is of states after power cuts: say how many with cuts (--cuts N)"));
         }
-        if let Some(other) = self.parameters.names().find(|name| !self.workload.has_parameter(name)) {
-            return Err(format!("{other} is not a parameter of the workload {}", self.workload));
+        if let Some(unknown_name) = self.parameters.names().find(|name| !self.workload.has_parameter(name)) {
+            return Err(format!("{unknown_name} is not a parameter of the workload {}", self.workload));
         }
         self.check_clients()?;
         self.axes.check_for(self.workload)?;
@@ -290,10 +292,9 @@ impl Plan {
         self.check_machines()?;
         self.check_disks()?;
         self.check_layout()?;
-        if let Some(twice) =
-            self.claims_among.iter().enumerate().find(|(at, name)| self.claims_among[..*at].contains(name))
-        {
-            return Err(format!("claims_among names {} twice", piece(twice.1)));
+        let mut stores = self.claims_among.iter().enumerate();
+        if let Some((_, repeated)) = stores.find(|(index, name)| self.claims_among[..*index].contains(name)) {
+            return Err(format!("claims_among names {} twice", piece(repeated)));
         }
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
     }
@@ -336,12 +337,12 @@ impl Plan {
     /// [`Exit::BadPlan`] when the plan has no such preset.
     pub fn apply_preset(&mut self, name: &str) -> Result<()> {
         let Some(changes) = self.presets.get(name).cloned() else {
-            let known: Vec<_> = self.presets.keys().map(String::as_str).collect();
-            let known =
-                if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+            let names: Vec<_> = self.presets.keys().map(String::as_str).collect();
+            let presets =
+                if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
             return Err(Error::new(
                 Exit::BadPlan,
-                format!("the study {} has no preset {}: {known}", piece(&self.name), quoted(name)),
+                format!("the study {} has no preset {}: {presets}", piece(&self.name), quoted(name)),
             ));
         };
         self.apply(changes)
@@ -368,8 +369,8 @@ impl Plan {
     }
 }
 
-pub(crate) fn unusable(origin: &str, wrong: &str) -> Error {
-    Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {wrong}"))
+pub(crate) fn unusable(origin: &str, reason: &str) -> Error {
+    Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {reason}"))
 }
 
 /// A study that comes with storebench.

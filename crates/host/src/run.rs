@@ -27,7 +27,7 @@ impl Run {
 
     /// The plan; `None` if this program does not know all of its keys.
     pub fn plan(&self) -> Option<&Plan> {
-        self.parsed().as_ref().ok()
+        self.parsed_plan().as_ref().ok()
     }
 
     /// The plan, of a run that is in `origin`.
@@ -35,10 +35,10 @@ impl Run {
     /// # Errors
     /// [`Exit::BadPlan`](storebench_core::error::Exit::BadPlan), with the place in the text.
     pub fn usable_plan(&self, origin: &str) -> storebench_core::error::Result<&Plan> {
-        self.parsed().as_ref().map_err(|wrong| unusable(origin, wrong))
+        self.parsed_plan().as_ref().map_err(|reason| unusable(origin, reason))
     }
 
-    fn parsed(&self) -> &Result<Plan, String> {
+    fn parsed_plan(&self) -> &Result<Plan, String> {
         self.plan.get_or_init(|| Plan::read(&self.header.plan))
     }
 

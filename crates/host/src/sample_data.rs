@@ -73,20 +73,20 @@ impl DataTraits {
             files::sample_folder(Path::new(name), &mut sample)?;
         } else {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
-            let (file, part) = match split {
-                Some((file, part)) => (file, part),
+            let (file, column) = match split {
+                Some((file, column)) => (file, column),
                 // The error lists the columns or tables to choose from.
                 None if Path::new(name).is_file() => (name, ""),
-                None => return Err(nothing_there(name)),
+                None => return Err(missing_data_error(name)),
             };
             let file = Path::new(file);
-            if sqlite::is_one(file) {
-                sqlite::sample_database(file, part, read, &mut sample)?;
+            if sqlite::is_sqlite(file) {
+                sqlite::sample_database(file, column, read, &mut sample)?;
             } else {
-                table::sample_csv(file, part, &mut sample)?;
+                table::sample_csv(file, column, &mut sample)?;
             }
         }
-        sample.likeness().map_err(|why| format!("{name}: {why}"))
+        sample.traits().map_err(|why| format!("{name}: {why}"))
     }
 
     /// Sentences: the data, the values that are measured instead, and what is left out.
@@ -120,9 +120,9 @@ impl DataTraits {
     }
 }
 
-fn nothing_there(name: &str) -> String {
-    let what = format!("{} is neither a folder nor part of a file", quoted(name));
-    format!("{what}: write it like ./thumbnails, data.csv:column or app.db:table.column")
+fn missing_data_error(name: &str) -> String {
+    let problem = format!("{} is neither a folder nor part of a file", quoted(name));
+    format!("{problem}: write it like ./thumbnails, data.csv:column or app.db:table.column")
 }
 
 /// Collects sizes of all values, and the first bytes of some, each value with the same chance (reservoir sampling: Vitter's
@@ -131,14 +131,14 @@ struct Sample {
     sizes: SizeCounter,
     empty: u64,
     unreadable: u64,
-    kept: Vec<Vec<u8>>,
+    sampled: Vec<Vec<u8>>,
     random: Xoshiro256PlusPlus,
 }
 
 impl Sample {
     fn new() -> Sample {
         let random = Xoshiro256PlusPlus::seed_from_u64(1);
-        Sample { sizes: SizeCounter::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
+        Sample { sizes: SizeCounter::default(), empty: 0, unreadable: 0, sampled: Vec::new(), random }
     }
 
     /// Adds a value of `size` bytes. `read` returns up to the given number of its first bytes, and is called if they are needed; if
@@ -149,17 +149,17 @@ impl Sample {
             return Ok(());
         }
         let number = u128::from(self.sizes.count) + 1;
-        let place = ((u128::from(self.random.next_u64()) * number) >> 64) as usize;
-        if self.kept.len() < SAMPLED {
-            self.kept.push(read(SAMPLED_BYTES)?);
-        } else if place < SAMPLED {
-            self.kept[place] = read(SAMPLED_BYTES)?;
+        let index = ((u128::from(self.random.next_u64()) * number) >> 64) as usize;
+        if self.sampled.len() < SAMPLED {
+            self.sampled.push(read(SAMPLED_BYTES)?);
+        } else if index < SAMPLED {
+            self.sampled[index] = read(SAMPLED_BYTES)?;
         }
         self.sizes.add(size);
         Ok(())
     }
 
-    fn likeness(&self) -> Result<DataTraits, String> {
+    fn traits(&self) -> Result<DataTraits, String> {
         let count = self.sizes.count;
         if count == 0 {
             return Err(match (self.empty, self.unreadable) {
@@ -169,14 +169,14 @@ impl Sample {
                 (empty, _) => format!("all {} values in it are empty", with_commas(empty)),
             });
         }
-        let at = |share| self.sizes.quantile(share);
-        let ratio = deflated(&self.kept)?;
+        let quantile = |share| self.sizes.quantile(share);
+        let ratio = deflate_ratio(&self.sampled)?;
         let size = self.sizes.fit_sizes().ok_or("its sizes can't be counted")?;
         Ok(DataTraits {
             count,
             size,
-            most: (at(0.05), at(0.95)),
-            median: at(0.5),
+            most: (quantile(0.05), quantile(0.95)),
+            median: quantile(0.5),
             mean: self.sizes.mean(),
             largest: self.sizes.largest,
             empty: self.empty,
@@ -188,12 +188,12 @@ impl Sample {
 }
 
 /// The factor by which deflate shrinks the values together, as engines compress neighbours together.
-fn deflated(values: &[Vec<u8>]) -> Result<f64, String> {
+fn deflate_ratio(values: &[Vec<u8>]) -> Result<f64, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     values.iter().try_for_each(|value| encoder.write_all(value)).map_err(|error| error.to_string())?;
-    let deflated = encoder.finish().map_err(|error| error.to_string())?.len();
-    let whole: usize = values.iter().map(Vec::len).sum();
-    Ok(whole as f64 / deflated.max(1) as f64)
+    let deflated_bytes = encoder.finish().map_err(|error| error.to_string())?.len();
+    let total_bytes: usize = values.iter().map(Vec::len).sum();
+    Ok(total_bytes as f64 / deflated_bytes.max(1) as f64)
 }
 
 #[cfg(test)]

@@ -19,14 +19,15 @@ use storebench_core::read_limited::RationedReader;
 use storebench_core::result::KeptState;
 
 /// Keeps a state of a disk that began with a log, without the writes after its cut. Returns the cut of the kept log.
-pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Result<Cut> {
+pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> Result<Cut> {
     let file = guard::rewrite(folder, name)?;
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
-    let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + begin.len(), ..*piece }).collect();
-    let cut = Cut { at: cut.at + begin.len(), lost };
-    let all = Log::from_entries(entries).map(|log| begin.followed_by(log));
+    let lost =
+        cut.lost.iter().map(|piece| Piece { entry: piece.entry + first_log.len(), ..*piece }).collect();
+    let cut = Cut { at: cut.at + first_log.len(), lost };
+    let whole_log = Log::from_entries(entries).map(|log| first_log.followed_by(log));
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
-    all.and_then(|all| all.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
+    whole_log.and_then(|log| log.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)
 }
 
@@ -37,25 +38,25 @@ const MOST_UNPACKED: u64 = 4 << 30;
 ///
 /// # Errors
 /// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
-pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
-    let log = GzDecoder::new(BufReader::new(open_kept(folder, &kept.file)?));
+pub fn restore(folder: &Path, state: &KeptState, disk: &File) -> io::Result<()> {
+    let log = GzDecoder::new(BufReader::new(open_kept(folder, &state.file)?));
     let entries = Reader::open(RationedReader::new(log, MOST_UNPACKED))?;
-    disk.set_len(kept.disk_bytes)?;
+    disk.set_len(state.disk_bytes)?;
     // Parts that were never written need no zeros, even if a discard covers them.
     let mut written = BTreeSet::new();
-    Log::replay_each(entries, &kept.cut, |at, bytes, data| {
-        let end = at.saturating_add(bytes);
-        if let Some(data) = data.filter(|_| end <= kept.disk_bytes) {
-            written.extend(at / BLOCK..end.div_ceil(BLOCK));
-            return disk.write_all_at(data, at);
+    Log::replay_each(entries, &state.cut, |offset, bytes, data| {
+        let end = offset.saturating_add(bytes);
+        if let Some(data) = data.filter(|_| end <= state.disk_bytes) {
+            written.extend(offset / BLOCK..end.div_ceil(BLOCK));
+            return disk.write_all_at(data, offset);
         }
         if data.is_some() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "it writes beyond the end of its disk"));
         }
-        let end = end.min(kept.disk_bytes).max(at);
-        let blocks: Vec<u64> = written.range(at / BLOCK..end.div_ceil(BLOCK)).copied().collect();
+        let end = end.min(state.disk_bytes).max(offset);
+        let blocks: Vec<u64> = written.range(offset / BLOCK..end.div_ceil(BLOCK)).copied().collect();
         blocks.into_iter().try_for_each(|block| {
-            let (from, to) = ((block * BLOCK).max(at), ((block + 1) * BLOCK).min(end));
+            let (from, to) = ((block * BLOCK).max(offset), ((block + 1) * BLOCK).min(end));
             if to - from == BLOCK {
                 written.remove(&block);
             }
@@ -73,18 +74,18 @@ mod tests {
 
     #[test]
     fn a_disk_is_restored_as_it_was_cut() {
-        let write = |at: u64, byte: u8| {
-            Ok(Entry { request: Request::write(at, 4096), arrived: 0, data: vec![byte; 4096] })
+        let write = |offset: u64, byte: u8| {
+            Ok(Entry { request: Request::write(offset, 4096), arrived: 0, data: vec![byte; 4096] })
         };
-        let begin = Log::from_entries([
+        let first_log = Log::from_entries([
             write(0, 1),
             Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }),
         ]);
         let log = Log::from_entries([write(4096, 2), write(0, 3), write(8192, 4)]).unwrap();
         let cut = Cut { at: 2, lost: [Piece { entry: 1, from: 0, bytes: 4096 }].into() };
         let folder = tempfile::tempdir().unwrap();
-        let cut = save(folder.path(), "state.gz", begin.unwrap(), &log, &cut).unwrap();
-        let kept = KeptState {
+        let cut = save(folder.path(), "state.gz", first_log.unwrap(), &log, &cut).unwrap();
+        let state = KeptState {
             file: "state.gz".into(),
             disk_bytes: 16_384,
             cut,
@@ -93,10 +94,10 @@ mod tests {
             pieces_before: 1,
         };
         let disk = tempfile::tempfile().unwrap();
-        restore(folder.path(), &kept, &disk).unwrap();
+        restore(folder.path(), &state, &disk).unwrap();
         let mut bytes = vec![9; 16_384];
         disk.read_exact_at(&mut bytes, 0).unwrap();
-        let firsts = [0, 4096, 8192].map(|at| bytes[at]);
+        let firsts = [0, 4096, 8192].map(|offset| bytes[offset]);
         assert_eq!(
             firsts,
             [1, 2, 0],
@@ -113,18 +114,18 @@ mod tests {
             let cut = Cut { at: log.len(), lost: BTreeSet::new() };
             let cut = save(folder.path(), "state.gz", Log::from_entries([]).unwrap(), &log, &cut).unwrap();
             let (file, missing) = ("state.gz".to_owned(), Vec::new());
-            let kept = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
+            let state = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
             let disk = tempfile::tempfile().unwrap();
-            restore(folder.path(), &kept, &disk).map(|()| disk)
+            restore(folder.path(), &state, &disk).map(|()| disk)
         };
-        let write = |at: u64| entry(Request::write(at, 4096), vec![7; 4096]);
-        let whole = [write(0), write(8192), entry(Request::discard(100, 1 << 40), Vec::new())];
-        let disk = restored(whole.into(), 1 << 40).unwrap();
+        let write = |offset: u64| entry(Request::write(offset, 4096), vec![7; 4096]);
+        let entries = [write(0), write(8192), entry(Request::discard(100, 1 << 40), Vec::new())];
+        let disk = restored(entries.into(), 1 << 40).unwrap();
         let mut bytes = vec![9; 12_288];
         disk.read_exact_at(&mut bytes, 0).unwrap();
         assert!(bytes[..100] == [7; 100] && bytes[100..].iter().all(|byte| *byte == 0));
-        let taken = std::os::unix::fs::MetadataExt::blocks(&disk.metadata().unwrap()) * 512;
-        assert!(taken < 1 << 20, "{taken} bytes of a disk of 1 TiB");
+        let used_bytes = std::os::unix::fs::MetadataExt::blocks(&disk.metadata().unwrap()) * 512;
+        assert!(used_bytes < 1 << 20, "{used_bytes} bytes of a disk of 1 TiB");
         let beyond = restored(vec![write(12_288 - 4095)], 12_288).unwrap_err();
         assert!(beyond.to_string().contains("beyond the end"), "{beyond}");
         restored(vec![entry(Request::discard(u64::MAX, 9), Vec::new())], 12_288).unwrap();

@@ -59,11 +59,11 @@ pub fn cells(
     plan: &Plan,
     stores: &[StoreDef],
     rooms: &[LocationRoom],
-    lacking: LackCheck<'_>,
+    find_lack: LackCheck<'_>,
 ) -> Result<(Vec<Cell>, Vec<LeftOutCell>), String> {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
-    for (cell, reason) in judge_cells(plan, stores, rooms, lacking)? {
+    for (cell, reason) in judge_cells(plan, stores, rooms, find_lack)? {
         match reason {
             Some(reason) => left_out.push(LeftOutCell { cell, reason }),
             None => cells.push(cell),
@@ -77,25 +77,26 @@ pub fn judge_cells(
     plan: &Plan,
     stores: &[StoreDef],
     rooms: &[LocationRoom],
-    lacking: LackCheck<'_>,
+    find_lack: LackCheck<'_>,
 ) -> Result<Vec<(Cell, Option<LeftOutReason>)>, String> {
     let places = places(rooms);
     check_count(plan, places.len())?;
     let judge = |mut cell: Cell| {
         let store = stores.iter().find(|store| store.name == cell.store());
         if plan.at_least
-            && let Some(stronger) = stronger(&cell, store).map(GuaranteeChoice::Tier)
+            && let Some(stronger) = next_stronger_guarantee(&cell, store).map(GuaranteeChoice::Tier)
             && !plan.axes.values(Axis::GUARANTEE).contains(&stronger.into())
         {
             cell.set(Axis::GUARANTEE, stronger.into());
         }
-        if let Some(own) = with_machine_disk(plan, &cell, rooms, lacking) {
-            cell = own;
+        if let Some(cell_on_disk) = with_machine_disk(plan, &cell, rooms, find_lack) {
+            cell = cell_on_disk;
         }
         let room = rooms.iter().find(|room| room.is_location_of(&cell));
         let case = plan.case(&cell, stores);
-        let elsewhere = reason_of_elsewhere(plan, &case, rooms);
-        let reason = elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell));
+        let server_reason = reason_for_running_server(plan, &case, rooms);
+        let reason =
+            server_reason.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| find_lack(&cell));
         (cell, reason)
     };
     Ok(combinations(plan, &places).into_iter().map(judge).collect())
@@ -106,13 +107,13 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     let lengths: Vec<(&str, usize)> =
         plan.lengths(places).into_iter().map(|(axis, length)| (axis.def().many, length)).collect();
     let count: u128 = lengths.iter().map(|(_, length)| *length as u128).fold(1, u128::saturating_mul);
-    let made = if plan.axes_one_at_a_time { plan.combinations(places).into() } else { count };
-    if made <= u128::from(MOST_COMBINATIONS) {
+    let needed = if plan.axes_one_at_a_time { plan.combinations(places).into() } else { count };
+    if needed <= u128::from(MOST_COMBINATIONS) {
         return Ok(());
     }
-    let several = lengths.iter().filter(|(_, length)| *length > 1);
+    let varied_lengths = lengths.iter().filter(|(_, length)| *length > 1);
     let factors: Vec<String> =
-        several.map(|(what, length)| format!("{} {what}", with_commas(*length as u64))).collect();
+        varied_lengths.map(|(noun, length)| format!("{} {noun}", with_commas(*length as u64))).collect();
     Err(format!(
         "{} = {} combinations are too many: at most {}; narrow the axes",
         factors.join(" x "),
@@ -126,18 +127,18 @@ fn with_machine_disk(
     plan: &Plan,
     cell: &Cell,
     rooms: &[LocationRoom],
-    lacking: LackCheck<'_>,
+    find_lack: LackCheck<'_>,
 ) -> Option<Cell> {
-    let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
-    let is_there = rooms.iter().any(|room| room.is_location_of(&on));
-    (is_there && !matches!(lacking(&on), Some(LeftOutReason::NoPlace { .. }))).then_some(on)
+    let moved_cell = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
+    let is_there = rooms.iter().any(|room| room.is_location_of(&moved_cell));
+    (is_there && !matches!(find_lack(&moved_cell), Some(LeftOutReason::NoPlace { .. }))).then_some(moved_cell)
 }
 
 /// The guarantee at which a cell runs if its store does not offer the one asked for: the next stronger, if offered.
-fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
-    let asked = cell.guarantee().tier()?;
+fn next_stronger_guarantee(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
+    let wanted = cell.guarantee().tier()?;
     let offers = store?.offers.iter().map(|offer| offer.guarantee);
-    offers.filter(|offered| *offered >= asked).min().filter(|offered| *offered != asked)
+    offers.filter(|offered| *offered >= wanted).min().filter(|offered| *offered != wanted)
 }
 
 /// The names of the places, each once.
@@ -158,11 +159,11 @@ fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
         axis => plan.axes.values(axis).into_owned(),
     };
     let axes = steps(&plan.paired, axes, values);
-    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { crossed(plan, &axes) }
+    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { cross_axes(plan, &axes) }
 }
 
 /// Every combination of all values.
-fn crossed(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
+fn cross_axes(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
     axes.iter().for_each(|steps| spread(&mut cells, steps));
     cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
@@ -173,8 +174,8 @@ fn one_at_a_time(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     let is_crossed = |steps: &[Step]| steps.iter().flatten().any(|(axis, _)| ALWAYS_CROSSED.contains(axis));
     let mut bases = vec![Cell::default()];
     for steps in axes {
-        let all = if is_crossed(steps) { steps.len() } else { 1 };
-        spread(&mut bases, &steps[..all.min(steps.len())]);
+        let count = if is_crossed(steps) { steps.len() } else { 1 };
+        spread(&mut bases, &steps[..count.min(steps.len())]);
     }
     let mut cells: Vec<Cell> = bases.iter().flat_map(|cell| variants(plan, cell)).collect();
     for steps in axes.iter().filter(|steps| !is_crossed(steps)) {
@@ -187,24 +188,26 @@ fn one_at_a_time(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
 
 /// Multiplies each cell by the steps.
 pub(crate) fn spread(cells: &mut Vec<Cell>, steps: &[Step]) {
-    let with = |cell: Cell, step: &Step| {
+    let apply_step = |cell: Cell, step: &Step| {
         step.iter().fold(cell, |cell, (axis, value)| cell.with(*axis, value.clone()))
     };
-    *cells =
-        cells.drain(..).flat_map(|cell| steps.iter().map(move |step| with(cell.clone(), step))).collect();
+    *cells = cells
+        .drain(..)
+        .flat_map(|cell| steps.iter().map(move |step| apply_step(cell.clone(), step)))
+        .collect();
 }
 
 /// A cell with each variant of its store.
 fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
-    let with = |variant: Vec<(Axis, Value)>| {
+    let apply_variant = |variant: Vec<(Axis, Value)>| {
         variant.into_iter().fold(cell.clone(), |cell, (axis, value)| cell.with(axis, value))
     };
-    plan.variants(cell.store()).into_iter().map(with).collect()
+    plan.variants(cell.store()).into_iter().map(apply_variant).collect()
 }
 
 /// Why a cell can't be measured on a server that was running before: another place than the first, limits, an
 /// empty cache.
-fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> Option<LeftOutReason> {
+fn reason_for_running_server(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> Option<LeftOutReason> {
     let cell = case.cell;
     if !case.is_elsewhere() {
         None
@@ -227,27 +230,27 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
-    let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::missing_need);
-    if let Some(why) = lacks {
+    let missing_need = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::missing_need);
+    if let Some(why) = missing_need {
         return Some(LeftOutReason::NoServer { why });
     }
     if case.cell.tuning() == Tuning::Share && case.memory_limit.is_none() {
         return Some(LeftOutReason::NothingToShare { machine: case.cell.machine().to_owned() });
     }
-    let beside = match case.cell.background() {
+    let load_file_bytes = match case.cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed_bytes = plan.room_bytes(case) + beside as f64;
+    let needed_bytes = plan.room_bytes(case) + load_file_bytes as f64;
     if needed_bytes > free_bytes as f64 {
         return Some(LeftOutReason::NoRoom { needed_bytes, free_bytes });
     }
-    let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
+    let limit = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
     // Memory that is prepared ahead of the work is not charged to a limit.
-    let limited = machine.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
-    let needs = [Some(((workload.memory)(case), had_bytes)), limited];
-    let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
-    lacking.map(|(needed_bytes, had_bytes)| LeftOutReason::NoMemory { needed_bytes, had_bytes })
+    let limited_need = limit.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
+    let needs = [Some(((workload.memory)(case), had_bytes)), limited_need];
+    let shortage = needs.into_iter().flatten().find(|(needed, available)| *needed > *available as f64);
+    shortage.map(|(needed_bytes, had_bytes)| LeftOutReason::NoMemory { needed_bytes, had_bytes })
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
@@ -268,8 +271,8 @@ pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(block) << 32));
     let mut drawn: Vec<usize> = (0..cells).collect();
     for last in (1..drawn.len()).rev() {
-        let other = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
-        drawn.swap(last, other);
+        let picked = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        drawn.swap(last, picked);
     }
     drawn
 }
@@ -307,8 +310,8 @@ mod tests {
         assert_eq!(ids.len(), cells.len(), "none twice");
         let base = "null/1B..1KiB/100..500/incompressible/default";
         assert!(ids.contains(base) && ids.contains(&base.replace("100..500", "1000..5000")), "{ids:?}");
-        let both = base.replace("1B..1KiB", "1KiB..10KiB").replace("100..500", "1000..5000");
-        assert!(!ids.contains(&both), "two at a time: {ids:?}");
+        let two_changes = base.replace("1B..1KiB", "1KiB..10KiB").replace("100..500", "1000..5000");
+        assert!(!ids.contains(&two_changes), "two at a time: {ids:?}");
     }
 
     #[test]
@@ -425,12 +428,12 @@ mod tests {
     fn loads_that_the_machine_can_t_run_are_left_out() {
         let mut plan = plan();
         plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
-        let lacks = LeftOutReason::NoBackground { why: "apt-get install ffmpeg".into() };
-        let lacking = |cell: &Cell| (cell.background() == Background::Video).then(|| lacks.clone());
-        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
+        let no_player = LeftOutReason::NoBackground { why: "apt-get install ffmpeg".into() };
+        let find_lack = |cell: &Cell| (cell.background() == Background::Video).then(|| no_player.clone());
+        let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &find_lack).unwrap();
         assert_eq!(cells.len(), 17 * 4);
         assert!(cells.iter().all(|cell| cell.background() == Background::None));
-        assert_eq!(left_out.iter().filter(|left| left.reason == lacks).count(), 17 * 4);
+        assert_eq!(left_out.iter().filter(|left| left.reason == no_player).count(), 17 * 4);
     }
 
     #[test]
@@ -445,8 +448,10 @@ mod tests {
         assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let had = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
-        assert!(left_out.iter().all(|left| had(left)));
+        let is_limited = |left: &LeftOutCell| {
+            matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20)
+        };
+        assert!(left_out.iter().all(|left| is_limited(left)));
     }
 
     #[test]
@@ -502,8 +507,8 @@ mod tests {
         plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
         plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));
         let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
-        let of = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
-        assert_eq!((of("memory"), of("null")), (1, 6));
+        let count_cells = |store: &str| cells.iter().filter(|cell| cell.store() == store).count();
+        assert_eq!((count_cells("memory"), count_cells("null")), (1, 6));
         assert_eq!(plan.combinations(1), 7);
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert!(ids.contains("null/1B..1KiB/100..500/incompressible/default/null.a=3/null.b=y"), "{ids:?}");
@@ -525,28 +530,28 @@ mod tests {
     fn every_block_has_a_seed_of_its_own_that_follows_from_the_plan_s() {
         assert_eq!(seed(0, 7), 7);
         assert_eq!(seed(3, 7), seed(3, 7));
-        let all: HashSet<u64> =
+        let seeds: HashSet<u64> =
             (0..100).flat_map(|plan| (0..100).map(move |block| seed(block, plan))).collect();
-        assert_eq!(all.len(), 100 * 100);
+        assert_eq!(seeds.len(), 100 * 100);
     }
 
     #[test]
     fn each_place_is_on_each_disk_and_has_the_room_that_is_there() {
         let mut plan = plan();
         plan.axes.set(Axis::DISK, ["here", "steady"].map(Value::word));
-        let on = |name: &str, disk: &str, free_bytes: u64| LocationRoom {
+        let room = |name: &str, disk: &str, free_bytes: u64| LocationRoom {
             disk: disk.into(),
             free_bytes,
             ..LocationRoom::unbounded(name)
         };
         let rooms =
-            [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
-        let lacking = |cell: &Cell| {
-            let there =
+            [room("here", "here", u64::MAX), room("here", "steady", 1000), room("ext4", "steady", u64::MAX)];
+        let find_lack = |cell: &Cell| {
+            let has_room =
                 rooms.iter().any(|room| room.name == cell.location_name() && room.disk == cell.disk());
-            (!there).then(|| LeftOutReason::NoPlace { why: "there is none".into() })
+            (!has_room).then(|| LeftOutReason::NoPlace { why: "there is none".into() })
         };
-        let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
+        let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &find_lack).unwrap();
         let sites: HashSet<String> = cells.iter().map(|cell| cell.location_on_disk().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
         let of_a_place = |left: &&LeftOutCell| {

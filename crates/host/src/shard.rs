@@ -44,16 +44,21 @@ impl FromStr for Shard {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse::<u32>().ok().filter(|_| digits)
         };
-        let parts = text.split_once('/').and_then(|(part, of)| Some((number(part)?, number(of)?)));
-        let (part, of) = parts.ok_or("write it like 3/8, the third part of eight")?;
-        match (part, of) {
+        let parts =
+            text.split_once('/').and_then(|(part, part_count)| Some((number(part)?, number(part_count)?)));
+        let (part, part_count) = parts.ok_or("write it like 3/8, the third part of eight")?;
+        match (part, part_count) {
             (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
-            (0, of) => Err(format!("parts are numbered from 1: 1/{of} to {of}/{of}")),
-            (part, of) if part > of => Err(format!("there is no part {part} of {of}: the last is {of}/{of}")),
-            (_, of) if of > PlanParts::MOST => {
-                Err(format!("{of} parts are too many: at most {}", PlanParts::MOST))
+            (0, part_count) => {
+                Err(format!("parts are numbered from 1: 1/{part_count} to {part_count}/{part_count}"))
             }
-            (part, of) => Ok(Shard { part, of }),
+            (part, part_count) if part > part_count => {
+                Err(format!("there is no part {part} of {part_count}: the last is {part_count}/{part_count}"))
+            }
+            (_, part_count) if part_count > PlanParts::MOST => {
+                Err(format!("{part_count} parts are too many: at most {}", PlanParts::MOST))
+            }
+            (part, part_count) => Ok(Shard { part, of: part_count }),
         }
     }
 }
@@ -78,19 +83,24 @@ struct ComparedCells {
 /// A plan in parts.
 #[derive(Debug, Clone)]
 pub struct Split {
-    of: u32,
+    part_count: u32,
     /// The positions, each as a cell with only its values.
-    meetings: BTreeMap<Cell, ComparedCells>,
+    cells_at: BTreeMap<Cell, ComparedCells>,
     /// The index of each combination in the plan's order.
     order: HashMap<Cell, usize>,
-    compared: Vec<Axis>,
-    moved: Vec<(Axis, Role)>,
+    compared_axes: Vec<Axis>,
+    moved_axes: Vec<(Axis, Role)>,
     digest: String,
 }
 
 impl Split {
     /// Splits a plan over the places of these rooms: the longest position first, each into the part with the least so far.
-    pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[LocationRoom], of: u32) -> Result<Split, String> {
+    pub fn new(
+        plan: &Plan,
+        stores: &[StoreDef],
+        rooms: &[LocationRoom],
+        part_count: u32,
+    ) -> Result<Split, String> {
         let everywhere: Vec<LocationRoom> = rooms
             .iter()
             .map(|room| LocationRoom { disk: room.disk.clone(), ..LocationRoom::unbounded(&room.name) })
@@ -98,22 +108,25 @@ impl Split {
         let combinations = schedule::judge_cells(plan, stores, &everywhere, &|_| None)?;
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
         let mut split = Split {
-            of,
-            meetings: BTreeMap::new(),
+            part_count,
+            cells_at: BTreeMap::new(),
             order: HashMap::new(),
-            compared: plan.compare.clone(),
-            moved: lists.iter().flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role))).collect(),
+            compared_axes: plan.compare.clone(),
+            moved_axes: lists
+                .iter()
+                .flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)))
+                .collect(),
             digest: String::new(),
         };
-        for (place, (cell, reason)) in combinations.into_iter().enumerate() {
-            let meeting = split.meetings.entry(split.position(&cell)).or_default();
-            meeting.combinations += 1;
+        for (index, (cell, reason)) in combinations.into_iter().enumerate() {
+            let compared = split.cells_at.entry(split.position(&cell)).or_default();
+            compared.combinations += 1;
             // Whether a server is installed depends on the machine.
             if matches!(reason, None | Some(LeftOutReason::NoServer { .. })) {
                 let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
-                meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
+                compared.time_us = compared.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
             }
-            split.order.entry(cell).or_insert(place);
+            split.order.entry(cell).or_insert(index);
         }
         split.deal();
         Ok(split)
@@ -122,15 +135,15 @@ impl Split {
     /// Assigns the positions to parts.
     fn deal(&mut self) {
         let mut longest: Vec<(String, &mut ComparedCells)> =
-            self.meetings.iter_mut().map(|(position, meeting)| (position.id(), meeting)).collect();
+            self.cells_at.iter_mut().map(|(position, compared)| (position.id(), compared)).collect();
         longest.sort_by(|a, b| (Reverse(a.1.time_us), &a.0).cmp(&(Reverse(b.1.time_us), &b.0)));
-        let mut loads = vec![0_u64; self.of as usize];
-        let mut text = format!("{}\n", self.of);
-        for (id, meeting) in longest {
+        let mut loads = vec![0_u64; self.part_count as usize];
+        let mut text = format!("{}\n", self.part_count);
+        for (id, compared) in longest {
             let least = loads.iter().enumerate().min_by_key(|(_, load)| **load).map_or(0, |(part, _)| part);
-            loads[least] = loads[least].saturating_add(meeting.time_us);
-            meeting.part = least as u32 + 1;
-            let _ = writeln!(text, "{} {} {id}", meeting.part, meeting.combinations);
+            loads[least] = loads[least].saturating_add(compared.time_us);
+            compared.part = least as u32 + 1;
+            let _ = writeln!(text, "{} {} {id}", compared.part, compared.combinations);
         }
         let digest = Sha256::digest(text.as_bytes());
         self.digest = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -139,11 +152,11 @@ impl Split {
     /// The values of a cell on the axes of a matrix's rows, columns and halves.
     fn position(&self, cell: &Cell) -> Cell {
         let role = |axis: Axis| {
-            let moved = self.moved.iter().rev().find(|(own, _)| *own == axis);
+            let moved = self.moved_axes.iter().rev().find(|(moved_axis, _)| *moved_axis == axis);
             moved.map_or(axis.role(), |(_, role)| *role)
         };
         let is_within = |axis: Axis| {
-            !CAN_CHANGE.contains(&axis) && !self.compared.contains(&axis) && role(axis).is_within()
+            !CAN_CHANGE.contains(&axis) && !self.compared_axes.contains(&axis) && role(axis).is_within()
         };
         let values = cell.values().filter(|(axis, _)| is_within(*axis));
         values.fold(Cell::default(), |position, (axis, value)| position.with(axis, value.clone()))
@@ -151,7 +164,7 @@ impl Split {
 
     /// The number of the part that a cell is in, from 1; `None` for a cell at no position of the plan.
     pub fn part_of(&self, cell: &Cell) -> Option<u32> {
-        self.meetings.get(&self.position(cell)).map(|meeting| meeting.part)
+        self.cells_at.get(&self.position(cell)).map(|compared| compared.part)
     }
 
     /// Whether a cell is in one of some parts.
@@ -174,26 +187,26 @@ impl Split {
 
     /// A part, as a run's header records it.
     pub fn parts(&self, part: u32) -> PlanParts {
-        let combinations = self.cells_of_part(part).map(|meeting| meeting.combinations).sum();
-        PlanParts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
+        let combinations = self.cells_of_part(part).map(|compared| compared.combinations).sum();
+        PlanParts { parts: vec![part], of: self.part_count, combinations, split: self.digest.clone() }
     }
 
     /// The share of a part in the estimated time of all.
     pub fn share(&self, part: u32) -> f64 {
-        let of = |meeting: &ComparedCells| meeting.time_us as f64;
+        let time_us = |compared: &ComparedCells| compared.time_us as f64;
         // The sum of nothing would be -0.
-        let all = self.meetings.values().map(of).fold(0.0, |all, one| all + one);
-        self.cells_of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
+        let total = self.cells_at.values().map(time_us).fold(0.0, |sum, time| sum + time);
+        self.cells_of_part(part).map(time_us).fold(0.0, |sum, time| sum + time) / total.max(1.0)
     }
 
     /// The number of positions with something to measure: in a part, and in all.
     pub fn positions(&self, part: u32) -> (usize, usize) {
-        let works = |meeting: &&ComparedCells| meeting.time_us > 0;
-        (self.cells_of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
+        let has_work = |compared: &&ComparedCells| compared.time_us > 0;
+        (self.cells_of_part(part).filter(has_work).count(), self.cells_at.values().filter(has_work).count())
     }
 
     fn cells_of_part(&self, part: u32) -> impl Iterator<Item = &ComparedCells> {
-        self.meetings.values().filter(move |meeting| meeting.part == part)
+        self.cells_at.values().filter(move |compared| compared.part == part)
     }
 }
 
@@ -224,15 +237,15 @@ mod tests {
         [LocationRoom::unbounded("here")]
     }
 
-    fn split(plan: &Plan, of: u32) -> Split {
-        Split::new(plan, &STORES, &rooms(), of).unwrap()
+    fn split(plan: &Plan, part_count: u32) -> Split {
+        Split::new(plan, &STORES, &rooms(), part_count).unwrap()
     }
 
     #[test]
     fn parts_are_written_as_people_do() {
         assert_eq!("3/8".parse(), Ok(Shard { part: 3, of: 8 }));
         assert_eq!(Shard { part: 3, of: 8 }.to_string(), "3/8");
-        for (text, wrong) in [
+        for (text, reason) in [
             ("", "like 3/8"),
             ("3", "like 3/8"),
             ("a/b", "like 3/8"),
@@ -246,30 +259,30 @@ mod tests {
             ("1/10001", "too many"),
         ] {
             let error = text.parse::<Shard>().unwrap_err();
-            assert!(error.contains(wrong), "{text}: {error}");
+            assert!(error.contains(reason), "{text}: {error}");
         }
     }
 
     proptest! {
         #[test]
         fn every_cell_is_in_one_part_and_a_machine_that_lacks_some_comes_to_the_same(
-            study_at in 0..plan::STUDIES.len(), of in 1_u32..40, free_bytes in 1_u64..1 << 40
+            study_at in 0..plan::STUDIES.len(), part_count in 1_u32..40, free_bytes in 1_u64..1 << 40
         ) {
             let plan = study(plan::STUDIES[study_at].name);
-            let split = split(&plan, of);
+            let split = split(&plan, part_count);
             let small = [LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }];
-            let there = Split::new(&plan, &STORES, &small, of).unwrap();
-            prop_assert_eq!(&there.digest, &split.digest);
+            let small_split = Split::new(&plan, &STORES, &small, part_count).unwrap();
+            prop_assert_eq!(&small_split.digest, &split.digest);
             let (cells, left_out) = schedule::cells(&plan, &STORES, &small, &|_| None).unwrap();
-            let all: Vec<&Cell> = cells.iter().chain(left_out.iter().map(|left| &left.cell)).collect();
-            let parts: Vec<PlanParts> = (1..=of).map(|part| split.parts(part)).collect();
+            let all_cells: Vec<&Cell> = cells.iter().chain(left_out.iter().map(|left| &left.cell)).collect();
+            let parts: Vec<PlanParts> = (1..=part_count).map(|part| split.parts(part)).collect();
             let counted: u64 = parts.iter().map(|parts| parts.combinations).sum();
-            prop_assert_eq!(counted, all.len() as u64);
+            prop_assert_eq!(counted, all_cells.len() as u64);
             for parts in &parts {
-                let own = all.iter().filter(|cell| there.covers(parts, cell)).count();
-                prop_assert_eq!(own as u64, parts.combinations);
+                let covered = all_cells.iter().filter(|cell| small_split.covers(parts, cell)).count();
+                prop_assert_eq!(covered as u64, parts.combinations);
             }
-            let shares: f64 = (1..=of).map(|part| split.share(part)).sum();
+            let shares: f64 = (1..=part_count).map(|part| split.share(part)).sum();
             prop_assert!((shares - 1.0).abs() < 1e-9 || shares == 0.0, "{}", shares);
         }
     }
@@ -280,8 +293,8 @@ mod tests {
         let split = split(&plan, 7);
         let mut parts: BTreeMap<String, BTreeSet<Option<u32>>> = BTreeMap::new();
         for cell in split.order.keys() {
-            let at = [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis));
-            parts.entry(at.join(" ")).or_default().insert(split.part_of(cell));
+            let values = [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis));
+            parts.entry(values.join(" ")).or_default().insert(split.part_of(cell));
         }
         assert_eq!(parts.len(), 40);
         assert!(parts.values().all(|parts| parts.len() == 1), "{parts:?}");
@@ -291,13 +304,16 @@ mod tests {
     #[test]
     fn no_part_has_more_than_its_share_and_one_position() {
         let plan = study("crud");
-        let longest = split(&plan, 40).meetings.values().map(|meeting| meeting.time_us).max().unwrap();
-        for of in [2, 3, 8] {
-            let split = split(&plan, of);
-            let all: u64 = split.meetings.values().map(|meeting| meeting.time_us).sum();
-            for part in 1..=of {
-                let load: u64 = split.cells_of_part(part).map(|meeting| meeting.time_us).sum();
-                assert!(load <= all / u64::from(of) + longest, "{part}/{of}: {load} of {all}");
+        let longest = split(&plan, 40).cells_at.values().map(|compared| compared.time_us).max().unwrap();
+        for part_count in [2, 3, 8] {
+            let split = split(&plan, part_count);
+            let total_us: u64 = split.cells_at.values().map(|compared| compared.time_us).sum();
+            for part in 1..=part_count {
+                let load: u64 = split.cells_of_part(part).map(|compared| compared.time_us).sum();
+                assert!(
+                    load <= total_us / u64::from(part_count) + longest,
+                    "{part}/{part_count}: {load} of {total_us}"
+                );
             }
         }
     }
@@ -321,15 +337,15 @@ mod tests {
         plan.axes.cut(Axis::RECORDS, 2);
         let split = split(&plan, 3);
         let of_null = |part| -> Vec<String> {
-            let own = split.combinations(part).into_iter().filter(|cell| cell.store() == "null");
-            own.map(|cell| {
+            let cells = split.combinations(part).into_iter().filter(|cell| cell.store() == "null");
+            cells.map(|cell| {
                 [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis)).join(" ")
             })
             .collect()
         };
         let first = ["1B..1KiB 100..500", "1B..1KiB 1000..5000", "1KiB..10KiB 1000..5000"];
-        assert_eq!(of_null(1), first.map(|at| format!("{at} compressible")));
-        assert_eq!(of_null(2), first.map(|at| format!("{at} incompressible")));
+        assert_eq!(of_null(1), first.map(|values| format!("{values} compressible")));
+        assert_eq!(of_null(2), first.map(|values| format!("{values} incompressible")));
         assert_eq!(of_null(3), ["1KiB..10KiB 100..500 incompressible", "1KiB..10KiB 100..500 compressible"]);
     }
 }

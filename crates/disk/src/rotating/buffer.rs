@@ -1,4 +1,4 @@
-//! The buffer in which a hard disk keeps what it has read, and reads on while nothing else is asked of it.
+//! The buffer in which a hard disk keeps what it has read, and reads on while no other request waits.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ struct ReadAhead {
 pub struct Buffer {
     /// Bytes of a segment, and their number; 0 keeps nothing.
     segment: u64,
-    most: usize,
+    max_segments: usize,
     /// Earlier runs, the oldest first.
     kept: VecDeque<Stretch>,
     ahead: Option<ReadAhead>,
@@ -31,14 +31,15 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn new(bytes: u64, segments: u32) -> Buffer {
-        let most = segments as usize;
-        Buffer { segment: bytes / u64::from(segments.max(1)), most, kept: VecDeque::new(), ahead: None }
+        let max_segments = segments as usize;
+        let segment = bytes / u64::from(segments.max(1));
+        Buffer { segment, max_segments, kept: VecDeque::new(), ahead: None }
     }
 
     pub fn holds(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> bool {
-        let within = |kept: &Stretch| kept.0 <= start && end <= kept.1;
-        self.kept.iter().any(within)
-            || self.ahead.is_some_and(|ahead| within(&(ahead.start, ahead.reached(surface, now))))
+        let contains = |kept: &Stretch| kept.0 <= start && end <= kept.1;
+        self.kept.iter().any(contains)
+            || self.ahead.is_some_and(|ahead| contains(&(ahead.start, ahead.reached(surface, now))))
     }
 
     /// When the read-ahead will have a stretch, unless it stops before.
@@ -59,7 +60,7 @@ impl Buffer {
 
     /// Begins to read ahead after a stretch that has been read, up to an end.
     pub fn read(&mut self, (start, end): Stretch, now: Nanos, last: u64) {
-        if self.most == 0 {
+        if self.max_segments == 0 {
             return;
         }
         let limit = end.saturating_add(self.segment).min(last);
@@ -85,7 +86,7 @@ impl Buffer {
             return;
         }
         self.kept.push_back((start, end));
-        if self.kept.len() > self.most {
+        if self.kept.len() > self.max_segments {
             self.kept.pop_front();
         }
     }
@@ -129,14 +130,15 @@ mod tests {
     fn the_oldest_segment_goes_first_and_without_a_buffer_nothing_is_kept() {
         let surface = Surface::from_data_sheet(&data());
         let mut buffer = Buffer::new(4 << 20, 2);
-        for at in [10_u64, 20, 30] {
-            buffer.read((at << 30, (at << 30) + 4096), 0, (at << 30) + 4096);
+        for gib in [10_u64, 20, 30] {
+            buffer.read((gib << 30, (gib << 30) + 4096), 0, (gib << 30) + 4096);
             buffer.leave(&surface, SECOND);
         }
-        let holds = |buffer: &Buffer, at: u64| buffer.holds(&surface, (at << 30, (at << 30) + 4096), SECOND);
-        assert_eq!([10, 20, 30].map(|at| holds(&buffer, at)), [false, true, true]);
-        let mut none = Buffer::new(0, 0);
-        none.read((0, 4096), 0, u64::MAX);
-        assert!(!holds(&none, 0));
+        let holds =
+            |buffer: &Buffer, gib: u64| buffer.holds(&surface, (gib << 30, (gib << 30) + 4096), SECOND);
+        assert_eq!([10, 20, 30].map(|gib| holds(&buffer, gib)), [false, true, true]);
+        let mut no_buffer = Buffer::new(0, 0);
+        no_buffer.read((0, 4096), 0, u64::MAX);
+        assert!(!holds(&no_buffer, 0));
     }
 }

@@ -10,7 +10,7 @@ const MOST_AT_ONCE: u64 = 2 << 20;
 /// Waiting writes by their place on the disk; touching ones are merged, none overlap.
 #[derive(Debug, Default)]
 pub struct Cache {
-    room: u64,
+    capacity: u64,
     places: usize,
     waiting: BTreeMap<u64, u64>,
     bytes: u64,
@@ -19,13 +19,13 @@ pub struct Cache {
 }
 
 impl Cache {
-    pub fn new(room: u64, places: usize) -> Cache {
-        Cache { room, places, ..Cache::default() }
+    pub fn new(capacity: u64, places: usize) -> Cache {
+        Cache { capacity, places, ..Cache::default() }
     }
 
     /// Whether this many more bytes fit; anything fits into an empty cache.
     pub fn fits(&self, bytes: u64) -> bool {
-        self.bytes == 0 || (self.bytes + bytes <= self.room && self.waiting.len() < self.places)
+        self.bytes == 0 || (self.bytes + bytes <= self.capacity && self.waiting.len() < self.places)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -62,15 +62,15 @@ impl Cache {
     }
 
     /// Drops a discarded stretch.
-    pub fn drop_of(&mut self, (start, end): (u64, u64)) {
-        let over: Vec<(u64, u64)> = self
+    pub fn discard(&mut self, (start, end): (u64, u64)) {
+        let overlapping: Vec<(u64, u64)> = self
             .waiting
             .range(..end)
             .rev()
             .take_while(|(_, until)| **until > start)
             .map(|(from, until)| (*from, *until))
             .collect();
-        for (from, until) in over {
+        for (from, until) in overlapping {
             self.remove(from, until);
             for (from, until) in [(from, start), (end, until)] {
                 if from < until {
@@ -83,11 +83,11 @@ impl Cache {
 
     /// Stretches that could be written next: after a byte, then from the start.
     pub fn next(&self, from: u64, most: usize) -> Vec<(u64, u64)> {
-        let cut = |(start, end): (&u64, &u64)| (*start, (*end).min(*start + MOST_AT_ONCE));
-        self.waiting.range(from..).chain(self.waiting.range(..from)).take(most).map(cut).collect()
+        let shorten = |(start, end): (&u64, &u64)| (*start, (*end).min(*start + MOST_AT_ONCE));
+        self.waiting.range(from..).chain(self.waiting.range(..from)).take(most).map(shorten).collect()
     }
 
-    /// Removes a stretch that [`Cache::next`] gave.
+    /// Removes a stretch that [`Cache::next`] returned.
     pub fn written(&mut self, (start, end): (u64, u64)) {
         let Some(&until) = self.waiting.get(&start) else { return };
         self.remove(start, until);
@@ -102,7 +102,7 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn all(cache: &Cache) -> Vec<(u64, u64)> {
+    fn stretches(cache: &Cache) -> Vec<(u64, u64)> {
         cache.waiting.iter().map(|(start, end)| (*start, *end)).collect()
     }
 
@@ -113,35 +113,35 @@ mod tests {
         cache.put((30, 40), 6);
         cache.put((50, 60), 7);
         assert_eq!(
-            (all(&cache), cache.bytes, cache.oldest_arrival()),
+            (stretches(&cache), cache.bytes, cache.oldest_arrival()),
             (vec![(10, 20), (30, 40), (50, 60)], 30, 5)
         );
         cache.put((20, 30), 8);
         cache.put((35, 55), 8);
-        assert_eq!((all(&cache), cache.bytes), (vec![(10, 60)], 50));
+        assert_eq!((stretches(&cache), cache.bytes), (vec![(10, 60)], 50));
         cache.put((12, 13), 9);
-        assert_eq!((all(&cache), cache.bytes), (vec![(10, 60)], 50), "overwritten here");
+        assert_eq!((stretches(&cache), cache.bytes), (vec![(10, 60)], 50), "overwritten here");
         assert!(cache.holds((10, 60)) && !cache.holds((9, 11)) && !cache.holds((59, 61)));
         assert!(cache.fits(50) && !cache.fits(51));
-        cache.drop_of((20, 30));
-        assert_eq!((all(&cache), cache.bytes), (vec![(10, 20), (30, 60)], 40));
+        cache.discard((20, 30));
+        assert_eq!((stretches(&cache), cache.bytes), (vec![(10, 20), (30, 60)], 40));
     }
 
     #[test]
     fn the_next_follow_where_the_heads_are() {
         let mut cache = Cache::new(1 << 30, 9);
-        for at in [1, 3, 5] {
-            cache.put((at * 1000, at * 1000 + 10), 0);
+        for place in [1, 3, 5] {
+            cache.put((place * 1000, place * 1000 + 10), 0);
         }
         assert_eq!(cache.next(3000, 2), [(3000, 3010), (5000, 5010)]);
         assert_eq!(cache.next(3001, 2), [(5000, 5010), (1000, 1010)]);
         cache.written((3000, 3010));
-        assert_eq!(all(&cache), [(1000, 1010), (5000, 5010)]);
+        assert_eq!(stretches(&cache), [(1000, 1010), (5000, 5010)]);
         let mut long = Cache::new(1 << 30, 9);
         long.put((0, 5 << 20), 0);
         let first = long.next(0, 9);
         assert_eq!(first, [(0, 2 << 20)]);
         long.written(first[0]);
-        assert_eq!((all(&long), long.bytes), (vec![(2 << 20, 5 << 20)], 3 << 20));
+        assert_eq!((stretches(&long), long.bytes), (vec![(2 << 20, 5 << 20)], 3 << 20));
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct Surface {
     tracks: u64,
     /// Bytes of the outermost track, and how many fewer each next one has.
     outer: f64,
-    less: f64,
+    shrink_per_track: f64,
     /// In nanoseconds.
     turn: f64,
     /// From the end of a track to the start of the next, which is skewed by it, so that nothing is missed; in nanoseconds.
@@ -26,7 +26,7 @@ pub struct TrackPosition {
     pub track: u64,
     /// The bytes of the track, and those before the place.
     bytes: f64,
-    before: f64,
+    offset: f64,
     angle: f64,
 }
 
@@ -45,7 +45,7 @@ impl Surface {
         Surface {
             tracks,
             outer,
-            less: (outer - inner) / tracks as f64,
+            shrink_per_track: (outer - inner) / tracks as f64,
             turn,
             switch,
             seek_track: data.seek_track_ms * MILLISECOND as f64,
@@ -56,7 +56,7 @@ impl Surface {
 
     fn bytes_before(&self, track: u64) -> f64 {
         let track = track as f64;
-        self.outer * track - self.less * track * track / 2.0
+        self.outer * track - self.shrink_per_track * track * track / 2.0
     }
 
     fn track_bytes(&self, track: u64) -> f64 {
@@ -65,8 +65,12 @@ impl Surface {
 
     pub fn position_of(&self, byte: u64) -> TrackPosition {
         let byte = byte as f64;
-        let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
-        let guess = if self.less > 0.0 { (self.outer - root) / self.less } else { byte / self.outer };
+        let root = (self.outer * self.outer - 2.0 * self.shrink_per_track * byte).max(0.0).sqrt();
+        let guess = if self.shrink_per_track > 0.0 {
+            (self.outer - root) / self.shrink_per_track
+        } else {
+            byte / self.outer
+        };
         let mut track = (guess.max(0.0) as u64).min(self.tracks - 1);
         while track > 0 && self.bytes_before(track) > byte {
             track -= 1;
@@ -74,13 +78,13 @@ impl Surface {
         while self.bytes_before(track + 1) <= byte && track + 1 < self.tracks {
             track += 1;
         }
-        let (bytes, before) = (self.track_bytes(track), byte - self.bytes_before(track));
+        let (bytes, offset) = (self.track_bytes(track), byte - self.bytes_before(track));
         let skew = self.switch / self.turn * track as f64;
-        TrackPosition { track, bytes, before, angle: (before / bytes + skew).fract() }
+        TrackPosition { track, bytes, offset, angle: (offset / bytes + skew).fract() }
     }
 
-    pub fn seek(&self, from: u64, to: u64) -> f64 {
-        match from.abs_diff(to) {
+    pub fn seek(&self, start: u64, end: u64) -> f64 {
+        match start.abs_diff(end) {
             0 => 0.0,
             distance => {
                 let share = (distance - 1) as f64 / self.tracks as f64;
@@ -99,37 +103,37 @@ impl Surface {
     }
 
     /// The time in which a number of bytes passes under the heads.
-    pub fn pass(&self, from: TrackPosition, bytes: u64) -> f64 {
-        let (mut spot, mut left, mut time) = (from, bytes as f64, 0.0);
+    pub fn pass(&self, start: TrackPosition, bytes: u64) -> f64 {
+        let (mut spot, mut remaining, mut time) = (start, bytes as f64, 0.0);
         loop {
-            let here = spot.bytes - spot.before;
-            if left <= here {
-                return time + left / spot.bytes * self.turn;
+            let track_rest = spot.bytes - spot.offset;
+            if remaining <= track_rest {
+                return time + remaining / spot.bytes * self.turn;
             }
-            left -= here;
-            time += here / spot.bytes * self.turn + self.switch;
+            remaining -= track_rest;
+            time += track_rest / spot.bytes * self.turn + self.switch;
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = TrackPosition { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
+            spot = TrackPosition { track, bytes: self.track_bytes(track), offset: 0.0, angle: 0.0 };
         }
     }
 
     /// The bytes that have passed under the heads after a time, up to a maximum.
-    pub fn bytes_passed(&self, from: TrackPosition, time: Nanos, most: u64) -> u64 {
-        let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
+    pub fn bytes_passed(&self, start: TrackPosition, time: Nanos, most: u64) -> u64 {
+        let (mut spot, mut remaining, mut bytes) = (start, time as f64, 0.0);
         while bytes < most as f64 {
-            let here = spot.bytes - spot.before;
-            let takes = here / spot.bytes * self.turn;
-            if left <= takes {
-                bytes += left / self.turn * spot.bytes;
+            let track_rest = spot.bytes - spot.offset;
+            let track_time = track_rest / spot.bytes * self.turn;
+            if remaining <= track_time {
+                bytes += remaining / self.turn * spot.bytes;
                 break;
             }
-            bytes += here;
-            left -= takes + self.switch;
-            if left <= 0.0 {
+            bytes += track_rest;
+            remaining -= track_time + self.switch;
+            if remaining <= 0.0 {
                 break;
             }
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = TrackPosition { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
+            spot = TrackPosition { track, bytes: self.track_bytes(track), offset: 0.0, angle: 0.0 };
         }
         (bytes as u64).min(most)
     }
@@ -144,7 +148,7 @@ mod tests {
     #[test]
     fn the_published_seeks_are_those_of_the_curve() {
         let surface = Surface::from_data_sheet(&data());
-        let ms = |from, to| surface.seek(from, to) / 1e6;
+        let ms = |start, end| surface.seek(start, end) / 1e6;
         assert_eq!((ms(5, 5), ms(5, 6)), (0.0, 1.0));
         assert!((ms(0, surface.tracks - 1) - 20.0).abs() < 0.01);
         let mut random = Random::seeded(1);
@@ -160,24 +164,24 @@ mod tests {
         let surface = Surface::from_data_sheet(&data());
         let capacity = (data().capacity_gb * 1e9) as u64;
         assert!(surface.bytes_before(surface.tracks) >= capacity as f64);
-        for (at, rate) in [(0, 120.0), (capacity - (64 << 20), 60.0)] {
-            let spot = surface.position_of(at);
+        for (byte, rate) in [(0, 120.0), (capacity - (64 << 20), 60.0)] {
+            let spot = surface.position_of(byte);
             let time = surface.pass(spot, 64 << 20);
             let mb_per_s = f64::from(64 << 20) / 1e6 / (time / 1e9);
             assert!((mb_per_s / rate - 1.0).abs() < 0.01, "{mb_per_s}");
         }
         for byte in [0, 1, 1_000_000, 123_456_789_012, capacity - 1] {
             let spot = surface.position_of(byte);
-            let back = surface.bytes_before(spot.track) + spot.before;
-            assert!((back - byte as f64).abs() < 1.0 && spot.before < spot.bytes, "{byte}: {spot:?}");
+            let byte_again = surface.bytes_before(spot.track) + spot.offset;
+            assert!((byte_again - byte as f64).abs() < 1.0 && spot.offset < spot.bytes, "{byte}: {spot:?}");
         }
     }
 
     #[test]
     fn after_a_time_has_passed_what_passes_in_it() {
         let surface = Surface::from_data_sheet(&data());
-        for (at, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
-            let spot = surface.position_of(at);
+        for (byte, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
+            let spot = surface.position_of(byte);
             let time = surface.pass(spot, bytes) as Nanos;
             let passed = surface.bytes_passed(spot, time, u64::MAX);
             assert!(passed.abs_diff(bytes) <= 2, "{passed} of {bytes}");

@@ -75,7 +75,7 @@ pub(crate) struct HardDisk {
     buffer: Buffer,
     cache: Cache,
     has_cache: bool,
-    choice: usize,
+    max_candidates: usize,
     command: Nanos,
     link_mb_per_s: f64,
     write_settle: f64,
@@ -85,7 +85,7 @@ pub(crate) struct HardDisk {
     /// The track and byte of the heads, and since when they are free.
     track: u64,
     byte: u64,
-    free: Nanos,
+    heads_free: Nanos,
     link_free: Nanos,
     tally: DeviceTally,
 }
@@ -103,7 +103,7 @@ impl HardDisk {
             buffer: Buffer::new(mib(data.buffer_mib), data.segments),
             cache: Cache::new(mib(data.write_cache_mib), data.write_cache_places as usize),
             has_cache: data.write_cache_mib > 0.0,
-            choice: data.queue.max(1) as usize,
+            max_candidates: data.queue.max(1) as usize,
             command: (data.command_us * MICROSECOND as f64) as Nanos,
             link_mb_per_s: data.link_mb_per_s,
             write_settle: data.write_settle_ms * MILLISECOND as f64,
@@ -111,20 +111,20 @@ impl HardDisk {
             replies: Replies::default(),
             track: 0,
             byte: 0,
-            free: 0,
+            heads_free: 0,
             link_free: 0,
             tally: DeviceTally::default(),
         }
     }
 
-    /// When a request that only passes the link is answered.
-    fn by_link(&mut self, bytes: u64, now: Nanos) -> Nanos {
+    /// When a request that only uses the link is answered.
+    fn due_over_link(&mut self, bytes: u64, now: Nanos) -> Nanos {
         let time = (bytes as f64 / (self.link_mb_per_s * 1e6) * SECOND as f64) as Nanos;
         self.link_free = self.link_free.max(now) + time;
         self.link_free + self.command
     }
 
-    /// Answers a request that needs no heads; gives it back otherwise.
+    /// Answers a request that needs no heads; returns it otherwise.
     fn answer_at_once(&mut self, request: WaitingRequest, now: Nanos) -> Option<WaitingRequest> {
         let is_there =
             |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
@@ -143,46 +143,46 @@ impl HardDisk {
                     self.buffer.forget(*part);
                     self.cache.put(*part, now);
                 }
-                Kind::Discard => self.cache.drop_of(*part),
+                Kind::Discard => self.cache.discard(*part),
                 Kind::Read | Kind::Flush => {}
             }
         }
         let bytes = if request.kind == Kind::Discard { 0 } else { request.bytes };
         // A flush is answered when the last write before it has been written.
-        let now = if request.kind == Kind::Flush { now.max(self.free) } else { now };
-        let due = self.by_link(bytes, now);
+        let now = if request.kind == Kind::Flush { now.max(self.heads_free) } else { now };
+        let due = self.due_over_link(bytes, now);
         self.replies.push(request.id, due);
         None
     }
 
     /// Answers queued requests that need no heads any more; what follows a flush waits for it.
     fn admit(&mut self, now: Nanos) {
-        let mut left = VecDeque::with_capacity(self.queue.len());
+        let mut remaining = VecDeque::with_capacity(self.queue.len());
         let mut behind_a_flush = false;
         while let Some(request) = self.queue.pop_front() {
             let is_flush = request.kind == Kind::Flush;
-            let must_wait = behind_a_flush || (is_flush && !left.is_empty());
+            let must_wait = behind_a_flush || (is_flush && !remaining.is_empty());
             let moment = now.max(request.arrived);
             if let Some(request) =
                 if must_wait { Some(request) } else { self.answer_at_once(request, moment) }
             {
                 behind_a_flush |= is_flush;
-                left.push_back(request);
+                remaining.push_back(request);
             }
         }
-        self.queue = left;
+        self.queue = remaining;
     }
 
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
-                if self.cache.is_empty() || self.free.max(self.cache.oldest_arrival()) > now {
+                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival()) > now {
                     return;
                 }
-                self.write_back(self.free.max(self.cache.oldest_arrival()));
+                self.write_back(self.heads_free.max(self.cache.oldest_arrival()));
                 continue;
             };
-            let start = self.free.max(first.arrived);
+            let start = self.heads_free.max(first.arrived);
             if start > now {
                 return;
             }
@@ -195,27 +195,27 @@ impl HardDisk {
                 true => self.write_back(start),
                 false => self.serve(start),
             }
-            self.admit(self.free);
+            self.admit(self.heads_free);
         }
     }
 
     /// Writes what the heads reach first from the cache.
     fn write_back(&mut self, start: Nanos) {
         let reach = |part: &(u64, u64)| self.passing_time(*part, Kind::Write, start);
-        let some = self.cache.next(self.byte, CHOICE_OF_WRITES);
-        let Some(part) = some.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
+        let writes = self.cache.next(self.byte, CHOICE_OF_WRITES);
+        let Some(part) = writes.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
         self.cache.written(part);
         self.transfer(part, Kind::Write, start);
     }
 
     /// Serves the waiting request that the heads reach first.
     fn serve(&mut self, start: Nanos) {
-        let can_be = |request: &&WaitingRequest| request.kind != Kind::Flush;
-        let is_next = |request: &WaitingRequest| {
+        let is_no_flush = |request: &&WaitingRequest| request.kind != Kind::Flush;
+        let can_serve = |request: &WaitingRequest| {
             request.arrived <= start && (request.kind == Kind::Read || !self.has_cache)
         };
-        let candidates = self.queue.iter().take_while(can_be).take(self.choice).enumerate();
-        let reached = candidates.filter(|(_, request)| is_next(request)).filter_map(|(index, request)| {
+        let candidates = self.queue.iter().take_while(is_no_flush).take(self.max_candidates).enumerate();
+        let reached = candidates.filter(|(_, request)| can_serve(request)).filter_map(|(index, request)| {
             Some((index, self.passing_time(*request.parts.first()?, request.kind, start)))
         });
         let best = reached.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
@@ -223,9 +223,9 @@ impl HardDisk {
         let mut moment = start;
         for part in &request.parts {
             self.transfer(*part, request.kind, moment);
-            moment = self.free;
+            moment = self.heads_free;
         }
-        self.replies.push(request.id, self.free);
+        self.replies.push(request.id, self.heads_free);
     }
 
     /// When a part would begin to pass under the heads, if they left now.
@@ -245,11 +245,11 @@ impl HardDisk {
     /// Moves the heads to a part, and reads or writes it.
     fn transfer(&mut self, (from, to): (u64, u64), kind: Kind, start: Nanos) {
         let spot = self.surface.position_of(from);
-        let by_ahead = match kind {
+        let read_ahead_end = match kind {
             Kind::Read => self.buffer.reaches(&self.surface, (from, to), start),
             _ => None,
         };
-        let end = match by_ahead {
+        let end = match read_ahead_end {
             Some(end) => end.max(start as f64),
             None => {
                 let begins = self.passing_time((from, to), kind, start);
@@ -261,11 +261,11 @@ impl HardDisk {
                 begins + pass
             }
         };
-        self.free = end.ceil() as Nanos;
+        self.heads_free = end.ceil() as Nanos;
         self.track = self.surface.position_of(to.saturating_sub(1)).track;
         self.byte = to;
         match kind {
-            Kind::Read => self.buffer.read((from, to), self.free, self.spread.end_of(from)),
+            Kind::Read => self.buffer.read((from, to), self.heads_free, self.spread.end_of(from)),
             _ => self.buffer.forget((from, to)),
         }
     }
@@ -275,7 +275,7 @@ impl Device for HardDisk {
     fn arrive(&mut self, id: Id, request: &Request, now: Nanos) {
         self.work(now);
         let parts = self.spread.parts(request.at, request.bytes);
-        let parts = parts.into_iter().map(|(at, bytes)| (at, at + bytes)).collect();
+        let parts = parts.into_iter().map(|(offset, bytes)| (offset, offset + bytes)).collect();
         let request = WaitingRequest { id, kind: request.kind, parts, bytes: request.bytes, arrived: now };
         self.queue.push_back(request);
         self.admit(now);
@@ -283,8 +283,8 @@ impl Device for HardDisk {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let choice = self.queue.front().map(|first| self.free.max(first.arrived));
-        self.replies.next().into_iter().chain(choice).min()
+        let work_start = self.queue.front().map(|first| self.heads_free.max(first.arrived));
+        self.replies.next().into_iter().chain(work_start).min()
     }
 
     fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)> {

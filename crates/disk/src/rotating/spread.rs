@@ -25,15 +25,15 @@ impl Spread {
     }
 
     /// The contiguous parts of some bytes of the image: each part's start on the disk and length.
-    pub fn parts(&self, at: u64, bytes: u64) -> Vec<(u64, u64)> {
-        let (mut at, mut left, mut parts) = (at, bytes, Vec::with_capacity(1));
-        while left > 0 {
-            let (index, within) = (at / self.extent, at % self.extent);
-            let here = left.min(self.extent - within);
+    pub fn parts(&self, offset: u64, bytes: u64) -> Vec<(u64, u64)> {
+        let (mut offset, mut remaining, mut parts) = (offset, bytes, Vec::with_capacity(1));
+        while remaining > 0 {
+            let (index, offset_in_extent) = (offset / self.extent, offset % self.extent);
+            let length = remaining.min(self.extent - offset_in_extent);
             let slot = usize::try_from(index).ok().and_then(|index| self.slots.get(index));
-            parts.push((slot.copied().unwrap_or_default() * self.extent + within, here));
-            at += here;
-            left -= here;
+            parts.push((slot.copied().unwrap_or_default() * self.extent + offset_in_extent, length));
+            offset += length;
+            remaining -= length;
         }
         parts
     }
@@ -64,9 +64,9 @@ mod tests {
         let spread = Spread::new(256 << 20, 250_000_000_000, 8 << 20);
         let places = 250_000_000_000 / (8 << 20);
         for start in 0..16 {
-            let some = &spread.slots[start..start + 16];
-            let quarters: BTreeSet<u64> = some.iter().map(|slot| slot * 4 / places).collect();
-            assert_eq!(quarters.len(), 4, "{some:?}");
+            let neighbours = &spread.slots[start..start + 16];
+            let quarters: BTreeSet<u64> = neighbours.iter().map(|slot| slot * 4 / places).collect();
+            assert_eq!(quarters.len(), 4, "{neighbours:?}");
         }
     }
 

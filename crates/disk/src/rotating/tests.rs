@@ -1,5 +1,5 @@
 use super::*;
-use crate::pace::{closed, per_second};
+use crate::pace::{per_second, run_closed_loop};
 use crate::random::Random;
 
 /// A round disk: 9 ms of seeks in the mean, 120 turns a second, 120 MB/s outside and 60 inside.
@@ -25,17 +25,17 @@ pub fn data() -> HardDiskSpec {
     }
 }
 
-fn whole(data: HardDiskSpec) -> (HardDisk, u64) {
+fn disk_in_one_extent(data: HardDiskSpec) -> (HardDisk, u64) {
     let bytes = (data.capacity_gb * 1e9) as u64;
     // As one extent, so that nothing is spread.
     (HardDisk::new(&HardDiskSpec { extent_mib: data.capacity_gb * 1000.0, ..data }, bytes), bytes)
 }
 
 fn random_reads(depth: u32, count: u64) -> f64 {
-    let (mut disk, bytes) = whole(data());
+    let (mut disk, bytes) = disk_in_one_extent(data());
     let mut random = Random::seeded(5);
     let reads = (0..count).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
-    per_second(count, closed(&mut disk, depth, reads))
+    per_second(count, run_closed_loop(&mut disk, depth, reads))
 }
 
 #[test]
@@ -47,50 +47,50 @@ fn a_random_read_takes_a_seek_and_half_a_turn() {
 
 #[test]
 fn a_choice_of_32_is_at_least_twice_as_fast() {
-    let (one, two, all) = (random_reads(1, 4_000), random_reads(2, 4_000), random_reads(32, 8_000));
-    assert!(two >= one && all > one * 2.0 && (150.0..230.0).contains(&all), "{one} {two} {all}");
+    let (one, two, many) = (random_reads(1, 4_000), random_reads(2, 4_000), random_reads(32, 8_000));
+    assert!(two >= one && many > one * 2.0 && (150.0..230.0).contains(&many), "{one} {two} {many}");
 }
 
 #[test]
 fn the_shipped_desktop_s_disk_reads_as_real_ones_do_over_its_whole_surface() {
     let data = crate::disks::shipped("hdd-7200").unwrap().rotating.unwrap();
     let rate = |depth: u32, count: u64| {
-        let (mut disk, bytes) = whole(data);
+        let (mut disk, bytes) = disk_in_one_extent(data);
         let mut random = Random::seeded(5);
         let reads = (0..count).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
-        per_second(count, closed(&mut disk, depth, reads))
+        per_second(count, run_closed_loop(&mut disk, depth, reads))
     };
-    let (one, all) = (rate(1, 4_000), rate(32, 8_000));
-    assert!((75.0..80.0).contains(&one) && (150.0..200.0).contains(&all), "{one} {all}");
+    let (one, many) = (rate(1, 4_000), rate(32, 8_000));
+    assert!((75.0..80.0).contains(&one) && (150.0..200.0).contains(&many), "{one} {many}");
 }
 
 #[test]
 fn the_queue_chooses_only_among_as_many_as_it_holds() {
     let reads = |queue: u32| {
-        let (mut disk, bytes) = whole(HardDiskSpec { queue, ..data() });
+        let (mut disk, bytes) = disk_in_one_extent(HardDiskSpec { queue, ..data() });
         let mut random = Random::seeded(5);
         let reads = (0..2_000).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
-        closed(&mut disk, 32, reads)
+        run_closed_loop(&mut disk, 32, reads)
     };
     assert!(reads(1) as f64 > reads(32) as f64 * 2.0);
-    let (mut one, bytes) = whole(HardDiskSpec { queue: 1, ..data() });
+    let (mut one, bytes) = disk_in_one_extent(HardDiskSpec { queue: 1, ..data() });
     let mut random = Random::seeded(5);
     let few = (0..2_000).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
-    let alone = closed(&mut one, 1, few);
+    let alone = run_closed_loop(&mut one, 1, few);
     assert!(alone.abs_diff(reads(1)) < alone / 100, "in their order they take as long as one by one");
 }
 
 #[test]
 fn reading_in_sequence_is_as_fast_as_the_zone_and_pauses_of_the_host_cost_no_turn() {
-    for (at, mb_per_s) in [(0, 120.0), (249_000_000_000, 60.0)] {
-        let (mut disk, _) = whole(data());
-        let reads = (0..512).map(|n| Request::read(at + n * (128 << 10), 128 << 10));
-        let rate = per_second(64 << 20, closed(&mut disk, 1, reads)) / 1e6;
+    for (start, mb_per_s) in [(0, 120.0), (249_000_000_000, 60.0)] {
+        let (mut disk, _) = disk_in_one_extent(data());
+        let reads = (0..512).map(|n| Request::read(start + n * (128 << 10), 128 << 10));
+        let rate = per_second(64 << 20, run_closed_loop(&mut disk, 1, reads)) / 1e6;
         assert!((rate / mb_per_s - 1.0).abs() < 0.03, "{rate}");
-        assert_eq!(disk.tally().seeks, u64::from(at > 0));
+        assert_eq!(disk.tally().seeks, u64::from(start > 0));
     }
     // Between two reads the host takes 100 us, in which the disk reads on.
-    let (mut disk, _) = whole(data());
+    let (mut disk, _) = disk_in_one_extent(data());
     let mut now = 0;
     for n in 0..512 {
         disk.arrive(n, &Request::read(n * (128 << 10), 128 << 10), now);
@@ -105,34 +105,35 @@ fn reading_in_sequence_is_as_fast_as_the_zone_and_pauses_of_the_host_cost_no_tur
 
 #[test]
 fn a_block_is_overwritten_once_a_turn_with_the_cache_off_and_when_it_is_flushed() {
-    let (mut off, _) = whole(HardDiskSpec { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
+    let (mut uncached, _) =
+        disk_in_one_extent(HardDiskSpec { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
     let writes = (0..1_200).map(|_| Request::write(4096, 4096));
-    let rate = per_second(1_200, closed(&mut off, 1, writes));
+    let rate = per_second(1_200, run_closed_loop(&mut uncached, 1, writes));
     assert!((rate - 120.0).abs() < 0.5, "{rate}");
-    let (mut on, _) = whole(data());
+    let (mut cached, _) = disk_in_one_extent(data());
     let synced = (0..2_400).map(|n| if n % 2 == 0 { Request::write(4096, 4096) } else { Request::flush() });
-    let rate = per_second(1_200, closed(&mut on, 1, synced));
+    let rate = per_second(1_200, run_closed_loop(&mut cached, 1, synced));
     assert!((rate - 120.0).abs() < 0.5, "{rate}");
 }
 
 #[test]
 fn writes_are_taken_at_once_until_the_cache_is_full() {
-    let (mut disk, bytes) = whole(data());
+    let (mut disk, bytes) = disk_in_one_extent(data());
     let mut random = Random::seeded(1);
     let mut write = || Request::write(random.below(bytes / 4096) * 4096, 4096);
     let first: Vec<Request> = (0..64).map(|_| write()).collect();
-    let time = closed(&mut disk, 1, first.into_iter());
+    let time = run_closed_loop(&mut disk, 1, first.into_iter());
     assert!(time < 2 * MILLISECOND, "{time}");
     let more: Vec<Request> = (0..6_000).map(|_| write()).collect();
-    let (mut disk, _) = whole(data());
-    let rate = per_second(6_000, closed(&mut disk, 1, more.into_iter()));
+    let (mut disk, _) = disk_in_one_extent(data());
+    let rate = per_second(6_000, run_closed_loop(&mut disk, 1, more.into_iter()));
     // 64 fit; the others wait until as many have been written, in an order that the disk chooses.
     assert!((150.0..350.0).contains(&rate), "{rate}");
 }
 
 #[test]
 fn a_flush_waits_for_all_writes_before_it_and_what_follows_waits_for_it() {
-    let (mut disk, _) = whole(data());
+    let (mut disk, _) = disk_in_one_extent(data());
     for n in 0..10 {
         disk.arrive(n, &Request::write(n * 20_000_000_000, 4096), 0);
     }
@@ -156,9 +157,9 @@ fn a_flush_waits_for_all_writes_before_it_and_what_follows_waits_for_it() {
 
 #[test]
 fn small_writes_in_sequence_are_written_together() {
-    let (mut disk, _) = whole(data());
+    let (mut disk, _) = disk_in_one_extent(data());
     let writes = (0..16_384).map(|n| Request::write(n * 4096, 4096)).chain([Request::flush()]);
-    let rate = per_second(64 << 20, closed(&mut disk, 1, writes)) / 1e6;
+    let rate = per_second(64 << 20, run_closed_loop(&mut disk, 1, writes)) / 1e6;
     assert!((90.0..122.0).contains(&rate), "{rate}");
 }
 
@@ -169,7 +170,7 @@ fn an_image_is_spread_so_that_a_small_file_seeks_over_the_whole_disk() {
     let file = (128_u64 << 20) / 4096;
     let count = 4_000;
     let reads = (0..count).map(|_| Request::read(random.below(file) * 4096, 4096));
-    let rate = per_second(count, closed(&mut disk, 1, reads));
+    let rate = per_second(count, run_closed_loop(&mut disk, 1, reads));
     // A sixteenth of the reads stays in its extent; some are in the buffer.
     assert!((75.0..92.0).contains(&rate), "{rate}");
 }
@@ -183,13 +184,13 @@ fn no_request_is_lost_whatever_comes() {
         let mut disk = HardDisk::new(&HardDiskSpec { queue, write_cache_mib, ..data() }, 64 << 20);
         let (mut now, mut last, mut open) = (0, 0, std::collections::BTreeSet::new());
         for id in 0..600 {
-            let at = random.below(60 << 20);
+            let offset = random.below(60 << 20);
             let bytes = 512 << random.below(12);
             let request = match random.below(10) {
                 0 => Request::flush(),
-                1 => Request::discard(at, bytes),
-                2..6 => Request::read(at, bytes),
-                _ => Request::write(at, bytes),
+                1 => Request::discard(offset, bytes),
+                2..6 => Request::read(offset, bytes),
+                _ => Request::write(offset, bytes),
             };
             disk.arrive(id, &request, now);
             open.insert(id);

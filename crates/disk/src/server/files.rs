@@ -29,13 +29,13 @@ const COUNTS_FILE: INodeNo = INodeNo(3);
 pub struct Files {
     shared: Arc<SharedDisk>,
     /// The counts when their file was opened.
-    told: Mutex<HashMap<u64, Vec<u8>>>,
+    open_counts: Mutex<HashMap<u64, Vec<u8>>>,
     next: AtomicU64,
 }
 
 impl Files {
     pub fn new(shared: Arc<SharedDisk>) -> Files {
-        Files { shared, told: Mutex::default(), next: AtomicU64::new(1) }
+        Files { shared, open_counts: Mutex::default(), next: AtomicU64::new(1) }
     }
 
     fn attributes(&self, file: INodeNo) -> Option<FileAttr> {
@@ -65,7 +65,7 @@ impl Files {
     }
 
     fn locked_handles(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u8>>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open_counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,18 +134,18 @@ impl Filesystem for Files {
     ) {
         let arrived = self.shared.now();
         if file == DISK_FILE {
-            let there = self.shared.image.bytes().saturating_sub(offset).min(u64::from(size));
-            let request = Request::read(offset, there);
+            let bytes = self.shared.image.bytes().saturating_sub(offset).min(u64::from(size));
+            let request = Request::read(offset, bytes);
             return match self.shared.fails(&request, &[]) {
                 false => self.shared.take(request, &[], Answer::Read(reply), arrived),
                 true => reply.error(Errno::EIO),
             };
         }
-        let told = self.locked_handles();
-        let text = told.get(&handle.0).map(Vec::as_slice).unwrap_or_default();
-        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
-        let to = from.saturating_add(size as usize).min(text.len());
-        reply.data(&text[from..to]);
+        let open_counts = self.locked_handles();
+        let text = open_counts.get(&handle.0).map(Vec::as_slice).unwrap_or_default();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
+        let end = start.saturating_add(size as usize).min(text.len());
+        reply.data(&text[start..end]);
     }
 
     fn write(
@@ -245,14 +245,14 @@ impl Filesystem for Files {
         if file != FOLDER {
             return reply.error(Errno::ENOTDIR);
         }
-        let all = [
+        let entries = [
             (FOLDER, FileType::Directory, "."),
             (FOLDER, FileType::Directory, ".."),
             (DISK_FILE, FileType::RegularFile, DISK),
             (COUNTS_FILE, FileType::RegularFile, COUNTS),
         ];
-        for (index, (file, kind, name)) in (1..).zip(all).skip(usize::try_from(offset).unwrap_or(usize::MAX))
-        {
+        let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+        for (index, (file, kind, name)) in (1..).zip(entries).skip(skipped) {
             if reply.add(file, index, kind, name) {
                 break;
             }

@@ -21,8 +21,8 @@ fn fixed(us: f64) -> Disk {
     }
 }
 
-fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
-    with(disk, bytes, |_| DiskExtras { log, ..extras() })
+fn mount_disk(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
+    mount_with(disk, bytes, |_| DiskExtras { log, ..extras() })
 }
 
 fn with_estimates(
@@ -31,14 +31,14 @@ fn with_estimates(
     estimates: Estimates,
     log: Option<Writer>,
 ) -> Option<(tempfile::TempDir, Server)> {
-    with(disk, bytes, |_| DiskExtras { estimates, log, ..extras() })
+    mount_with(disk, bytes, |_| DiskExtras { estimates, log, ..extras() })
 }
 
 fn extras() -> DiskExtras {
     DiskExtras { journal: JOURNAL.to_vec(), ..DiskExtras::default() }
 }
 
-fn with(
+fn mount_with(
     disk: &Disk,
     bytes: u64,
     extras: impl FnOnce(&Image) -> DiskExtras,
@@ -58,7 +58,7 @@ fn with(
 
 #[test]
 fn what_is_written_is_read_and_counted() {
-    let Some((folder, server)) = mounted(&fixed(1000.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(1000.0), 1 << 20, None) else { return };
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, [DISK, COUNTS]);
@@ -75,7 +75,7 @@ fn what_is_written_is_read_and_counted() {
     drop(disk);
     let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
     let counts: Counts = serde_json::from_str(&text).unwrap();
-    let OfKinds { reads, writes, flushes } = of_kinds(&counts);
+    let CountsOfKinds { reads, writes, flushes } = counts_of_kinds(&counts);
     assert_eq!((writes, flushes), ((1, 8192), 1), "{counts:?}");
     assert!(reads == (1, 8192) || reads == (2, 8192), "{counts:?}");
     // A millisecond each, one after the other.
@@ -83,14 +83,14 @@ fn what_is_written_is_read_and_counted() {
     assert!(counts.processor_ns > 0 && counts.late_ns_p99 > 0);
     let journal = counts.requests.journal.unwrap();
     assert_eq!((journal.requests, journal.bytes), (1, 8192), "it begins there");
-    assert_eq!(of_kinds(&server.counts()).writes, (1, 8192));
+    assert_eq!(counts_of_kinds(&server.counts()).writes, (1, 8192));
     drop(server);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
 }
 
 #[test]
 fn who_has_a_reply_finds_its_request_counted() {
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for n in 1..=200 {
         disk.write_all_at(&[1; 4096], 0).unwrap();
@@ -129,17 +129,17 @@ fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
 
 /// Whether somebody closes the file soon, as a newly forked child does, or never.
 fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
     let disk = File::open(folder.path().join(DISK)).unwrap();
-    let held = closed_after.map_or_else(|| Some(disk.try_clone().unwrap()), |_| None);
-    let closes = thread::spawn(move || {
+    let second_handle = closed_after.map_or_else(|| Some(disk.try_clone().unwrap()), |_| None);
+    let closing_thread = thread::spawn(move || {
         thread::sleep(closed_after.unwrap_or_default());
         drop(disk);
     });
     drop(server);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
-    closes.join().unwrap();
-    drop(held);
+    closing_thread.join().unwrap();
+    drop(second_handle);
 }
 
 #[test]
@@ -152,14 +152,14 @@ fn a_file_that_stays_open_keeps_no_disk_mounted() {
     unmounts_under_an_open_file(None);
 }
 
-struct OfKinds {
+struct CountsOfKinds {
     reads: (u64, u64),
     writes: (u64, u64),
     flushes: u64,
 }
 
-fn of_kinds(counts: &Counts) -> OfKinds {
-    OfKinds {
+fn counts_of_kinds(counts: &Counts) -> CountsOfKinds {
+    CountsOfKinds {
         reads: (counts.requests.reads.requests, counts.requests.reads.bytes),
         writes: (counts.requests.writes.requests, counts.requests.writes.bytes),
         flushes: counts.requests.flushes,
@@ -170,18 +170,18 @@ fn of_kinds(counts: &Counts) -> OfKinds {
 fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     let log = Writer::new(Box::new(File::create(&path).unwrap()), true).unwrap();
-    let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, Some(log)) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, Some(log)) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for n in 0..10 {
         disk.write_all_at(&[n; 512], u64::from(n) * 512).unwrap();
         disk.sync_all().unwrap();
     }
     drop(disk);
-    let at = folder.path().to_owned();
-    let waits = thread::spawn(move || server.wait());
-    fuse_unmounted(&at);
-    let counts = waits.join().unwrap().unwrap();
-    assert_eq!(of_kinds(&counts).writes, (10, 5120));
+    let mount_point = folder.path().to_owned();
+    let serving_thread = thread::spawn(move || server.wait());
+    unmount_fuse(&mount_point);
+    let counts = serving_thread.join().unwrap().unwrap();
+    assert_eq!(counts_of_kinds(&counts).writes, (10, 5120));
     let entries: Vec<_> = Reader::open(File::open(&path).unwrap()).unwrap().map(Result::unwrap).collect();
     let kinds: Vec<Kind> = entries.iter().map(|entry| entry.request.kind).collect();
     assert_eq!(kinds, [Kind::Write, Kind::Flush].repeat(10));
@@ -189,15 +189,15 @@ fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     assert!(entries.is_sorted_by_key(|entry| entry.arrived));
 }
 
-fn fuse_unmounted(at: &Path) {
-    let status = std::process::Command::new("umount").arg(at).status().unwrap();
+fn unmount_fuse(mount_point: &Path) {
+    let status = std::process::Command::new("umount").arg(mount_point).status().unwrap();
     assert!(status.success());
 }
 
 #[test]
 fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
     let disk = shipped("hdd-7200").unwrap();
-    let Some((folder, server)) = mounted(&disk, 64 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&disk, 64 << 20, None) else { return };
     let path = folder.path().join(DISK);
     thread::scope(|scope| {
         for n in 0..8_u8 {
@@ -205,11 +205,11 @@ fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
             scope.spawn(move || {
                 let disk = File::options().read(true).write(true).open(path).unwrap();
                 for turn in 0..4 {
-                    let at = (u64::from(n) * 7 + turn * 2) << 20;
-                    disk.write_all_at(&[n + 1; 4096], at).unwrap();
+                    let offset = (u64::from(n) * 7 + turn * 2) << 20;
+                    disk.write_all_at(&[n + 1; 4096], offset).unwrap();
                     disk.sync_data().unwrap();
                     let mut read = [0; 4096];
-                    disk.read_exact_at(&mut read, at).unwrap();
+                    disk.read_exact_at(&mut read, offset).unwrap();
                     assert_eq!(read, [n + 1; 4096]);
                 }
             });
@@ -225,12 +225,12 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let out = File::options().write(true).open(log.path()).unwrap();
     let fault = Fault::Fails { kind: Kind::Flush, after: 1, lasts: false, harms: true };
-    let made = with(&fixed(0.0), 1 << 20, |image| DiskExtras {
+    let mounted_disk = mount_with(&fixed(0.0), 1 << 20, |image| DiskExtras {
         log: Some(Writer::new(Box::new(out), true).unwrap()),
         fault: Some(Faulty::new(fault, image).unwrap()),
         ..extras()
     });
-    let Some((folder, server)) = made else { return };
+    let Some((folder, server)) = mounted_disk else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for byte in 1..=2 {
         disk.write_all_at(&[byte; 4096], 0).unwrap();
@@ -249,7 +249,7 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
 }
 
 /// Whether a program is installed and succeeds; else prints the reason.
-fn done(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
+fn succeeds(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
     match std::process::Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status() {
         Ok(status) => status.success(),
         Err(error) => {
@@ -262,12 +262,12 @@ fn done(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
 /// Why fuse2fs offers no guarantee `power`. If this fails, a newer one may do more.
 #[test]
 fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
-    let Some((folder, server)) = mounted(&fixed(0.0), 32 << 20, None) else { return };
-    let (disk, at) = (folder.path().join(DISK), tempfile::tempdir().unwrap());
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 32 << 20, None) else { return };
+    let (disk, mount_point) = (folder.path().join(DISK), tempfile::tempdir().unwrap());
     let format = ["-q", "-F", "-t", "ext4", "-O", "^has_journal"].map(std::ffi::OsStr::new);
     let mount = ["-o", "fakeroot"].map(std::ffi::OsStr::new);
-    if !done("mke2fs", &[&format[..], &[disk.as_os_str()]].concat())
-        || !done("fuse2fs", &[&mount[..], &[disk.as_os_str(), at.path().as_os_str()]].concat())
+    if !succeeds("mke2fs", &[&format[..], &[disk.as_os_str()]].concat())
+        || !succeeds("fuse2fs", &[&mount[..], &[disk.as_os_str(), mount_point.path().as_os_str()]].concat())
     {
         return;
     }
@@ -276,13 +276,13 @@ fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
         file.sync_all().unwrap();
         server.counts().requests.flushes - before
     };
-    let path = at.path().join("record");
+    let path = mount_point.path().join("record");
     fs::write(&path, "value").unwrap();
     let written = File::options().write(true).open(&path).unwrap();
     // Before and after its superblock.
     assert_eq!(flushes(&written), 2);
-    assert_eq!(flushes(&File::open(at.path()).unwrap()), 0);
+    assert_eq!(flushes(&File::open(mount_point.path()).unwrap()), 0);
     assert_eq!(flushes(&File::open(&path).unwrap()), 0);
     drop(written);
-    fuse_unmounted(at.path());
+    unmount_fuse(mount_point.path());
 }

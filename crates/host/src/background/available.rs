@@ -12,17 +12,17 @@ pub const UNKNOWN: &str = "this system does not report how much memory is availa
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less if a cgroup allows less.
 pub fn bytes() -> Option<u64> {
     let machine = memory::read_meminfo()?.mem_available?;
-    Some(left_by(&cgroups::own_memberships()).map_or(machine, |left| left.min(machine)))
+    Some(memory_left_by(&cgroups::own_memberships()).map_or(machine, |left| left.min(machine)))
 }
 
 /// Memory that cgroups leave, those above them included, in bytes. Files in the page cache count as left, as they can be dropped.
-fn left_by(own: &[Membership]) -> Option<u64> {
-    let left = |group: &Membership| {
+fn memory_left_by(memberships: &[Membership]) -> Option<u64> {
+    let least_left = |group: &Membership| {
         let files = if group.version == Version::V1 { &V1 } else { &V2 };
-        let up = group.folder.ancestors().take_while(|folder| folder.starts_with(&group.top));
-        up.filter_map(|folder| files.memory_left(folder)).min()
+        let folders = group.folder.ancestors().take_while(|folder| folder.starts_with(&group.top));
+        folders.filter_map(|folder| files.memory_left(folder)).min()
     };
-    own.iter().filter(|group| group.is_for("memory")).filter_map(left).min()
+    memberships.iter().filter(|group| group.is_for("memory")).filter_map(least_left).min()
 }
 
 /// The files in which one version of cgroups reports memory.
@@ -72,15 +72,15 @@ mod tests {
     fn the_tightest_group_decides() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path();
-        let left = |list: &str| {
+        let left_for = |list: &str| {
             let mounts = format!(
                 "1 0 0:1 / {0} rw - cgroup2 cgroup2 rw\n2 0 0:2 / {0}/memory rw - cgroup cgroup rw,cpu,memory\n",
                 root.display()
             );
-            left_by(&cgroups::parse_memberships(list.as_bytes(), &mounts::parse(mounts.as_bytes())))
+            memory_left_by(&cgroups::parse_memberships(list.as_bytes(), &mounts::parse(mounts.as_bytes())))
         };
         write(&root.join("a/b"), &[("memory.max", "max\n"), ("memory.current", "5\n")]);
-        assert_eq!(left("0::/a/b\n"), None);
+        assert_eq!(left_for("0::/a/b\n"), None);
         write(
             &root.join("a"),
             &[
@@ -89,11 +89,11 @@ mod tests {
                 ("memory.stat", "anon 300\ninactive_file 250\nactive_file 150\nfile 400\n"),
             ],
         );
-        assert_eq!(left("0::/a/b\n"), Some(700));
-        assert_eq!(left("0::/\n"), None);
+        assert_eq!(left_for("0::/a/b\n"), Some(700));
+        assert_eq!(left_for("0::/\n"), None);
         let v1 = [("memory.limit_in_bytes", "500\n"), ("memory.usage_in_bytes", "100\n")];
         write(&root.join("memory/c"), &v1);
-        assert_eq!(left("5:cpu,memory:/c\n4:pids:/c\n0::/a/b\n"), Some(400));
+        assert_eq!(left_for("5:cpu,memory:/c\n4:pids:/c\n0::/a/b\n"), Some(400));
     }
 
     #[test]

@@ -77,8 +77,8 @@ fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, LoadStop> {
         return Ok(file.len());
     }
     let folder = path.parent().unwrap_or(path);
-    let room = rustix::fs::statvfs(folder).map_err(LoadStop::failed("asking for free space"))?;
-    let bytes = file_bytes(room.f_bavail * room.f_frsize);
+    let space = rustix::fs::statvfs(folder).map_err(LoadStop::failed("asking for free space"))?;
+    let bytes = file_bytes(space.f_bavail * space.f_frsize);
     if bytes < LEAST_FILE_BYTES {
         return Err(LoadStop::Unsupported(format!(
             "the disk is too full for a load on it: it needs {} free in {}",
@@ -144,7 +144,7 @@ impl Access {
         let bytes = buffer.bytes();
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
         let mut pace = Pace::new(self.bytes_per_s as f64);
-        let (mut number, mut synced) = (0_u64, Instant::now());
+        let (mut number, mut last_sync) = (0_u64, Instant::now());
         while go_on() {
             pace.wait(self.block as f64);
             // No two blocks are alike, so that no layer below can skip one.
@@ -152,10 +152,10 @@ impl Access {
             reporter.request(|| file.write_all_at(bytes, number % self.blocks * self.block as u64))?;
             number += 1;
             reporter.add(self.block as u64);
-            if self.mode == Mode::Buffered && synced.elapsed() >= SYNC_PERIOD {
+            if self.mode == Mode::Buffered && last_sync.elapsed() >= SYNC_PERIOD {
                 reporter.request(|| file.sync_data())?;
                 system::drop_cache(file)?;
-                synced = Instant::now();
+                last_sync = Instant::now();
             }
         }
         Ok(())
@@ -177,20 +177,20 @@ impl Access {
 
 /// Bytes at an address that direct access accepts.
 struct AlignedBytes {
-    room: Vec<u8>,
-    from: usize,
+    memory: Vec<u8>,
+    start: usize,
     len: usize,
 }
 
 impl AlignedBytes {
     fn new(len: usize) -> AlignedBytes {
-        let room = vec![0; len + ALIGNMENT];
-        let from = (room.as_ptr() as usize).next_multiple_of(ALIGNMENT) - room.as_ptr() as usize;
-        AlignedBytes { room, from, len }
+        let memory = vec![0; len + ALIGNMENT];
+        let start = (memory.as_ptr() as usize).next_multiple_of(ALIGNMENT) - memory.as_ptr() as usize;
+        AlignedBytes { memory, start, len }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        &mut self.room[self.from..self.from + self.len]
+        &mut self.memory[self.start..self.start + self.len]
     }
 }
 
@@ -221,18 +221,18 @@ mod tests {
         let (reporter, block, blocks) = (Reporter::new(Box::new(io::sink())), 4096, 16);
         for mode in [Mode::Direct, Mode::Buffered] {
             fs::write(&path, vec![0; block * blocks as usize]).unwrap();
-            let (file, found) = open(&path).unwrap();
+            let (file, open_mode) = open(&path).unwrap();
             // Without direct access, the test covers the cached mode twice.
-            let file = if mode == found {
+            let file = if mode == open_mode {
                 file
             } else {
                 OpenOptions::new().read(true).write(true).open(&path).unwrap()
             };
             let access = Access { mode, block, blocks, bytes_per_s: 1 << 40 };
-            let mut left = 20;
+            let mut remaining = 20;
             let mut go_on = || {
-                left -= 1;
-                left >= 0
+                remaining -= 1;
+                remaining >= 0
             };
             access.write(&file, &reporter, &mut go_on).unwrap();
             let written = fs::read(&path).unwrap();
@@ -243,11 +243,11 @@ mod tests {
             // The twenty blocks went around the file once and a quarter.
             assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
             assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
-            let mut left = 50;
+            let mut remaining = 50;
             access
                 .read(&file, &reporter, || {
-                    left -= 1;
-                    left >= 0
+                    remaining -= 1;
+                    remaining >= 0
                 })
                 .unwrap();
         }
@@ -264,7 +264,7 @@ mod tests {
         let written = fs::read(&path).unwrap();
         assert_eq!(prepare(&path, &reporter).unwrap(), 8 << 20);
         assert_eq!(fs::read(&path).unwrap(), written);
-        let alike = written.chunks(4096).filter(|block| *block == &written[..4096]).count();
-        assert_eq!((written.len(), alike), (8 << 20, 1));
+        let equal_blocks = written.chunks(4096).filter(|block| *block == &written[..4096]).count();
+        assert_eq!((written.len(), equal_blocks), (8 << 20, 1));
     }
 }

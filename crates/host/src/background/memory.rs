@@ -33,41 +33,42 @@ pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadSto
         .map_err(LoadStop::failed("asking to be the first to go when memory runs out"))?;
     let available = available::bytes().ok_or_else(|| LoadStop::Unsupported(available::UNKNOWN.into()))?;
     let share = available / 100 * u64::from(percent);
-    let watch = Watch { least: LEAST_LEFT_BYTES.min((available - share) / 4), looked: Instant::now() };
-    let mut held = take(share as usize, &watch, reporter)?;
+    let watch =
+        Watch { least_left_bytes: LEAST_LEFT_BYTES.min((available - share) / 4), last_check: Instant::now() };
+    let mut memory = take(share as usize, &watch, reporter)?;
     let description = format!(
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
         rough_bytes(share as f64)
     );
     reporter.send_ready(description, "pages", 1.0).map_err(LoadStop::failed("telling the parent"))?;
-    touch(&mut held, watch, reporter)
+    touch(&mut memory, watch, reporter)
 }
 
 /// Takes memory and fills it with bytes that can't be compressed, no two pages alike.
 fn take(bytes: usize, watch: &Watch, reporter: &Reporter) -> Result<Vec<u8>, LoadStop> {
     let mut page = vec![0; rustix::param::page_size()];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut page);
-    let mut held = Vec::new();
-    held.try_reserve_exact(bytes).map_err(LoadStop::failed("taking memory"))?;
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(bytes).map_err(LoadStop::failed("taking memory"))?;
     for number in 0..bytes / page.len() {
         page[..8].copy_from_slice(&number.to_le_bytes());
-        held.extend_from_slice(&page);
-        if held.len() % STEP_BYTES < page.len() {
+        memory.extend_from_slice(&page);
+        if memory.len() % STEP_BYTES < page.len() {
             watch.check()?;
             reporter.add(1);
         }
     }
-    Ok(held)
+    Ok(memory)
 }
 
-fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infallible, LoadStop> {
+fn touch(memory: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infallible, LoadStop> {
     let page = rustix::param::page_size();
-    let pages_per_s = (held.len() / page) as f64 / ROUND_S;
+    let pages_per_s = (memory.len() / page) as f64 / ROUND_S;
     // A hundredth of a second's work at a time.
     let slice = ((pages_per_s / 100.0) as usize).max(1) * page;
     let mut pace = Pace::new(pages_per_s.max(1.0));
     loop {
-        for slice in held.chunks_mut(slice) {
+        for slice in memory.chunks_mut(slice) {
             let pages = slice.len().div_ceil(page);
             pace.wait(pages as f64);
             slice.iter_mut().skip(8).step_by(page).for_each(|byte| *byte = byte.wrapping_add(1));
@@ -80,24 +81,24 @@ fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infal
 
 /// Watches that memory does not run out.
 struct Watch {
-    least: u64,
-    looked: Instant,
+    least_left_bytes: u64,
+    last_check: Instant,
 }
 
 impl Watch {
     fn check_memory(&mut self) -> Result<(), LoadStop> {
-        if self.looked.elapsed() < WATCH_PERIOD {
+        if self.last_check.elapsed() < WATCH_PERIOD {
             return Ok(());
         }
-        self.looked = Instant::now();
+        self.last_check = Instant::now();
         self.check()
     }
 
     fn check(&self) -> Result<(), LoadStop> {
         match available::bytes() {
-            Some(left) if left < self.least => Err(LoadStop::Failed(format!(
+            Some(left_bytes) if left_bytes < self.least_left_bytes => Err(LoadStop::Failed(format!(
                 "memory ran short ({} left), so that it was let go",
-                rough_bytes(left as f64)
+                rough_bytes(left_bytes as f64)
             ))),
             _ => Ok(()),
         }
@@ -108,17 +109,17 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn watch(least: u64) -> Watch {
-        Watch { least, looked: Instant::now() }
+    fn watch(least_left_bytes: u64) -> Watch {
+        Watch { least_left_bytes, last_check: Instant::now() }
     }
 
     #[test]
     fn what_is_taken_is_full_of_pages_that_differ() {
         let reporter = Reporter::new(Box::new(std::io::sink()));
-        let held = take(40 << 20, &watch(0), &reporter).unwrap();
-        assert_eq!(held.len(), 40 << 20);
-        let pages: std::collections::HashSet<&[u8]> = held.chunks(rustix::param::page_size()).collect();
-        assert_eq!(pages.len(), held.len() / rustix::param::page_size());
+        let memory = take(40 << 20, &watch(0), &reporter).unwrap();
+        assert_eq!(memory.len(), 40 << 20);
+        let pages: std::collections::HashSet<&[u8]> = memory.chunks(rustix::param::page_size()).collect();
+        assert_eq!(pages.len(), memory.len() / rustix::param::page_size());
     }
 
     #[test]
@@ -126,8 +127,8 @@ mod tests {
         let reporter = Reporter::new(Box::new(std::io::sink()));
         let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &reporter).unwrap_err();
         assert!(matches!(&stop, LoadStop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
-        let mut held = vec![0; 1 << 20];
-        let stop = touch(&mut held, watch(u64::MAX), &reporter).unwrap_err();
+        let mut memory = vec![0; 1 << 20];
+        let stop = touch(&mut memory, watch(u64::MAX), &reporter).unwrap_err();
         assert!(matches!(&stop, LoadStop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
     }
 }

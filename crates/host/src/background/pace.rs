@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     /// Follows a pace for `seconds`, each amount taking `takes_s`; returns what was done.
-    fn done(pace: &mut Pace, from_s: f64, seconds: f64, amount: f64, takes_s: f64) -> f64 {
+    fn work_done(pace: &mut Pace, from_s: f64, seconds: f64, amount: f64, takes_s: f64) -> f64 {
         let (mut now, mut done) = (from_s, 0.0);
         loop {
             now += pace.grant(now, amount).as_secs_f64() + takes_s;
@@ -51,22 +51,22 @@ mod tests {
 
     #[test]
     fn the_rate_is_kept_where_it_can_be() {
-        let done_in_10_s = done(&mut Pace::new(1000.0), 0.0, 10.0, 7.0, 0.001);
+        let done_in_10_s = work_done(&mut Pace::new(1000.0), 0.0, 10.0, 7.0, 0.001);
         assert!((9_950.0..=10_050.0).contains(&done_in_10_s), "{done_in_10_s}");
     }
 
     #[test]
     fn a_stall_is_made_up_for_in_part_only() {
         let mut pace = Pace::new(1000.0);
-        done(&mut pace, 0.0, 1.0, 10.0, 0.0);
+        work_done(&mut pace, 0.0, 1.0, 10.0, 0.0);
         // Nothing happened from 1 s to 60 s.
-        let after = done(&mut pace, 60.0, 1.0, 10.0, 0.0);
-        assert!((1_400.0..=1_600.0).contains(&after), "{after}");
+        let amount = work_done(&mut pace, 60.0, 1.0, 10.0, 0.0);
+        assert!((1_400.0..=1_600.0).contains(&amount), "{amount}");
     }
 
     #[test]
     fn what_takes_too_long_is_never_waited_for() {
-        let slow = done(&mut Pace::new(1000.0), 0.0, 10.0, 10.0, 0.1);
+        let slow = work_done(&mut Pace::new(1000.0), 0.0, 10.0, 10.0, 0.1);
         assert!((980.0..=1_000.0).contains(&slow), "{slow}");
     }
 }

@@ -24,14 +24,18 @@ fn is_program(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the program can't be run, or fails.
-pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut line: impl FnMut(&str)) -> Result<(), LoadStop> {
+pub fn run(
+    name: &str,
+    arguments: &[impl AsRef<OsStr>],
+    mut handle_line: impl FnMut(&str),
+) -> Result<(), LoadStop> {
     let failed = |error: std::io::Error| LoadStop::Failed(format!("running {name}: {error}"));
     let mut command = Command::new(name);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = lifeline::tie(&mut command).spawn().map_err(failed)?;
     let output = child.stdout.take();
     for text in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
-        line(&text.map_err(failed)?);
+        handle_line(&text.map_err(failed)?);
     }
     let status = child.wait().map_err(failed)?;
     if status.success() { Ok(()) } else { Err(LoadStop::Failed(format!("{name} ended: {status}"))) }

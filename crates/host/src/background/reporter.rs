@@ -65,7 +65,7 @@ impl Reporter {
     /// Starts a thread that reports progress, and exits the process when nobody listens any more.
     pub fn keep_reporting(self: &Arc<Self>) -> io::Result<()> {
         let reporter = Arc::clone(self);
-        let tell = move || {
+        let report = move || {
             loop {
                 thread::sleep(PERIOD);
                 let mut out = reporter.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,14 +74,14 @@ impl Reporter {
                 }
             }
         };
-        thread::Builder::new().name("reporter".into()).spawn(tell).map(drop)
+        thread::Builder::new().name("reporter".into()).spawn(report).map(drop)
     }
 }
 
 impl MessageOutput {
-    fn progress(&mut self, of: &Reporter) -> io::Result<()> {
-        let done = of.done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
-        let waiting = of.requests.load(Ordering::Relaxed) > 0;
+    fn progress(&mut self, reporter: &Reporter) -> io::Result<()> {
+        let done = reporter.done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
+        let waiting = reporter.requests.load(Ordering::Relaxed) > 0;
         self.write_line(&Message::Progress { at_ns: now_ns(), done, waiting })
     }
 
@@ -119,9 +119,13 @@ mod tests {
         reporter.send_ready("spins".into(), "seconds", 1_000.0).unwrap();
         reporter.request(|| reporter.send_ready("writes".into(), "bytes", 1.0)).unwrap();
         drop(reporter);
-        let told: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
-        assert_eq!(told[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
-        assert!(matches!(told[1], Message::Progress { done, waiting: false, .. } if done == 3.0), "{told:?}");
-        assert!(matches!(told[3], Message::Progress { waiting: true, .. }), "{told:?}");
+        let messages: Vec<Message> =
+            lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
+        assert_eq!(messages[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
+        assert!(
+            matches!(messages[1], Message::Progress { done, waiting: false, .. } if done == 3.0),
+            "{messages:?}"
+        );
+        assert!(matches!(messages[3], Message::Progress { waiting: true, .. }), "{messages:?}");
     }
 }

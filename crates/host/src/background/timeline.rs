@@ -17,15 +17,15 @@ impl Timeline {
     /// Adds a report; whether it shows progress.
     pub fn push(&mut self, at_ns: u64, done: f64, waiting: bool) -> bool {
         let before = self.reports.last().map(|(_, before)| *before);
-        let progress = before.is_some_and(|before| done > before);
+        let has_progress = before.is_some_and(|before| done > before);
         self.reports.push((at_ns, done));
-        if progress || waiting || before.is_none() {
+        if has_progress || waiting || before.is_none() {
             self.at_work.push(at_ns);
         }
-        if progress {
+        if has_progress {
             self.last_progress_ns = Some(at_ns);
         }
-        progress
+        has_progress
     }
 
     /// When progress was seen last.
@@ -52,8 +52,8 @@ impl Timeline {
     pub fn active_share(&self, from_ns: u64, to_ns: u64) -> f64 {
         let at_work = self.at_work.windows(2).map(|pair| (pair[0], pair[1]));
         let at_work = at_work.filter(|(from, to)| to - from <= LONGEST_GAP_NS);
-        let within = at_work.map(|(from, to)| to.min(to_ns).saturating_sub(from.max(from_ns)));
-        within.sum::<u64>() as f64 / to_ns.saturating_sub(from_ns).max(1) as f64
+        let overlaps = at_work.map(|(from, to)| to.min(to_ns).saturating_sub(from.max(from_ns)));
+        overlaps.sum::<u64>() as f64 / to_ns.saturating_sub(from_ns).max(1) as f64
     }
 }
 
@@ -65,9 +65,9 @@ mod tests {
 
     /// Reports each 50 ms from `from` to `to` (in ms), with `per_report` more each time.
     fn report(timeline: &mut Timeline, from: u64, to: u64, per_report: f64) {
-        for at in (from..to).step_by(50) {
+        for time_ms in (from..to).step_by(50) {
             let before = timeline.reports.last().map_or(0.0, |(_, done)| *done);
-            timeline.push(at * MS, before + per_report, false);
+            timeline.push(time_ms * MS, before + per_report, false);
         }
     }
 
@@ -115,8 +115,8 @@ mod tests {
     fn waiting_for_the_disk_is_work() {
         let mut timeline = Timeline::default();
         report(&mut timeline, 0, 1_050, 1.0);
-        for at in (1_050..4_000).step_by(50) {
-            timeline.push(at * MS, 21.0, true);
+        for time_ms in (1_050..4_000).step_by(50) {
+            timeline.push(time_ms * MS, 21.0, true);
         }
         report(&mut timeline, 4_000, 5_050, 1.0);
         assert!((share(&timeline, 0, 5_000) - 1.0).abs() < 1e-9);

@@ -154,16 +154,17 @@ impl Player {
             Player::Ffmpeg => {
                 let source = format!("testsrc2=size={WIDTH}x{HEIGHT}:rate={RATE}:duration={SECONDS}");
                 let quiet = ["-nostdin", "-hide_banner", "-loglevel", "error", "-nostats"];
-                let from = ["-progress", "pipe:1", "-y", "-f", "lavfi", "-i", &source];
-                let to = ["-pix_fmt", "yuv420p", "-f", "matroska", &path];
-                own(&[&quiet, &from, &["-c:v"], codec.encode, &to])
+                let input = ["-progress", "pipe:1", "-y", "-f", "lavfi", "-i", &source];
+                let output = ["-pix_fmt", "yuv420p", "-f", "matroska", &path];
+                to_strings(&[&quiet, &input, &["-c:v"], codec.encode, &output])
             }
             Player::Gstreamer => {
                 let frames = format!("num-buffers={}", SECONDS * RATE);
-                let form =
+                let frame_format =
                     format!("video/x-raw,format=I420,width={WIDTH},height={HEIGHT},framerate={RATE}/1");
-                let from = ["-v", "videotestsrc", &frames, "!", &form, "!", "identity", "silent=false", "!"];
-                own(&[&from, codec.encode, &["!", "filesink", &format!("location={path}")]])
+                let input =
+                    ["-v", "videotestsrc", &frames, "!", &frame_format, "!", "identity", "silent=false", "!"];
+                to_strings(&[&input, codec.encode, &["!", "filesink", &format!("location={path}")]])
             }
         }
     }
@@ -174,14 +175,14 @@ impl Player {
         match self {
             Player::Ffmpeg => {
                 let quiet = ["-nostdin", "-hide_banner", "-loglevel", "error"];
-                let from = ["-re", "-stream_loop", "-1", "-i", &path];
+                let input = ["-re", "-stream_loop", "-1", "-i", &path];
                 // A checksum of each frame, which no frame has before it is decoded.
-                own(&[&quiet, &from, &["-an", "-f", "framecrc", "-flush_packets", "1", "pipe:1"]])
+                to_strings(&[&quiet, &input, &["-an", "-f", "framecrc", "-flush_packets", "1", "pipe:1"]])
             }
             Player::Gstreamer => {
-                let from = format!("location={path}");
+                let input = format!("location={path}");
                 let sink = ["fakesink", "sync=true", "silent=false"];
-                own(&[&["-v", "filesrc", &from, "!", "decodebin", "!"], &sink])
+                to_strings(&[&["-v", "filesrc", &input, "!", "decodebin", "!"], &sink])
             }
         }
     }
@@ -195,6 +196,6 @@ impl Player {
     }
 }
 
-fn own(parts: &[&[&str]]) -> Vec<String> {
+fn to_strings(parts: &[&[&str]]) -> Vec<String> {
     parts.concat().into_iter().map(str::to_owned).collect()
 }

@@ -15,8 +15,8 @@ pub(super) struct FolderIdentity {
     path: PathBuf,
     results: PathBuf,
     folder: File,
-    folder_is: Identity,
-    results_are: Identity,
+    folder_identity: Identity,
+    results_identity: Identity,
 }
 
 /// A file's device and inode number.
@@ -38,27 +38,27 @@ impl FolderIdentity {
         Ok(FolderIdentity {
             path: path.to_path_buf(),
             results: path.join(name),
-            folder_is: identity(&folder.metadata()?),
-            results_are: identity(&results.metadata()?),
+            folder_identity: identity(&folder.metadata()?),
+            results_identity: identity(&results.metadata()?),
             folder,
         })
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        let there = file_identity(&self.path) == Some(self.folder_is);
-        let moved_to = if there { None } else { self.moved_to() };
-        let message = match moved_to {
-            _ if there && file_identity(&self.results) == Some(self.results_are) => return Ok(()),
-            _ if there => format!(
+        let is_there = file_identity(&self.path) == Some(self.folder_identity);
+        let new_path = if is_there { None } else { self.find_new_path() };
+        let message = match new_path {
+            _ if is_there && file_identity(&self.results) == Some(self.results_identity) => return Ok(()),
+            _ if is_there => format!(
                 "{} was deleted or replaced while the run was at work: start the run again, and leave its folder alone",
                 self.results.display()
             ),
-            Some(now) => format!(
+            Some(new_path) => format!(
                 "the run's folder {} was moved to {} while the run was at work; its results are there: resume it with \
                  storebench run --resume {}",
                 self.path.display(),
-                now.display(),
-                now.display()
+                new_path.display(),
+                new_path.display()
             ),
             None => format!(
                 "the run's folder {} was deleted while the run was at work, and its results with it: start the run again",
@@ -69,9 +69,9 @@ impl FolderIdentity {
     }
 
     /// Where the folder is now, if the system says.
-    fn moved_to(&self) -> Option<PathBuf> {
-        let now = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
-        (file_identity(&now) == Some(self.folder_is)).then_some(now)
+    fn find_new_path(&self) -> Option<PathBuf> {
+        let path = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
+        (file_identity(&path) == Some(self.folder_identity)).then_some(path)
     }
 }
 

@@ -22,9 +22,9 @@ pub(super) struct Lines {
     /// Damage, in words that follow the file's name.
     pub(super) notes: Vec<String>,
     /// The length of the file up to the end of its last result, in bytes.
-    pub(super) whole: usize,
+    pub(super) complete_bytes: usize,
     /// Whether the last result lacks the end of its line.
-    pub(super) unended: bool,
+    pub(super) lacks_newline: bool,
     /// The bytes after the last result.
     pub(super) tail: FileTail,
 }
@@ -62,54 +62,54 @@ impl Line<'_> {
     }
 }
 
-/// Reads the lines of a file of results, whose cells have a value on each of `needed`.
+/// Reads the lines of a file of results, whose cells have a value on each of `required_axes`.
 ///
 /// # Errors
 /// The number of a line that is no result and neither the last nor damaged, and why.
-pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
+pub(super) fn read(bytes: &[u8], required_axes: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = split_lines(bytes);
-    let result = |line: &Line<'_>| {
+    let parse_line = |line: &Line<'_>| {
         if line.bytes.len() > MOST_LINE {
             return Err(serde_json::Error::custom("it is longer than 64 MiB"));
         }
         let trial: TrialResult = serde_json::from_slice(&plain_json(line.bytes))?;
-        match needed.iter().find(|axis| trial.cell.value(**axis).is_none()) {
+        match required_axes.iter().find(|axis| trial.cell.value(**axis).is_none()) {
             Some(missing) => Err(serde_json::Error::missing_field(missing.name())),
             None => Ok(trial),
         }
     };
-    let parsed: Vec<serde_json::Result<TrialResult>> = lines.par_iter().map(result).collect();
-    let good = parsed.iter().rposition(Result::is_ok).map_or(0, |last| last + 1);
-    let mut after = lines[good..].iter();
+    let parsed: Vec<serde_json::Result<TrialResult>> = lines.par_iter().map(parse_line).collect();
+    let good_lines = parsed.iter().rposition(Result::is_ok).map_or(0, |last| last + 1);
+    let mut rest = lines[good_lines..].iter();
     let mut trials = Vec::new();
-    let mut cut_off = true;
+    let mut is_cut_off = true;
     for (line, result) in lines.iter().zip(parsed) {
         match result {
             Ok(trial) => trials.push((line.number, trial)),
-            Err(error) if trials.len() < good || !after.clone().all(Line::is_damage) => {
+            Err(error) if trials.len() < good_lines || !rest.clone().all(Line::is_damage) => {
                 return Err((line.number, error));
             }
             Err(error) => {
-                cut_off &= error.classify() == Category::Eof || line.bytes.iter().all(|byte| *byte == 0);
+                is_cut_off &= error.classify() == Category::Eof || line.bytes.iter().all(|byte| *byte == 0);
             }
         }
     }
-    let whole = good.checked_sub(1).map_or(0, |last| lines[last].end());
-    let tail = match after.next() {
+    let complete_bytes = good_lines.checked_sub(1).map_or(0, |last| lines[last].end());
+    let tail = match rest.next() {
         None => FileTail::Nothing,
-        Some(_) if cut_off => FileTail::CutOff,
+        Some(_) if is_cut_off => FileTail::CutOff,
         Some(_) => FileTail::Damaged,
     };
     let mut notes = Vec::new();
     let trials = keep_first(trials, &mut notes);
     if tail != FileTail::Nothing {
-        let count = bytes.len() - whole;
+        let count = bytes.len() - complete_bytes;
         notes.push(format!(
             "ends in {count} bytes that are no result: a trial was cut off, and does not count"
         ));
     }
-    let unended = good > 0 && !lines[good - 1].is_ended();
-    Ok(Lines { trials, notes, whole, unended, tail })
+    let lacks_newline = good_lines > 0 && !lines[good_lines - 1].is_ended();
+    Ok(Lines { trials, notes, complete_bytes, lacks_newline, tail })
 }
 
 /// The lines that hold anything.
@@ -125,25 +125,25 @@ fn split_lines(bytes: &[u8]) -> Vec<Line<'_>> {
 
 /// Keeps the first result of each trial: a repeated line must not count as two measurements.
 fn keep_first(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
-    let mut first: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
+    let mut first_lines: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
     let mut repeated: Vec<(usize, usize)> = Vec::new();
     let mut kept = Vec::with_capacity(trials.len());
     for (number, trial) in trials {
-        match first.get(&(trial.cell.clone(), trial.block)) {
-            Some(before) => repeated.push((number, *before)),
+        match first_lines.get(&(trial.cell.clone(), trial.block)) {
+            Some(first_line) => repeated.push((number, *first_line)),
             None => {
-                first.insert((trial.cell.clone(), trial.block), number);
+                first_lines.insert((trial.cell.clone(), trial.block), number);
                 kept.push(trial);
             }
         }
     }
-    if let Some((number, before)) = repeated.first() {
-        let more = match repeated.len() {
+    if let Some((number, first)) = repeated.first() {
+        let suffix = match repeated.len() {
             1 => String::new(),
             2 => "; so does 1 more line".into(),
             count => format!("; so do {} more lines", count - 1),
         };
-        notes.push(format!("line {number} repeats the trial of line {before}, and does not count{more}"));
+        notes.push(format!("line {number} repeats the trial of line {first}, and does not count{suffix}"));
     }
     kept
 }
@@ -182,7 +182,10 @@ mod tests {
         let mut text = text(2);
         text.pop();
         let lines = read(&text, &[]).unwrap();
-        assert_eq!((blocks_of(&lines), lines.whole, lines.unended), (vec![0, 1], text.len(), true));
+        assert_eq!(
+            (blocks_of(&lines), lines.complete_bytes, lines.lacks_newline),
+            (vec![0, 1], text.len(), true)
+        );
         assert_eq!((lines.tail, lines.notes.len()), (FileTail::Nothing, 0));
     }
 
@@ -203,17 +206,17 @@ mod tests {
         for (tail, kind) in cases {
             let lines = read(&[&good, tail].concat(), &[]).unwrap();
             assert_eq!(
-                (blocks_of(&lines), lines.whole, lines.tail),
+                (blocks_of(&lines), lines.complete_bytes, lines.tail),
                 (vec![0, 1], good.len(), kind),
                 "{tail:?}"
             );
             assert_eq!(
-                (lines.notes.len(), lines.unended),
+                (lines.notes.len(), lines.lacks_newline),
                 (usize::from(kind != FileTail::Nothing), false),
                 "{tail:?}"
             );
         }
-        assert_eq!(read(b"", &[]).unwrap().whole, 0);
+        assert_eq!(read(b"", &[]).unwrap().complete_bytes, 0);
         assert_eq!(read(half, &[]).unwrap().trials.len(), 0);
     }
 
@@ -232,15 +235,15 @@ mod tests {
 
     #[test]
     fn empty_lines_are_none_and_a_trial_that_is_there_twice_counts_once() {
-        let all = text(3);
-        let first = all.split_inclusive(|byte| *byte == b'\n').next().unwrap();
-        let lines = read(&[b"\n", &all[..], b"\n", first, first].concat(), &[]).unwrap();
+        let bytes = text(3);
+        let first = bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+        let lines = read(&[b"\n", &bytes[..], b"\n", first, first].concat(), &[]).unwrap();
         assert_eq!(blocks_of(&lines), [0, 1, 2]);
         let note = "line 6 repeats the trial of line 2, and does not count; so does 1 more line";
         assert_eq!(lines.notes, [note]);
         let different =
             String::from_utf8(first.to_vec()).unwrap().replace("\"wall_s\":1.5", "\"wall_s\":9.5");
-        let lines = read(&[&all[..], different.as_bytes()].concat(), &[]).unwrap();
+        let lines = read(&[&bytes[..], different.as_bytes()].concat(), &[]).unwrap();
         assert_eq!((lines.trials.len(), lines.trials[0].wall_s, lines.notes.len()), (3, 1.5, 1));
     }
 

@@ -36,8 +36,8 @@ impl SpaceReserve {
 
     /// Reserves the room again after it was given up.
     pub fn take_again(&self) {
-        let taken = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
-        if !fs::symlink_metadata(&self.path).is_ok_and(taken) && take(&self.path).is_err() {
+        let is_reserved = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
+        if !fs::symlink_metadata(&self.path).is_ok_and(is_reserved) && reserve(&self.path).is_err() {
             self.remove();
         }
     }
@@ -54,7 +54,7 @@ impl Drop for SpaceReserve {
     }
 }
 
-fn take(path: &Path) -> io::Result<()> {
+fn reserve(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -81,7 +81,7 @@ fn write(file: &mut File) -> io::Result<()> {
 pub fn with_room<T>(folder: &Path, mut write: impl FnMut() -> Result<T>) -> Result<T> {
     match write() {
         Err(error) if error.exit == Exit::DiskFull && give_up(&folder.join(NAME)).is_ok() => write(),
-        other => other,
+        result => result,
     }
 }
 
@@ -104,19 +104,19 @@ mod tests {
     fn room_is_kept_given_up_once_and_taken_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
-        let taken = || fs::metadata(&path).unwrap().blocks() * BLOCK_BYTES;
+        let reserved_bytes = || fs::metadata(&path).unwrap().blocks() * BLOCK_BYTES;
         let room = SpaceReserve::keep(folder.path());
-        assert!(taken() >= BYTES);
-        let mut tries = 0;
-        let full = with_room(folder.path(), || {
-            tries += 1;
+        assert!(reserved_bytes() >= BYTES);
+        let mut attempts = 0;
+        let error = with_room(folder.path(), || {
+            attempts += 1;
             Err::<(), _>(Error::new(Exit::DiskFull, "full"))
         });
-        assert_eq!((full.unwrap_err().exit, tries, taken()), (Exit::DiskFull, 2, 0));
+        assert_eq!((error.unwrap_err().exit, attempts, reserved_bytes()), (Exit::DiskFull, 2, 0));
         room.take_again();
-        assert!(taken() >= BYTES);
+        assert!(reserved_bytes() >= BYTES);
         let broken = with_room(folder.path(), || Err::<(), _>(Error::new(Exit::Failure, "a fault")));
-        assert!(broken.is_err() && taken() >= BYTES, "it is for full disks");
+        assert!(broken.is_err() && reserved_bytes() >= BYTES, "it is for full disks");
         drop(room);
         assert!(!path.exists());
     }

@@ -28,11 +28,11 @@ pub const BY_FUSE: &str = "FUSE";
 
 /// The two ways to mount file systems in images, each with its device, or what would help.
 pub fn devices() -> [(&'static str, Result<&'static str, String>); 2] {
-    [("loop devices", device(LOOP_CONTROL, "loop")), (BY_FUSE, fuse())]
+    [("loop devices", device(LOOP_CONTROL, "loop")), (BY_FUSE, fuse_device())]
 }
 
 /// The FUSE device, if this user may mount by it.
-fn fuse() -> Result<&'static str, String> {
+fn fuse_device() -> Result<&'static str, String> {
     let path = device(FUSE, "fuse")?;
     access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| {
         format!(
@@ -91,11 +91,11 @@ impl Driver {
             find_tool(tool, &format!("formats {}", kind.name))?;
         }
         if kind.is_a_program() {
-            return by_fuse(file_system).unwrap_or_else(|| Err(format!("nothing mounts {}", kind.name)));
+            return fuse_driver(file_system).unwrap_or_else(|| Err(format!("nothing mounts {}", kind.name)));
         }
-        by_kernel(kind, known_to_kernel(kind)?).or_else(|lacking| match by_fuse(file_system) {
-            Some(driver) => driver.map_err(|why| format!("{lacking}; {why}")),
-            None => Err(lacking),
+        kernel_driver(kind, load_kernel_driver(kind)?).or_else(|missing| match fuse_driver(file_system) {
+            Some(driver) => driver.map_err(|why| format!("{missing}; {why}")),
+            None => Err(missing),
         })
     }
 }
@@ -105,12 +105,12 @@ pub(super) fn has_loop_devices() -> bool {
     rustix::process::geteuid().is_root() && device(LOOP_CONTROL, "loop").is_ok()
 }
 
-fn by_kernel(kind: &FileSystemKind, known: Option<&'static str>) -> Result<Driver, String> {
+fn kernel_driver(kind: &FileSystemKind, driver_name: Option<&'static str>) -> Result<Driver, String> {
     let name = kind.name;
     if !rustix::process::geteuid().is_root() {
         return Err(format!("mounting {name} needs root ({WITHOUT_ROOT} needs none): {}", with_sudo()));
     }
-    let known = known.ok_or_else(|| {
+    let driver_name = driver_name.ok_or_else(|| {
         format!(
             "this kernel has no driver for {name}; Debian's (apt-get install linux-image-amd64) and Ubuntu's \
              (linux-image-generic) have one"
@@ -120,18 +120,18 @@ fn by_kernel(kind: &FileSystemKind, known: Option<&'static str>) -> Result<Drive
         device(LOOP_CONTROL, "loop")
             .map_err(|missing| format!("{name} needs a loop device, and {missing}"))?;
     }
-    Ok(Driver::Kernel(known))
+    Ok(Driver::Kernel(driver_name))
 }
 
 /// A driver by FUSE, if a program exists for this kind.
-fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
+fn fuse_driver(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     let kind = file_system.kind();
     let Fuse { tool, options } = kind.fuse?;
     let find = || {
         if !file_system.options().is_empty() {
             return Err(format!("{} takes no mount options here", tool.program));
         }
-        fuse().map_err(|missing| format!("{} could mount it, but {missing}", tool.program))?;
+        fuse_device().map_err(|missing| format!("{} could mount it, but {missing}", tool.program))?;
         find_tool(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
         Ok(Driver::Fuse { program: tool.program, options })
     };
@@ -141,8 +141,8 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
 static ADVICE: OnceLock<&str> = OnceLock::new();
 
 /// Has [`with_sudo`] say something else, where it is no use to start this command again as root.
-pub fn advise(what: &'static str) {
-    let _ = ADVICE.set(what);
+pub fn advise(advice: &'static str) {
+    let _ = ADVICE.set(advice);
 }
 
 /// The command that started this process, as root: with sudo, if it is installed.
@@ -150,16 +150,16 @@ pub fn with_sudo() -> String {
     if let Some(advice) = ADVICE.get() {
         return (*advice).to_owned();
     }
-    let how = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
+    let prefix = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
     let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
     let words = [program].into_iter().chain(std::env::args_os().skip(1));
     let words: Vec<String> = words.map(|word| for_shell(&word.to_string_lossy())).collect();
-    format!("{how} {}", words.join(" "))
+    format!("{prefix} {}", words.join(" "))
 }
 
 fn for_shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,:/@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
@@ -169,7 +169,7 @@ fn for_shell(word: &str) -> String {
 ///
 /// # Errors
 /// When the kernel's list can't be read: a run must not use another driver because of that.
-fn known_to_kernel(kind: &FileSystemKind) -> Result<Option<&'static str>, String> {
+fn load_kernel_driver(kind: &FileSystemKind) -> Result<Option<&'static str>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
@@ -189,14 +189,15 @@ fn is_listed(name: &str) -> Result<bool, String> {
 
 fn load(name: &str) -> bool {
     let Some(modprobe) = program("modprobe") else { return false };
-    let loading =
+    let status =
         Command::new(modprobe).args(["-q", name]).stdin(Stdio::null()).stderr(Stdio::null()).status();
-    loading.is_ok_and(|status| status.success())
+    status.is_ok_and(|status| status.success())
 }
 
-fn find_tool(tool: Tool, what: &str) -> Result<PathBuf, String> {
+fn find_tool(tool: Tool, purpose: &str) -> Result<PathBuf, String> {
     let Tool { program: name, package } = tool;
-    program(name).ok_or_else(|| format!("{name}, which {what}, is not installed: apt-get install {package}"))
+    program(name)
+        .ok_or_else(|| format!("{name}, which {purpose}, is not installed: apt-get install {package}"))
 }
 
 #[cfg(test)]
@@ -218,9 +219,9 @@ mod tests {
         );
         assert_eq!((is_listed("proc"), is_listed("storebench-has-none")), (Ok(true), Ok(false)));
         assert!(!load("storebench-has-none"));
-        let options = by_fuse(&"exfat,noatime".parse().unwrap()).unwrap().unwrap_err();
+        let options = fuse_driver(&"exfat,noatime".parse().unwrap()).unwrap().unwrap_err();
         assert_eq!(options, "mount.exfat-fuse takes no mount options here");
-        assert_eq!(by_fuse(&"btrfs".parse().unwrap()), None);
+        assert_eq!(fuse_driver(&"btrfs".parse().unwrap()), None);
         match Driver::find(&"fuse2fs".parse().unwrap()) {
             Ok(driver) => assert_eq!(driver.name(), "FUSE (fuse2fs)"),
             Err(reason) => {
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(for_shell("--place=ext4:4096,noatime"), "--place=ext4:4096,noatime");
         assert_eq!(for_shell("it's here"), r"'it'\''s here'");
         assert_eq!(for_shell(""), "''");
-        let how = if super::program("sudo").is_some() { "sudo /" } else { "as root: /" };
-        assert!(with_sudo().starts_with(how), "{}", with_sudo());
+        let prefix = if super::program("sudo").is_some() { "sudo /" } else { "as root: /" };
+        assert!(with_sudo().starts_with(prefix), "{}", with_sudo());
     }
 }

@@ -35,7 +35,7 @@ impl LoopDevice {
     pub fn attach(image: &File) -> io::Result<LoopDevice> {
         let control = open(Path::new(CONTROL))?;
         for _ in 0..ATTEMPTS {
-            let number = free(&control)?;
+            let number = get_free_number(&control)?;
             let device = open(&path(number))?;
             match configure(&device, image.as_raw_fd()) {
                 Ok(()) => {
@@ -74,7 +74,7 @@ impl LoopDevice {
 
 /// The loop devices to which the file at `image` is attached.
 pub fn devices_of(image: &Path) -> Vec<PathBuf> {
-    let is_its = |name: &str| {
+    let has_image = |name: &str| {
         let backing = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).unwrap_or_default();
         let backing = backing.trim_end_matches('\n');
         Path::new(backing.strip_suffix(" (deleted)").unwrap_or(backing)) == image
@@ -82,7 +82,7 @@ pub fn devices_of(image: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let loops = names.filter(|name| name.starts_with("loop"));
-    loops.filter(|name| is_its(name)).map(|name| Path::new("/dev").join(name)).collect()
+    loops.filter(|name| has_image(name)).map(|name| Path::new("/dev").join(name)).collect()
 }
 
 fn path(number: u32) -> PathBuf {
@@ -94,7 +94,7 @@ fn open(path: &Path) -> io::Result<File> {
     opened.map_err(|error| io::Error::new(error.kind(), format!("opening {}: {error}", path.display())))
 }
 
-fn free(control: &File) -> io::Result<u32> {
+fn get_free_number(control: &File) -> io::Result<u32> {
     // SAFETY: the call takes no argument, and the file is open.
     let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
     u32::try_from(number).map_err(|_| io::Error::last_os_error())
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn attached(image: &File) -> Option<LoopDevice> {
+    fn attach_or_skip(image: &File) -> Option<LoopDevice> {
         match LoopDevice::attach(image) {
             Ok(device) => Some(device),
             Err(error) => {
@@ -162,11 +162,11 @@ mod tests {
         let mut image = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
         image.write_all(&[7; 1 << 20]).unwrap();
         image.sync_all().unwrap();
-        let Some(device) = attached(&image) else { return };
+        let Some(device) = attach_or_skip(&image) else { return };
         assert_eq!(devices_of(&path), [device.path()]);
-        let mut found = vec![0; 1 << 20];
-        File::open(device.path()).unwrap().read_exact(&mut found).unwrap();
-        assert!(found.iter().all(|byte| *byte == 7));
+        let mut bytes = vec![0; 1 << 20];
+        File::open(device.path()).unwrap().read_exact(&mut bytes).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 7));
         drop(device);
         wait_until_free(&path);
     }
@@ -180,7 +180,7 @@ mod tests {
         let moved = path.with_file_name("moved");
         fs::rename(&path, &moved).unwrap();
         std::os::unix::fs::symlink("/dev/null", &path).unwrap();
-        let Some(device) = attached(&image) else { return };
+        let Some(device) = attach_or_skip(&image) else { return };
         assert_eq!(devices_of(&moved), [device.path()]);
         drop(device);
         wait_until_free(&moved);

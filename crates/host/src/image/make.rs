@@ -29,7 +29,7 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
             Err(error) if is_of_another_mount(&error) && start.elapsed() < LONGEST_WAIT => {
                 std::thread::sleep(Duration::from_millis(50));
             }
-            done => return done,
+            result => return result,
         }
     }
 }
@@ -40,44 +40,44 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all
 /// of them.
 fn is_of_another_mount(error: &io::Error) -> bool {
-    let said = error.to_string();
+    let message = error.to_string();
     ["Transport endpoint is not connected", "cannot check mount status"]
         .iter()
-        .any(|words| said.contains(words))
+        .any(|words| message.contains(words))
 }
 
 /// Copies an image into an empty file: sharing its blocks if the file system can, otherwise the data without the holes.
-pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
-    if system::share_blocks(from, to).is_ok() {
+pub fn copy(mut source: &File, mut target: &File) -> io::Result<()> {
+    if system::share_blocks(source, target).is_ok() {
         return Ok(());
     }
-    let bytes = from.metadata()?.len();
-    to.set_len(bytes)?;
-    let mut at = 0;
-    while let Some((start, end)) = next_data(from, at, bytes)? {
-        from.seek(SeekFrom::Start(start))?;
-        to.seek(SeekFrom::Start(start))?;
-        copy_exactly(&mut from, &mut to, end - start)?;
-        at = end;
+    let bytes = source.metadata()?.len();
+    target.set_len(bytes)?;
+    let mut offset = 0;
+    while let Some((start, end)) = next_data(source, offset, bytes)? {
+        source.seek(SeekFrom::Start(start))?;
+        target.seek(SeekFrom::Start(start))?;
+        copy_exactly(&mut source, &mut target, end - start)?;
+        offset = end;
     }
     Ok(())
 }
 
 /// The range of the next data; on a file system that doesn't report holes, everything is data.
-fn next_data(file: &File, at: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
-    if at >= bytes {
+fn next_data(file: &File, offset: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    if offset >= bytes {
         return Ok(None);
     }
-    match seek(file, Sparse::Data(at)) {
+    match seek(file, Sparse::Data(offset)) {
         Ok(start) => Ok(Some((start, seek(file, Sparse::Hole(start))?))),
         Err(Errno::NXIO) => Ok(None),
-        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Some((at, bytes))),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Some((offset, bytes))),
         Err(error) => Err(error.into()),
     }
 }
 
-fn copy_exactly(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io::Result<()> {
-    let copied = io::copy(&mut from.take(bytes), to)?;
+fn copy_exactly(source: &mut impl Read, target: &mut impl Write, bytes: u64) -> io::Result<()> {
+    let copied = io::copy(&mut source.take(bytes), target)?;
     if copied == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
@@ -96,8 +96,8 @@ mod tests {
         };
         let (first, second) = (open("first"), open("second"));
         first.set_len(64 << 20).unwrap();
-        for at in [0, 5 << 20, (64 << 20) - 4096] {
-            (&first).seek(SeekFrom::Start(at)).unwrap();
+        for offset in [0, 5 << 20, (64 << 20) - 4096] {
+            (&first).seek(SeekFrom::Start(offset)).unwrap();
             (&first).write_all(&[7; 4096]).unwrap();
         }
         copy(&first, &second).unwrap();
@@ -114,7 +114,7 @@ mod tests {
         found
     }
 
-    fn new(path: &std::path::Path) -> File {
+    fn new_file(path: &std::path::Path) -> File {
         File::options().read(true).write(true).create_new(true).open(path).unwrap()
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn what_cannot_be_formatted_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("image");
-        let file = new(&path);
+        let file = new_file(&path);
         if !has_mke2fs() {
             return;
         }
@@ -137,7 +137,7 @@ mod tests {
     fn what_has_taken_the_image_s_name_is_not_formatted() {
         let folder = tempfile::tempdir().unwrap();
         let [path, moved, theirs] = ["image", "moved", "theirs"].map(|name| folder.path().join(name));
-        let file = new(&path);
+        let file = new_file(&path);
         if !has_mke2fs() {
             return;
         }

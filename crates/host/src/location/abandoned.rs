@@ -25,18 +25,18 @@ pub struct AbandonedFolders {
 /// Deletes the work folders in `directory` whose run has ended, if they belong to this user: root deletes only its own. What
 /// their ledgers list is released first.
 pub fn clean(directory: &Path) -> Result<AbandonedFolders> {
-    let reading = || Error::io("reading", directory);
-    let place = Folder::open(directory).map_err(reading())?;
+    let reading_error = || Error::io("reading", directory);
+    let place = Folder::open(directory).map_err(reading_error())?;
     let mut found = AbandonedFolders::default();
-    for entry in fs::read_dir(directory).map_err(reading())? {
-        let entry = entry.map_err(reading())?;
+    for entry in fs::read_dir(directory).map_err(reading_error())? {
+        let entry = entry.map_err(reading_error())?;
         let (name, path) = (entry.file_name(), entry.path());
         if !is_ours(&name) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
         match clean_one(&place, &name) {
-            Ok(Outcome::Deleted(with_it)) => {
-                found.deleted.extend(with_it);
+            Ok(Outcome::Deleted(released)) => {
+                found.deleted.extend(released);
                 found.deleted.push(path);
             }
             Ok(Outcome::Kept(why)) => found.kept.push((path, why)),
@@ -78,7 +78,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
             let is_ours = user == rustix::process::geteuid().as_raw();
             return if is_ours { Err(error) } else { Ok(foreign_outcome(user)) };
         }
-        other => other?,
+        result => result?,
     };
     if let Some(user) = folder.foreign_owner()? {
         return Ok(foreign_outcome(user));
@@ -93,16 +93,16 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
-        Ok(LedgerState::Ended(left)) => {
-            let with_it = left.release(&folder)?;
+        Ok(LedgerState::Ended(leftovers)) => {
+            let released = leftovers.release(&folder)?;
             directory::empty(&folder)?;
-            drop(left);
+            drop(leftovers);
             directory::remove_empty(place, name, &folder)?;
-            Ok(Outcome::Deleted(with_it))
+            Ok(Outcome::Deleted(released))
         }
-        Ok(LedgerState::Unfinished(held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
+        Ok(LedgerState::Unfinished(ledger_file)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
             directory::empty(&folder)?;
-            drop(held);
+            drop(ledger_file);
             directory::remove_empty(place, name, &folder)?;
             Ok(Outcome::Deleted(Vec::new()))
         }

@@ -38,20 +38,20 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> StorageBacking
             why: format!("the mount that holds {} can't be seen", path.display()),
         };
     };
-    let shown = format!("{} at {}", mount.kind, mount.at.display());
+    let description = format!("{} at {}", mount.kind, mount.at.display());
     if ["tmpfs", "ramfs", "rootfs"].contains(&mount.kind.as_str()) {
-        return StorageBacking::Memory { what: shown };
+        return StorageBacking::Memory { what: description };
     }
     if mount.source == Path::new(storebench_disk::names::SOURCE) {
         return StorageBacking::Simulated;
     }
-    let below = if mount.kind == "overlay" {
+    let lower_backing = if mount.kind == "overlay" {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
         match upper.map(PathBuf::from).filter(|upper| kernel.mount(upper).is_some()) {
             // An overlay on itself is impossible: its upper layer is elsewhere, and this name does not lead there.
             Some(upper) if !upper.starts_with(&path) => follow_path(kernel, &upper, layers - 1),
             _ => StorageBacking::Unseen {
-                why: format!("the upper layer of the {shown} is outside of this container"),
+                why: format!("the upper layer of the {description} is outside of this container"),
             },
         }
     } else if let Some(device) = kernel.disk(&path, &mount) {
@@ -60,14 +60,14 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> StorageBacking
         // The daemon of an image has the image file as its source.
         follow_path(kernel, &mount.source, layers - 1)
     } else {
-        StorageBacking::Unseen { why: format!("{shown} is on no disk that can be seen here") }
+        StorageBacking::Unseen { why: format!("{description} is on no disk that can be seen here") }
     };
-    let has_none = |option: &&String| ["nobarrier", "barrier=0"].contains(&option.as_str());
-    match (mount.options.iter().find(has_none), below) {
+    let switches_off_barriers = |option: &&String| ["nobarrier", "barrier=0"].contains(&option.as_str());
+    match (mount.options.iter().find(switches_off_barriers), lower_backing) {
         (Some(option), StorageBacking::Disk | StorageBacking::Unseen { .. }) => {
-            StorageBacking::NoBarriers { what: format!("{shown} is mounted with {option}") }
+            StorageBacking::NoBarriers { what: format!("{description} is mounted with {option}") }
         }
-        (_, below) => below,
+        (_, lower_backing) => lower_backing,
     }
 }
 
@@ -76,8 +76,9 @@ fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> StorageBack
         return StorageBacking::Unseen { why: format!("{device} is made of too many layers") };
     }
     // /dev/ram0 belongs to the driver brd.
-    let is = |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
-    if is("zram") || is("ram") {
+    let has_driver =
+        |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
+    if has_driver("zram") || has_driver("ram") {
         return StorageBacking::Memory { what: device.into() };
     }
     if let Some(file) = kernel.backing_file(device) {
@@ -126,9 +127,9 @@ mod tests {
     use super::*;
 
     /// Mounts as folder, kind, source and options; devices with their files and parts.
-    struct Made(&'static [(&'static str, &'static str, &'static str, &'static str)]);
+    struct MadeKernel(&'static [(&'static str, &'static str, &'static str, &'static str)]);
 
-    const MADE: Made = Made(&[
+    const KERNEL: MadeKernel = MadeKernel(&[
         ("/", "ext4", "/dev/sda1", "rw"),
         ("/run", "tmpfs", "tmpfs", "rw"),
         ("/mnt/loop", "ext4", "/dev/loop0", "rw"),
@@ -148,18 +149,18 @@ mod tests {
         ("/mnt/simulated", "fuse", storebench_disk::names::SOURCE, "rw"),
     ]);
 
-    impl Kernel for Made {
+    impl Kernel for MadeKernel {
         fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)> {
             if path.starts_with("/gone") || !path.is_absolute() {
                 return None;
             }
-            let holds = self.0.iter().filter(|(at, ..)| path.starts_with(at));
-            let (at, kind, source, options) =
-                holds.max_by_key(|(at, ..)| Path::new(at).components().count())?;
+            let holders = self.0.iter().filter(|(folder, ..)| path.starts_with(folder));
+            let (folder, kind, source, options) =
+                holders.max_by_key(|(folder, ..)| Path::new(folder).components().count())?;
             let options = options.split(',').map(str::to_owned).collect();
             let mount = Mount {
                 root: "/".into(),
-                at: at.into(),
+                at: folder.into(),
                 kind: (*kind).into(),
                 source: source.into(),
                 options,
@@ -215,7 +216,7 @@ mod tests {
             ("/gone", "unseen: the mount that holds /gone can't be seen"),
         ];
         for (path, bottom) in bottoms {
-            let found = match follow_path(&MADE, Path::new(path), MOST_LAYERS) {
+            let found = match follow_path(&KERNEL, Path::new(path), MOST_LAYERS) {
                 StorageBacking::Disk => "disk".into(),
                 StorageBacking::Simulated => "simulated".into(),
                 StorageBacking::Memory { what } => format!("memory: {what}"),
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_holds_itself_ends() {
-        const CIRCLE: Made = Made(&[("/", "fuse.circle", "/file", "rw")]);
+        const CIRCLE: MadeKernel = MadeKernel(&[("/", "fuse.circle", "/file", "rw")]);
         assert!(matches!(
             follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS),
             StorageBacking::Unseen { .. }

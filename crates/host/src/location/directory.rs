@@ -40,9 +40,9 @@ impl WorkFolder {
             let name = OsString::from(if number == 0 { name.clone() } else { format!("{name}-{number}") });
             let place = Folder::open(directory).map_err(Error::io("opening", directory))?;
             match WorkFolder::make(place, name) {
-                Ok(Some(made)) => return Ok(made),
+                Ok(Some(work)) => return Ok(work),
                 Ok(None) => {}
-                Err((what, path, error)) => return Err(Error::io(what, &path)(error)),
+                Err((action, path, error)) => return Err(Error::io(action, &path)(error)),
             }
         }
         let message = format!(
@@ -116,19 +116,19 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
 /// FUSE and NFS keep a file that is deleted while open under a hidden name, until they learn that it was closed, which may take
 /// a moment.
 pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
-    for tries in 0.. {
+    for attempt in 0.. {
         let removed = match place.open_subfolder(name) {
-            Ok(there) if there.is_same(folder)? => place.remove_empty(name),
+            Ok(current) if current.is_same(folder)? => place.remove_empty(name),
             Ok(_) => Err(io::Error::other("something else has taken its name")),
             Err(error) => Err(error),
         };
         match removed {
             // Another process cleans up as well, and took the empty folder.
             Err(error) if error.kind() == ErrorKind::NotFound => break,
-            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && tries < MOST_TRIES => {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && attempt < MOST_TRIES => {
                 std::thread::sleep(BETWEEN_TRIES);
             }
-            other => return other,
+            result => return result,
         }
     }
     Ok(())

@@ -53,8 +53,8 @@ pub struct MountFindings {
 
 impl MountFindings {
     fn from_mount(driver: Driver, mounted: MountedImage) -> MountFindings {
-        let indirect = mounted.direct == Some(false);
-        let remark = if indirect { ", without direct I/O to its image" } else { "" };
+        let is_indirect = mounted.direct == Some(false);
+        let remark = if is_indirect { ", without direct I/O to its image" } else { "" };
         MountFindings {
             driver: format!("{}{remark}", driver.name()),
             by_fuse: matches!(driver, Driver::Fuse { .. }),
@@ -89,10 +89,10 @@ impl Template {
     /// Mounts a copy on a trial's stage and returns an empty folder in it, for the store's files. The seed determines what is random
     /// in a simulated disk.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, MountedImage)> {
-        let (at, mounted) = match &self.disk {
+        let (mount_point, mounted) = match &self.disk {
             Some(disk) => {
-                let served = self.serve(stage, disk, name, seed, TracePart::default())?;
-                self.mount_served(stage, served, name)?
+                let disk_folder = self.serve(stage, disk, name, seed, TracePart::default())?;
+                self.mount_served(stage, disk_folder, name)?
             }
             None => stage.mount(name, |image, site| {
                 if !self.file_system.kind().is_in_memory() {
@@ -101,7 +101,7 @@ impl Template {
                 self.attach(image, site)
             })?,
         };
-        let store = at.join(stage::STORE);
+        let store = mount_point.join(stage::STORE);
         std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
         Ok((store, mounted))
     }
@@ -114,14 +114,14 @@ impl Template {
     fn mount_served(
         &self,
         stage: &mut Stage<'_>,
-        served: PathBuf,
+        disk_folder: PathBuf,
         name: &str,
     ) -> Result<(PathBuf, MountedImage)> {
-        stage.mount_on(&disk_of(name), name, |image, site| {
+        stage.mount_on(&disk_name(name), name, |image, site| {
             let mounted = self.attach(image, site)?;
             // The disk's file itself is always direct.
             match mounted.direct.is_none_or(|direct| direct) {
-                true => Ok(MountedImage { disk: Some(served), ..mounted }),
+                true => Ok(MountedImage { disk: Some(disk_folder), ..mounted }),
                 false => Err(io::Error::other("the loop device does not pass by the host's page cache")),
             }
         })
@@ -131,7 +131,7 @@ impl Template {
     ///
     /// # Errors
     /// Why not, and what would help.
-    pub fn can_be_traced(&self) -> std::result::Result<(), String> {
+    pub fn check_traceable(&self) -> std::result::Result<(), String> {
         can_simulate("the cut check's", &self.file_system)
     }
 
@@ -143,32 +143,32 @@ impl Template {
         name: &str,
         traced: TracePart<'_>,
     ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
-        let served = self.serve_traced(stage, name, traced)?;
-        Ok(self.mount_there(stage, &served, name)?.map(|store| (store, served)))
+        let disk_folder = self.serve_traced(stage, name, traced)?;
+        Ok(self.mount_served_disk(stage, &disk_folder, name)?.map(|store| (store, disk_folder)))
     }
 
     /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
     /// repair after a power cut are repaired.
     pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: TracePart<'_>) -> Result<PathBuf> {
         let disk = SimulatedDisk::that_takes_no_time(name);
-        let served = self.serve(stage, &disk, name, 0, traced)?;
+        let disk_folder = self.serve(stage, &disk, name, 0, traced)?;
         if traced.cut.is_some() {
-            let path = served.join(DISK);
+            let path = disk_folder.join(DISK);
             let file = File::options().read(true).write(true).open(&path);
             repair(&self.file_system, &file.map_err(Error::io("opening", &path))?);
         }
-        Ok(served)
+        Ok(disk_folder)
     }
 
     /// Mounts the file system on a served disk and returns the folder for the store's files, or why it can't be mounted.
-    pub fn mount_there(
+    pub fn mount_served_disk(
         &self,
         stage: &mut Stage<'_>,
-        served: &Path,
+        disk_folder: &Path,
         name: &str,
     ) -> Result<std::result::Result<PathBuf, String>> {
-        let mounted = self.mount_served(stage, served.to_path_buf(), name).and_then(|(at, _)| {
-            let store = at.join(stage::STORE);
+        let mounted = self.mount_served(stage, disk_folder.to_path_buf(), name).and_then(|(mount_point, _)| {
+            let store = mount_point.join(stage::STORE);
             if !store.exists() {
                 std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
             }
@@ -180,8 +180,8 @@ impl Template {
     /// Writes the formatted image to an empty disk, as a log that ends with a flush; also returns the size of the disk in bytes.
     pub fn log(&self) -> io::Result<(Log, u64)> {
         let mut entries = Vec::new();
-        storebench_disk::holes::data(&self.image, |at, bytes| {
-            let request = Request::write(at, bytes.len() as u64);
+        storebench_disk::holes::data(&self.image, |offset, bytes| {
+            let request = Request::write(offset, bytes.len() as u64);
             entries.push(Ok(Entry { request, arrived: 0, data: bytes.to_vec() }));
             Ok(())
         })?;
@@ -195,8 +195,8 @@ impl Template {
     }
 
     /// Whether bytes of the disk are in the file system's journal.
-    pub fn is_in_journal(&self, at: u64) -> bool {
-        self.journal.iter().any(|(from, to)| (*from..*to).contains(&at))
+    pub fn is_in_journal(&self, offset: u64) -> bool {
+        self.journal.iter().any(|(from, to)| (*from..*to).contains(&offset))
     }
 
     /// Serves a copy of the image on a simulated disk: from memory, if there is twice the image's size, otherwise from a file.
@@ -219,7 +219,7 @@ impl Template {
         };
         let image = copy.as_ref().unwrap_or(&self.image);
         let serving = DiskService { disk, seed, journal: &self.journal, image, in_memory, traced };
-        stage.disk(&disk_of(name), |at| ServedDisk::start(serving, at))
+        stage.disk(&disk_name(name), |folder| ServedDisk::start(serving, folder))
     }
 
     /// Measures the costs of a trial's file system, which is removed again.
@@ -237,7 +237,7 @@ impl Template {
 }
 
 /// The name of a file system's simulated disk.
-fn disk_of(name: &str) -> String {
+fn disk_name(name: &str) -> String {
     format!("{name}.disk")
 }
 
@@ -246,14 +246,14 @@ fn disk_of(name: &str) -> String {
 /// # Errors
 /// Why none can, and what would help.
 pub fn simulated() -> std::result::Result<String, String> {
-    let can_have = |kind: &str| {
+    let check_kind = |kind: &str| {
         let file_system = kind.parse()?;
         Driver::find(&file_system)?;
         can_simulate("one", &file_system)
     };
-    match can_have("ext4") {
+    match check_kind("ext4") {
         Ok(()) => Ok("under all of them but tmpfs".into()),
-        Err(_) => can_have(WITHOUT_ROOT).map(|()| format!("under {WITHOUT_ROOT} alone")),
+        Err(_) => check_kind(WITHOUT_ROOT).map(|()| format!("under {WITHOUT_ROOT} alone")),
     }
 }
 
@@ -274,10 +274,13 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
             driver::with_sudo()
         ));
     }
-    let needed =
-        driver::devices().into_iter().filter(|(what, _)| *what == driver::BY_FUSE || !kind.is_a_program());
-    let missing = needed.into_iter().find_map(|(what, device)| Some((what, device.err()?)));
-    missing.map_or(Ok(()), |(what, why)| Err(format!("a simulated disk ({name}) needs {what}: {why}")))
+    let needed_devices =
+        driver::devices().into_iter().filter(|(name, _)| *name == driver::BY_FUSE || !kind.is_a_program());
+    let missing =
+        needed_devices.into_iter().find_map(|(device_name, device)| Some((device_name, device.err()?)));
+    missing.map_or(Ok(()), |(device_name, why)| {
+        Err(format!("a simulated disk ({name}) needs {device_name}: {why}"))
+    })
 }
 
 /// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns.
@@ -285,13 +288,13 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
 /// # Errors
 /// Why it can't be mounted, and what would help.
 pub fn try_mount(
-    within: &Path,
+    directory: &Path,
     file_system: &FileSystem,
     disk: Option<&SimulatedDisk>,
 ) -> std::result::Result<MountFindings, String> {
     let driver = Driver::find(file_system)?;
-    let tried = || -> Result<MountFindings> {
-        let mut work = WorkFolder::create(within)?;
+    let mount_once = || -> Result<MountFindings> {
+        let mut work = WorkFolder::create(directory)?;
         let template = Template::make(&mut work, file_system, disk, 0)?;
         let mut stage = work.stage();
         let (_, mounted) = template.mount(&mut stage, "try", 0)?;
@@ -299,7 +302,7 @@ pub fn try_mount(
         Ok(MountFindings::from_mount(driver, mounted))
     };
     // A program may mount for root alone.
-    tried().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
+    mount_once().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
         true => message,
         false => format!("{message}; as root it may work: {}", driver::with_sudo()),
     })
@@ -330,8 +333,11 @@ mod tests {
                     eprintln!("skipped {name}: {reason}");
                     continue;
                 }
-                let tried = try_mount(place.path(), &file_system, None);
-                assert!(tried.as_ref().is_ok_and(|tried| !tried.options.is_empty()), "{name}: {tried:?}");
+                let findings = try_mount(place.path(), &file_system, None);
+                assert!(
+                    findings.as_ref().is_ok_and(|findings| !findings.options.is_empty()),
+                    "{name}: {findings:?}"
+                );
                 assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
             }
         }

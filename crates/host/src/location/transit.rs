@@ -41,43 +41,43 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
         in_memory: true,
         traced: TracePart::default(),
     };
-    let at = stage.disk(NAME, |at| ServedDisk::start(serving, at))?;
-    let through = || -> io::Result<Transit> {
-        let file = File::options().read(true).write(true).open(at.join(DISK))?;
+    let mount_point = stage.disk(NAME, |folder| ServedDisk::start(serving, folder))?;
+    let measure_requests = || -> io::Result<Transit> {
+        let file = File::options().read(true).write(true).open(mount_point.join(DISK))?;
         let device = LoopDevice::attach(&file)?;
         let direct = system::DIRECT.ok_or(io::ErrorKind::Unsupported)?;
-        let opened = File::options().read(true).write(true).custom_flags(direct).open(device.path())?;
+        let loop_file = File::options().read(true).write(true).custom_flags(direct).open(device.path())?;
         let mut buffer = vec![0; 2 * BLOCK];
-        let from = buffer.as_ptr().align_offset(BLOCK);
-        requests(&opened, &mut buffer[from..from + BLOCK], WARM_UP)?;
-        let before = counts::read(&at)?;
-        let mut took = requests(&opened, &mut buffer[from..from + BLOCK], REQUESTS)?;
-        let late = counts::read(&at)?.since(&before);
-        took.sort_unstable();
-        let requests = took.len() as u64;
+        let start = buffer.as_ptr().align_offset(BLOCK);
+        time_requests(&loop_file, &mut buffer[start..start + BLOCK], WARM_UP)?;
+        let before = counts::read(&mount_point)?;
+        let mut times = time_requests(&loop_file, &mut buffer[start..start + BLOCK], REQUESTS)?;
+        let counts_since = counts::read(&mount_point)?.since(&before);
+        times.sort_unstable();
+        let requests = times.len() as u64;
         Ok(Transit {
             requests,
-            mean_ns: took.iter().sum::<u64>() / requests.max(1),
-            p99_ns: took.get(took.len() * 99 / 100).copied().unwrap_or_default(),
-            late_ns_mean: late.requests.late_ns / requests.max(1),
+            mean_ns: times.iter().sum::<u64>() / requests.max(1),
+            p99_ns: times.get(times.len() * 99 / 100).copied().unwrap_or_default(),
+            late_ns_mean: counts_since.requests.late_ns / requests.max(1),
         })
     };
-    let transit = through().map_err(Error::io("measuring requests to", &at))?;
+    let transit = measure_requests().map_err(Error::io("measuring requests to", &mount_point))?;
     stage.release()?;
     Ok(transit)
 }
 
 /// Reads and writes blocks in turn; returns the time of each, in nanoseconds.
-fn requests(device: &File, block: &mut [u8], count: u64) -> io::Result<Vec<u64>> {
-    let mut took = Vec::with_capacity(2 * count as usize);
+fn time_requests(device: &File, block: &mut [u8], count: u64) -> io::Result<Vec<u64>> {
+    let mut times = Vec::with_capacity(2 * count as usize);
     for number in 0..count {
-        let at = number * BLOCK as u64;
+        let offset = number * BLOCK as u64;
         let start = Instant::now();
-        device.read_exact_at(block, at)?;
+        device.read_exact_at(block, offset)?;
         let read = Instant::now();
-        device.write_all_at(block, at)?;
+        device.write_all_at(block, offset)?;
         let written = Instant::now();
-        took.extend([read - start, written - read].map(|time| time.as_nanos() as u64));
+        times.extend([read - start, written - read].map(|time| time.as_nanos() as u64));
     }
-    Ok(took)
+    Ok(times)
 }

@@ -137,20 +137,20 @@ fn heap_sort(numbers: &mut [i32]) {
 }
 
 /// Lets a number sink until no child is larger.
-fn sift(heap: &mut [i32], mut at: usize) {
+fn sift(heap: &mut [i32], mut parent: usize) {
     loop {
-        let mut child = 2 * at + 1;
+        let mut child = 2 * parent + 1;
         if child >= heap.len() {
             return;
         }
         if child + 1 < heap.len() && heap[child + 1] > heap[child] {
             child += 1;
         }
-        if heap[at] >= heap[child] {
+        if heap[parent] >= heap[child] {
             return;
         }
-        heap.swap(at, child);
-        at = child;
+        heap.swap(parent, child);
+        parent = child;
     }
 }
 
@@ -158,17 +158,18 @@ fn sift(heap: &mut [i32], mut at: usize) {
 const TEXT: usize = 4000;
 
 struct Cipher {
-    there: [u16; 52],
-    back: [u16; 52],
+    encrypting_keys: [u16; 52],
+    decrypting_keys: [u16; 52],
     text: Vec<[u16; 4]>,
 }
 
 impl Cipher {
     fn new() -> Cipher {
-        let there = idea_keys([1, 2, 3, 4, 5, 6, 7, 8]);
+        let encrypting_keys = idea_keys([1, 2, 3, 4, 5, 6, 7, 8]);
         let mut state = 3;
         let block = |_| [0; 4].map(|_: u16| next(&mut state) as u16);
-        Cipher { there, back: inverse(&there), text: (0..TEXT / 8).map(block).collect() }
+        let text = (0..TEXT / 8).map(block).collect();
+        Cipher { encrypting_keys, decrypting_keys: inverse(&encrypting_keys), text }
     }
 }
 
@@ -176,7 +177,7 @@ impl Measure for Cipher {
     fn prepare(&mut self) {}
 
     fn work(&mut self) -> u64 {
-        for keys in [&self.there, &self.back] {
+        for keys in [&self.encrypting_keys, &self.decrypting_keys] {
             for block in black_box(&mut self.text) {
                 *block = idea(*block, keys);
             }
@@ -186,7 +187,7 @@ impl Measure for Cipher {
 }
 
 /// Multiplication modulo 65,537, where 0 stands for 65,536 (Lai and Massey, 1990).
-fn multiplied(a: u16, b: u16) -> u16 {
+fn multiply(a: u16, b: u16) -> u16 {
     match (a, b) {
         (0, other) | (other, 0) => 1_u16.wrapping_sub(other),
         (a, b) => {
@@ -201,9 +202,9 @@ fn multiplied(a: u16, b: u16) -> u16 {
 fn idea_keys(key: [u16; 8]) -> [u16; 52] {
     let mut bits = key.iter().fold(0_u128, |bits, word| bits << 16 | u128::from(*word));
     let mut keys = [0; 52];
-    for eight in keys.chunks_mut(8) {
-        for (place, word) in eight.iter_mut().enumerate() {
-            *word = (bits >> (112 - 16 * place)) as u16;
+    for words in keys.chunks_mut(8) {
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = (bits >> (112 - 16 * index)) as u16;
         }
         bits = bits.rotate_left(25);
     }
@@ -213,44 +214,44 @@ fn idea_keys(key: [u16; 8]) -> [u16; 52] {
 /// The keys that undo what others do.
 fn inverse(keys: &[u16; 52]) -> [u16; 52] {
     // By Fermat: the power of 65,535 modulo 65,537.
-    let over = |word: u16| (0..15).fold(word, |power, _| multiplied(multiplied(power, power), word));
-    let mut back = [0; 52];
+    let reciprocal = |word: u16| (0..15).fold(word, |power, _| multiply(multiply(power, power), word));
+    let mut inverted = [0; 52];
     for round in 0..9 {
-        let (from, to) = (48 - 6 * round, 6 * round);
+        let (source, target) = (48 - 6 * round, 6 * round);
         let crossed = if round == 0 || round == 8 { [1, 2] } else { [2, 1] };
-        back[to] = over(keys[from]);
-        back[to + 1] = keys[from + crossed[0]].wrapping_neg();
-        back[to + 2] = keys[from + crossed[1]].wrapping_neg();
-        back[to + 3] = over(keys[from + 3]);
+        inverted[target] = reciprocal(keys[source]);
+        inverted[target + 1] = keys[source + crossed[0]].wrapping_neg();
+        inverted[target + 2] = keys[source + crossed[1]].wrapping_neg();
+        inverted[target + 3] = reciprocal(keys[source + 3]);
         if round < 8 {
-            back[to + 4] = keys[from - 2];
-            back[to + 5] = keys[from - 1];
+            inverted[target + 4] = keys[source - 2];
+            inverted[target + 5] = keys[source - 1];
         }
     }
-    back
+    inverted
 }
 
 /// Encrypts a block, or decrypts it with inverse keys.
 fn idea([mut a, mut b, mut c, mut d]: [u16; 4], keys: &[u16; 52]) -> [u16; 4] {
     for round in keys[..48].chunks_exact(6) {
-        a = multiplied(a, round[0]);
+        a = multiply(a, round[0]);
         b = b.wrapping_add(round[1]);
         c = c.wrapping_add(round[2]);
-        d = multiplied(d, round[3]);
-        let left = multiplied(a ^ c, round[4]);
-        let right = multiplied((b ^ d).wrapping_add(left), round[5]);
+        d = multiply(d, round[3]);
+        let left = multiply(a ^ c, round[4]);
+        let right = multiply((b ^ d).wrapping_add(left), round[5]);
         let left = left.wrapping_add(right);
         a ^= right;
         d ^= left;
         (b, c) = (c ^ right, b ^ left);
     }
-    [multiplied(a, keys[48]), c.wrapping_add(keys[49]), b.wrapping_add(keys[50]), multiplied(d, keys[51])]
+    [multiply(a, keys[48]), c.wrapping_add(keys[49]), b.wrapping_add(keys[50]), multiply(d, keys[51])]
 }
 
 struct Chase {
     /// Each number is the index of the next.
     next: Vec<u32>,
-    at: u32,
+    position: u32,
 }
 
 impl Chase {
@@ -261,10 +262,10 @@ impl Chase {
     fn new() -> Chase {
         let mut next = vec![0; Chase::BYTES / size_of::<u32>()];
         let places: Vec<usize> = (0..next.len()).step_by(Chase::STRIDE).collect();
-        for (place, following) in places.iter().zip(places.iter().cycle().skip(1)) {
-            next[*place] = *following as u32;
+        for (index, next_index) in places.iter().zip(places.iter().cycle().skip(1)) {
+            next[*index] = *next_index as u32;
         }
-        Chase { next, at: 0 }
+        Chase { next, position: 0 }
     }
 }
 
@@ -274,9 +275,9 @@ impl Measure for Chase {
     fn work(&mut self) -> u64 {
         const STEPS: u64 = 100_000;
         for _ in 0..STEPS {
-            self.at = self.next[self.at as usize];
+            self.position = self.next[self.position as usize];
         }
-        self.at = black_box(self.at);
+        self.position = black_box(self.position);
         STEPS
     }
 }
@@ -305,9 +306,9 @@ mod tests {
         let places = chase.next.len().div_ceil(Chase::STRIDE);
         let mut seen = 0;
         loop {
-            chase.at = chase.next[chase.at as usize];
+            chase.position = chase.next[chase.position as usize];
             seen += 1;
-            if chase.at == 0 {
+            if chase.position == 0 {
                 break;
             }
         }
@@ -318,20 +319,20 @@ mod tests {
     #[test]
     fn the_share_is_the_mean_of_the_ratios_in_steps() {
         let board = Core { sorts_per_s: 500.0, ciphers_per_s: 1000.0, chase_ns: 200.0 };
-        let times = |sort: f64, cipher: f64, chase: f64| Core {
+        let faster = |sort: f64, cipher: f64, chase: f64| Core {
             sorts_per_s: 500.0 * sort,
             ciphers_per_s: 1000.0 * cipher,
             chase_ns: 200.0 / chase,
         };
         for (here, percent) in [
-            (times(4.0, 8.0, 16.0), 13.0),
-            (times(8.0, 16.0, 32.0), 6.5),
-            (times(0.5, 0.5, 0.5), 100.0),
-            (times(1e6, 1e6, 1e6), 0.5),
+            (faster(4.0, 8.0, 16.0), 13.0),
+            (faster(8.0, 16.0, 32.0), 6.5),
+            (faster(0.5, 0.5, 0.5), 100.0),
+            (faster(1e6, 1e6, 1e6), 0.5),
         ] {
             assert_eq!(board.share_of(&here).0, percent, "{here:?}");
         }
-        let ratios = board.ratios(&times(4.0, 8.0, 16.0));
+        let ratios = board.ratios(&faster(4.0, 8.0, 16.0));
         assert_eq!(ratios, [4.0, 8.0, 16.0]);
     }
 

@@ -23,15 +23,15 @@ mod tests {
 
     #[test]
     fn every_profile_makes_sense_and_every_figure_has_a_source() {
-        let all: BTreeMap<String, Machine> = toml::from_str(TEXT).unwrap();
-        assert_eq!(all.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
-        for (name, machine) in all {
+        let profiles: BTreeMap<String, Machine> = toml::from_str(TEXT).unwrap();
+        assert_eq!(profiles.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
+        for (name, machine) in profiles {
             machine.check().unwrap();
             assert!(!machine.about.is_empty() && !machine.lacks.is_empty(), "{name}");
             let disk = machine.disk.as_ref().map(|_| "disk".to_owned());
-            let others = machine.core.map(|_| "core".to_owned()).into_iter().chain(disk);
+            let other_figures = machine.core.map(|_| "core".to_owned()).into_iter().chain(disk);
             let figures: Vec<String> =
-                machine.limits().keys().map(|limit| limit.name().to_owned()).chain(others).collect();
+                machine.limits().keys().map(|limit| limit.name().to_owned()).chain(other_figures).collect();
             assert!(
                 machine.disk.as_ref().is_none_or(|disk| storebench_disk::disks::shipped(disk).is_some()),
                 "{name}"

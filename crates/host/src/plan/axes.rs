@@ -81,8 +81,8 @@ impl Axes {
 
     /// Keeps only the first values of an axis.
     pub fn cut(&mut self, axis: Axis, values: usize) {
-        if let Some(own) = self.0.get_mut(&axis) {
-            own.truncate(values);
+        if let Some(existing_values) = self.0.get_mut(&axis) {
+            existing_values.truncate(values);
         }
     }
 
@@ -93,24 +93,25 @@ impl Axes {
             let mut left_out = self.texts(Axis::STORE);
             left_out.retain(|store| !others.texts(Axis::STORE).contains(store));
             self.0.retain(|axis, _| {
-                !axis.setting().is_some_and(|(store, _)| left_out.iter().any(|out| out == store))
+                !axis.setting().is_some_and(|(store, _)| left_out.iter().any(|removed| removed == store))
             });
         }
         for (axis, values) in others.0 {
-            let known = self.values(axis);
+            let existing_values = self.values(axis);
             let completed: Vec<Value> =
-                values.into_iter().map(|value| (axis.def().completed)(value, &known)).collect();
+                values.into_iter().map(|value| (axis.def().completed)(value, &existing_values)).collect();
             self.0.insert(axis, completed);
         }
     }
 
     /// Checks that the workload has all of the axes.
     pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
-        let own = workload.def().axes;
-        if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
-            return Err(format!("{other} is not an axis of the workload {workload}"));
+        let workload_axes = workload.def().axes;
+        let is_unknown = |axis: &&Axis| axis.setting().is_none() && !workload_axes.contains(*axis);
+        if let Some(unknown_axis) = self.0.keys().find(is_unknown) {
+            return Err(format!("{unknown_axis} is not an axis of the workload {workload}"));
         }
-        let missing = own.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));
+        let missing = workload_axes.iter().find(|axis| axis.default_value().is_none() && !self.names(**axis));
         missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
     }
 
@@ -132,8 +133,8 @@ impl Axes {
             }
             let mut seen = HashSet::with_capacity(values.len());
             let is_paired = paired.iter().flatten().any(|paired| paired == axis);
-            if let Some(twice) = values.iter().find(|value| !seen.insert(*value) && !is_paired) {
-                return Err(format!("{axis} names {} twice", piece(twice.text())));
+            if let Some(repeated) = values.iter().find(|value| !seen.insert(*value) && !is_paired) {
+                return Err(format!("{axis} names {} twice", piece(repeated.text())));
             }
         }
         Ok(())
@@ -142,11 +143,11 @@ impl Axes {
 
 impl Serialize for Axes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let plain = |axis: &Axis| match (self.values(*axis).as_ref(), axis.default_value()) {
+        let is_default = |axis: &Axis| match (self.values(*axis).as_ref(), axis.default_value()) {
             ([only], Some(default)) => only.text() == default,
             _ => false,
         };
-        let mut axes: Vec<Axis> = self.0.keys().copied().filter(|axis| !plain(axis)).collect();
+        let mut axes: Vec<Axis> = self.0.keys().copied().filter(|axis| !is_default(axis)).collect();
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         let mut map = serializer.serialize_map(Some(axes.len()))?;
         for axis in axes {

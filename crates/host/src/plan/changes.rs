@@ -103,13 +103,13 @@ impl Changes {
             dropped.into_iter().flatten().for_each(|axis| plan.axes.unrepeat(axis));
         }
         /// Overrides the plan's fields by those before the semicolon.
-        macro_rules! lay {
-            ($($field:ident)*; $($other:ident)*) => {
-                let Changes { description: _, $($field,)* $($other),* } = self;
+        macro_rules! override_fields {
+            ($($field:ident)*; $($rest:ident)*) => {
+                let Changes { description: _, $($field,)* $($rest),* } = self;
                 $(if let Some(value) = $field { plan.$field = value.into(); })*
             };
         }
-        lay!(trials seed size_limit timeout precision budget for_claims one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
+        override_fields!(trials seed size_limit timeout precision budget for_claims one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
             recovery clients; parameters settings axes);
         if parameters.operations.is_some() {
             // It is the number at all guarantees, unless another is given with it.

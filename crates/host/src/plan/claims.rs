@@ -30,8 +30,8 @@ pub struct ClaimsOver {
 impl ClaimsOver {
     /// The combinations that a plan covers.
     pub fn from_plan(plan: &Plan) -> ClaimsOver {
-        let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
-        let axes = within
+        let axes_within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
+        let axes = axes_within
             .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
         let operations = CrudParameters::from_parameters(&plan.parameters).most_inserts();
         ClaimsOver { axes, paired: plan.paired.clone(), operations, size_limit: plan.size_limit }
@@ -63,8 +63,8 @@ impl ClaimsOver {
 impl<'de> Deserialize<'de> for ClaimsOver {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ClaimsOver, D::Error> {
         let mut others = OtherKeys { axes: Some(Axes::default()), parameters: None };
-        let over = ClaimsOver::deserialize(Fields(deserializer, &mut others))?;
-        Ok(ClaimsOver { axes: others.axes.unwrap_or_default(), ..over })
+        let claims = ClaimsOver::deserialize(Fields(deserializer, &mut others))?;
+        Ok(ClaimsOver { axes: others.axes.unwrap_or_default(), ..claims })
     }
 }
 

@@ -13,15 +13,17 @@ impl Plan {
         if self.clients.iter().any(String::is_empty) {
             return Err("clients names a host that has no name".into());
         }
-        let twice = self.clients.iter().enumerate().find(|(at, host)| self.clients[..*at].contains(host));
-        if let Some((_, host)) = twice {
+        let repeated =
+            self.clients.iter().enumerate().find(|(index, host)| self.clients[..*index].contains(host));
+        if let Some((_, host)) = repeated {
             return Err(format!("clients names {} twice: each has its part of the sessions", piece(host)));
         }
         if self.workload.def().serve.is_none() {
-            let able = table::all().filter(|known| known.serve.is_some()).map(|known| known.name);
-            let able = able.collect::<Vec<_>>().join(", ");
+            let workloads =
+                table::all().filter(|workload| workload.serve.is_some()).map(|workload| workload.name);
+            let workloads = workloads.collect::<Vec<_>>().join(", ");
             return Err(format!(
-                "the workload {} can't be spread over clients (--clients); those that can: {able}",
+                "the workload {} can't be spread over clients (--clients); those that can: {workloads}",
                 self.workload
             ));
         }

@@ -28,11 +28,15 @@ impl Plan {
         if !self.axes_one_at_a_time {
             return lengths.into_iter().map(|(_, length)| length as u64).fold(1, u64::saturating_mul);
         }
-        let of = |axis| lengths.iter().find(|(own, _)| *own == axis).map_or(1, |(_, length)| *length as u64);
-        let others = lengths.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis));
-        let alone = others.map(|(_, length)| (*length as u64).saturating_sub(1)).fold(0, u64::saturating_add);
+        let length_of = |axis| {
+            let counted = lengths.iter().find(|(counted_axis, _)| *counted_axis == axis);
+            counted.map_or(1, |(_, length)| *length as u64)
+        };
+        let other_lengths = lengths.iter().filter(|(axis, _)| !ALWAYS_CROSSED.contains(axis));
+        let single_changes =
+            other_lengths.map(|(_, length)| (*length as u64).saturating_sub(1)).fold(0, u64::saturating_add);
         let stores = self.axes.values(Axis::STORE).len() as u64;
-        let more = stores.saturating_mul(alone);
-        of(Axis::STORE).saturating_add(more).saturating_mul(of(Axis::GUARANTEE))
+        let varied = stores.saturating_mul(single_changes);
+        length_of(Axis::STORE).saturating_add(varied).saturating_mul(length_of(Axis::GUARANTEE))
     }
 }

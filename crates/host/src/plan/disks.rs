@@ -34,8 +34,8 @@ impl Plan {
 
     /// The simulated disk of a cell's machine, which the cell uses if it is available and no other is asked for.
     pub fn disk_of_machine(&self, cell: &Cell) -> Option<String> {
-        let asks = self.axes.names(Axis::DISK) || !self.workload.def().axes.contains(&Axis::DISK);
-        if asks { None } else { self.machine(cell.machine())?.disk }
+        let is_named = self.axes.names(Axis::DISK) || !self.workload.def().axes.contains(&Axis::DISK);
+        if is_named { None } else { self.machine(cell.machine())?.disk }
     }
 
     /// If times on other disks are estimated and no disk is named, the stores are on the disk that records.
@@ -46,10 +46,10 @@ impl Plan {
     }
 
     /// The disks on which times are estimated for stores on a simulated disk, by name, including that disk, as a check.
-    pub fn estimates(&self, on: &str) -> BTreeMap<String, Disk> {
+    pub fn estimates(&self, stores_disk: &str) -> BTreeMap<String, Disk> {
         let names = self.disk_estimate.iter().map(String::as_str);
-        let on = (!self.disk_estimate.is_empty()).then_some(on);
-        names.chain(on).filter_map(|name| Some((name.to_owned(), self.disk(name)?))).collect()
+        let stores_disk = (!self.disk_estimate.is_empty()).then_some(stores_disk);
+        names.chain(stores_disk).filter_map(|name| Some((name.to_owned(), self.disk(name)?))).collect()
     }
 
     /// Copies the shipped disks that the plan names into it.
@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// Checks that a disk of this name exists, for names outside an axis.
-    pub(super) fn must_know_disk(&self, name: &str) -> Result<(), String> {
+    pub(super) fn check_disk_name(&self, name: &str) -> Result<(), String> {
         match self.disk(name) {
             Some(_) => Ok(()),
             None => Err(unknown("disk", name, self.disks.keys().map(String::as_str).chain(disks::NAMES))),
@@ -72,13 +72,13 @@ impl Plan {
     /// Checks the disks: each name must be allowed, each disk must have a model.
     pub(super) fn check_disks(&self) -> Result<(), String> {
         let not_here = "can't be simulated: it is the disk under the place";
-        let disks = NamedItems { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
+        let disks = NamedItems { axis: Axis::DISK, defined: &self.disks, shipped: &disks::NAMES, not_here };
         disks.check(&self.axes, Disk::check)?;
         for (index, name) in self.disk_estimate.iter().enumerate() {
             if self.disk_estimate[..index].contains(name) {
                 return Err(format!("disk_estimate names {} twice", piece(name)));
             }
-            self.must_know_disk(name)?;
+            self.check_disk_name(name)?;
         }
         let has_here = self.axes.texts(Axis::DISK).iter().any(|name| name == HERE);
         match has_here && !self.disk_estimate.is_empty() {
@@ -95,9 +95,9 @@ mod tests {
     use super::*;
     use crate::plan::{Changes, find};
 
-    const OWN: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
+    const SLOW_DISK: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
 
-    fn on(disks: &[&str]) -> Result<Plan, String> {
+    fn plan_on(disks: &[&str]) -> Result<Plan, String> {
         let mut plan = find("crud").unwrap();
         let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
         plan.apply(Changes::single(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_ships_is_taken_into_the_plan() {
-        let mut plan = on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
+        let mut plan = plan_on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
         plan.settle_disks();
         assert_eq!(plan.disks.keys().collect::<Vec<_>>(), ["emmc-5.1", "hdd-7200"]);
         let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
@@ -115,19 +115,22 @@ mod tests {
     #[test]
     fn a_plan_s_own_disk_comes_first() {
         let text = find("crud").unwrap().to_toml().unwrap();
-        let plan = Plan::parse(&format!("{text}\n{OWN}"), "x").unwrap();
+        let plan = Plan::parse(&format!("{text}\n{SLOW_DISK}"), "x").unwrap();
         assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
         assert!(plan.disk("hdd-7200").is_some() && plan.disk("here").is_none());
-        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(wrong(&OWN.replace("slow", "here")).contains("choose another name"));
-        assert!(wrong(&OWN.replace("5000", "-1")).contains("disks.slow: flush_us is not a number from 0 on"));
-        assert!(wrong(&OWN.replace("slow", "\"a b\"")).contains("lower-case letters"));
-        assert!(wrong("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
+        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(error_with(&SLOW_DISK.replace("slow", "here")).contains("choose another name"));
+        assert!(
+            error_with(&SLOW_DISK.replace("5000", "-1"))
+                .contains("disks.slow: flush_us is not a number from 0 on")
+        );
+        assert!(error_with(&SLOW_DISK.replace("slow", "\"a b\"")).contains("lower-case letters"));
+        assert!(error_with("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
     }
 
     #[test]
     fn a_disk_that_nobody_knows_is_named() {
-        let error = on(&["hdd-720"]).unwrap_err();
+        let error = plan_on(&["hdd-720"]).unwrap_err();
         assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
     }
 }

@@ -29,10 +29,10 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
 /// # Errors
 /// The mistake, with its line.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let wrong = |error| explain(text, &error);
-    let table = DeTable::parse(text).map_err(wrong)?;
+    let explain_error = |error| explain(text, &error);
+    let table = DeTable::parse(text).map_err(explain_error)?;
     let code = code_in(table.get_ref());
-    let value = T::deserialize(toml::Deserializer::from(table)).map_err(wrong)?;
+    let value = T::deserialize(toml::Deserializer::from(table)).map_err(explain_error)?;
     match code {
         Some((key, code)) => Err(format!(
             "{} holds the control character U+{:04X}: leave it out",
@@ -66,8 +66,8 @@ fn code_in_value(value: &DeValue<'_>) -> Option<char> {
 /// The mistake in a text: its line, what is wrong, and what was probably meant, in one line.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map_or(String::new(), |span| {
-        let before = text.get(..span.start).unwrap_or_default();
-        format!("line {}: ", ends_of_lines(before) + 1)
+        let text_before = text.get(..span.start).unwrap_or_default();
+        format!("line {}: ", ends_of_lines(text_before) + 1)
     });
     // Serde quotes what it found and then what it expected.
     let mut quoted = error.message().split('`').skip(1).step_by(2);

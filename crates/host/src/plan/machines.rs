@@ -53,9 +53,9 @@ impl Plan {
         let case = self.case(cell, stores);
         let time = (self.workload.def().time)(&case, probe);
         let loads = self.workload.has_parameter("after_load");
-        let after = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
+        let after_load = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
-        let begin_s = start_s + after.shortest(start_s > 0.0).as_secs_f64();
+        let begin_s = start_s + after_load.shortest(start_s > 0.0).as_secs_f64();
         let time = TimeEstimate { trial_s: time.trial_s + begin_s, ..time }.slowed(self.slowness(cell));
         TimeEstimate { trial_s: time.trial_s + self.checks_s(start_s), ..time }
     }
@@ -86,10 +86,10 @@ impl Plan {
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
         let machines =
-            NamedItems { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+            NamedItems { axis: Axis::MACHINE, defined: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
-            machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))
+            machine.disk.as_ref().map_or(Ok(()), |name| self.check_disk_name(name))
         })
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     use crate::plan::{Changes, find};
     use storebench_core::units::Percent;
 
-    fn on(machines: &[&str]) -> Result<Plan, String> {
+    fn plan_on(machines: &[&str]) -> Result<Plan, String> {
         let mut plan = find("crud").unwrap();
         let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
         plan.apply(Changes::single(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_ships_is_taken_into_the_plan_with_its_share() {
-        let mut plan = on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
+        let mut plan = plan_on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
         let quick = Core { sorts_per_s: 4662.1, ciphers_per_s: 12964.0, chase_ns: 22.09 };
         plan.settle_machines(|| quick);
         assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
@@ -135,28 +135,28 @@ mod tests {
     #[test]
     fn a_plan_s_own_machine_comes_first() {
         let text = find("crud").unwrap().to_toml().unwrap();
-        let own =
+        let plan_text =
             format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
-        let plan = Plan::parse(&own, "x").unwrap();
+        let plan = Plan::parse(&plan_text, "x").unwrap();
         let bytes = |name: &str| plan.machine(name).unwrap().memory.map(|memory| memory.0);
         assert_eq!(
             (bytes("phone-2020"), bytes("box"), bytes("beaglebone-black")),
             (Some(1 << 30), None, Some(512 << 20))
         );
         assert!(plan.machine("here").is_none());
-        let wrong = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(wrong("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
-        assert!(wrong("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
+        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+        assert!(error_with("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
+        assert!(error_with("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
         assert!(
-            wrong("[machines.box]\ndisk = \"sd-a\"")
+            error_with("[machines.box]\ndisk = \"sd-a\"")
                 .contains("there is no disk \"sd-a\" (did you mean sd-a1?)")
         );
-        assert!(wrong("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
+        assert!(error_with("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
     }
 
     #[test]
     fn a_machine_that_nobody_knows_is_named() {
-        let error = on(&["raspberry-pi-zero2"]).unwrap_err();
+        let error = plan_on(&["raspberry-pi-zero2"]).unwrap_err();
         assert!(
             error.contains("there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)"),
             "{error}"

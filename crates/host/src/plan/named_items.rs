@@ -12,7 +12,7 @@ pub(super) struct NamedItems<'a, T> {
     /// The axis that refers to them.
     pub axis: Axis,
     /// The plan's own, by name.
-    pub own: &'a BTreeMap<String, T>,
+    pub defined: &'a BTreeMap<String, T>,
     /// The names of the others.
     pub shipped: &'a [&'a str],
     /// Why none of them can be called `here`.
@@ -23,15 +23,16 @@ impl<T> NamedItems<'_, T> {
     /// Checks the plan's own, each by its name and by `check`, and that all on the axis are known.
     pub fn check(&self, axes: &Axes, check: impl Fn(&T) -> Result<(), String>) -> Result<(), String> {
         let many = self.axis.def().many;
-        for (name, thing) in self.own {
+        for (name, item) in self.defined {
             if name == HERE {
                 return Err(format!("{many}.here {}; choose another name", self.not_here));
             }
-            self.axis.read(name).map_err(|wrong| format!("{many}: {wrong}"))?;
-            check(thing).map_err(|wrong| format!("{many}.{name}: {wrong}"))?;
+            self.axis.read(name).map_err(|reason| format!("{many}: {reason}"))?;
+            check(item).map_err(|reason| format!("{many}.{name}: {reason}"))?;
         }
-        let own = self.own.keys().map(String::as_str);
-        let known: Vec<&str> = std::iter::once(HERE).chain(own).chain(self.shipped.iter().copied()).collect();
+        let defined = self.defined.keys().map(String::as_str);
+        let known: Vec<&str> =
+            std::iter::once(HERE).chain(defined).chain(self.shipped.iter().copied()).collect();
         match axes.texts(self.axis).iter().find(|name| !known.contains(&name.as_str())) {
             Some(name) => Err(unknown(self.axis.name(), name, known)),
             None => Ok(()),

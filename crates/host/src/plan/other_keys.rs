@@ -26,12 +26,12 @@ impl OtherKeys {
         // Settings of stores are axes, too, but are not listed.
         let is_axis = self.axes.is_some() && Axis::find(name).is_some();
         let mut known = fields.iter().copied().chain(axes).chain(parameters);
-        if is_axis || known.clone().any(|own| own == name) {
+        if is_axis || known.clone().any(|field| field == name) {
             return Ok(());
         }
-        let first = known.next().map_or(String::new(), |own| format!("`{own}`"));
-        let all = known.fold(first, |all, own| format!("{all}, `{own}`"));
-        Err(format!("unknown field `{name}`, expected one of {all}"))
+        let first = known.next().map_or(String::new(), |field| format!("`{field}`"));
+        let list = known.fold(first, |list, field| format!("{list}, `{field}`"));
+        Err(format!("unknown field `{name}`, expected one of {list}"))
     }
 
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
@@ -59,7 +59,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_map(Table { fields, others: self.1, then: visitor })
+        self.0.deserialize_map(Table { fields, others: self.1, inner: visitor })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
@@ -72,22 +72,22 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
     }
 }
 
-/// A table: its fields go on to `then`, a visitor or the way to the entries.
+/// A table: its fields go on to `inner`, a visitor or the way to the entries.
 struct Table<'b, T> {
     fields: &'static [&'static str],
     others: &'b mut OtherKeys,
-    then: T,
+    inner: T,
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Table<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.then.expecting(f)
+        self.inner.expecting(f)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.then.visit_map(Table { fields: self.fields, others: self.others, then: map })
+        self.inner.visit_map(Table { fields: self.fields, others: self.others, inner: map })
     }
 }
 
@@ -95,7 +95,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Table<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
-        let Table { fields, others, then: map } = self;
+        let Table { fields, others, inner: map } = self;
         while let Some(name) = map.next_key_seed(KeySeed(|name: &str| others.check(name, fields)))? {
             if fields.contains(&name.as_str()) {
                 let name: StringDeserializer<A::Error> = name.into_deserializer();
@@ -107,6 +107,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Table<'_, A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.then.next_value_seed(seed)
+        self.inner.next_value_seed(seed)
     }
 }

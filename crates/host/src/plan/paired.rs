@@ -20,21 +20,24 @@ pub fn steps(
     axes: impl IntoIterator<Item = Axis>,
     values: impl Fn(Axis) -> Vec<Value>,
 ) -> Vec<Vec<Step>> {
-    let (mut all, mut taken): (Vec<Vec<Step>>, Vec<Axis>) = (Vec::new(), Vec::new());
+    let (mut step_lists, mut done_axes): (Vec<Vec<Step>>, Vec<Axis>) = (Vec::new(), Vec::new());
     for axis in axes {
-        if taken.contains(&axis) {
+        if done_axes.contains(&axis) {
             continue;
         }
-        let own = vec![axis];
-        let together = paired.iter().find(|pair| pair.contains(&axis)).unwrap_or(&own);
+        let single_axis = vec![axis];
+        let paired_axes = paired.iter().find(|pair| pair.contains(&axis)).unwrap_or(&single_axis);
         let mut steps: Vec<Step> = values(axis).into_iter().map(|value| vec![(axis, value)]).collect();
-        for other in together.iter().filter(|other| **other != axis) {
-            steps.iter_mut().zip(values(*other)).for_each(|(step, value)| step.push((*other, value)));
+        for other_axis in paired_axes.iter().filter(|other_axis| **other_axis != axis) {
+            steps
+                .iter_mut()
+                .zip(values(*other_axis))
+                .for_each(|(step, value)| step.push((*other_axis, value)));
         }
-        taken.extend(together);
-        all.push(steps);
+        done_axes.extend(paired_axes);
+        step_lists.push(steps);
     }
-    all
+    step_lists
 }
 
 impl Plan {
@@ -49,17 +52,17 @@ impl Plan {
         let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
         let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);
         let lacks_room = |count: &CountRange| {
-            let here = left_out.iter().filter(|left| left.cell.records() == *count);
-            here.into_iter().any(|left| matches!(left.reason, LeftOutReason::NoRoom { .. }))
+            let cells_of_count = left_out.iter().filter(|left| left.cell.records() == *count);
+            cells_of_count.into_iter().any(|left| matches!(left.reason, LeftOutReason::NoRoom { .. }))
         };
-        let fewer = |count: CountRange| match count.from / 10 >= FEWEST && lacks_room(&count) {
+        let reduce_count = |count: CountRange| match count.from / 10 >= FEWEST && lacks_room(&count) {
             true => CountRange { from: count.from / 10, to: count.to / 10 },
             false => count,
         };
-        let new: Vec<CountRange> = counts.iter().copied().map(fewer).collect();
+        let reduced: Vec<CountRange> = counts.iter().copied().map(reduce_count).collect();
         let mut plan = Plan { fewer_records: true, ..self.clone() };
-        let is_fewer = is_paired && new != counts;
-        plan.axes.set(Axis::RECORDS, new);
+        let is_fewer = is_paired && reduced != counts;
+        plan.axes.set(Axis::RECORDS, reduced);
         (is_fewer && plan.check().is_ok()).then_some(plan)
     }
 
@@ -67,10 +70,10 @@ impl Plan {
     pub(super) fn check_paired(&self) -> Result<(), String> {
         let mut seen: Vec<Axis> = Vec::new();
         for pair in &self.paired {
-            let [first, others @ ..] = pair.as_slice() else {
+            let [first, other_axes @ ..] = pair.as_slice() else {
                 return Err("paired has an empty list: name two axes or more in it".into());
             };
-            if others.is_empty() {
+            if other_axes.is_empty() {
                 return Err(format!("paired names {first} alone: name the axes that go with it, too"));
             }
             for axis in pair {
@@ -87,17 +90,17 @@ impl Plan {
                     return Err(format!("paired names {axis} twice"));
                 }
                 seen.push(*axis);
-                let (own, of_first) = (self.axes.values(*axis).len(), self.axes.values(*first).len());
-                if own != of_first {
+                let (count, expected) = (self.axes.values(*axis).len(), self.axes.values(*first).len());
+                if count != expected {
                     return Err(format!(
-                        "paired names {first} with {of_first} values and {axis} with {own}: they need as many"
+                        "paired names {first} with {expected} values and {axis} with {count}: they need as many"
                     ));
                 }
             }
             let steps = steps(&self.paired, [*first], |axis| self.axes.values(axis).into_owned());
             let mut known = BTreeSet::new();
-            if let Some(twice) = steps.iter().flatten().find(|step| !known.insert(*step)) {
-                let texts: Vec<&str> = twice.iter().map(|(_, value)| value.text()).collect();
+            if let Some(repeated_step) = steps.iter().flatten().find(|step| !known.insert(*step)) {
+                let texts: Vec<&str> = repeated_step.iter().map(|(_, value)| value.text()).collect();
                 return Err(format!("paired takes {} together twice", piece(&texts.join(", "))));
             }
         }
@@ -128,9 +131,9 @@ mod tests {
         plan.axes.cut(Axis::GUARANTEE, 1);
         let (cells, left_out) =
             schedule::cells(&plan, &[NULL], &[LocationRoom::unbounded("here")], &|_| None).unwrap();
-        let all = || cells.iter().chain(left_out.iter().map(|left| &left.cell));
-        assert_eq!(plan.combinations(1), all().count() as u64, "as many as are made");
-        all().map(|cell: &Cell| format!("{}/{}", cell.record_size(), cell.records())).collect()
+        let all_cells = || cells.iter().chain(left_out.iter().map(|left| &left.cell));
+        assert_eq!(plan.combinations(1), all_cells().count() as u64, "as many as are made");
+        all_cells().map(|cell: &Cell| format!("{}/{}", cell.record_size(), cell.records())).collect()
     }
 
     #[test]
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_count_that_does_not_fit_becomes_a_tenth_until_it_does() {
-        let shrunk = |free_bytes: u64, mut plan: Plan| {
+        let shrink = |free_bytes: u64, mut plan: Plan| {
             plan.axes.set(Axis::STORE, [Value::word("flat-folder")]);
             let rooms = [LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }];
             let left_out = |plan: &Plan| schedule::cells(plan, &[FLAT_FOLDER], &rooms, &|_| None).unwrap().1;
@@ -157,13 +160,13 @@ mod tests {
             assert_eq!(again.fewer_records, plan.fewer_records);
             (plan.axes.texts(Axis::RECORDS).join(" "), plan.fewer_records, left_out(&plan).is_empty())
         };
-        assert_eq!(shrunk(1 << 40, quick()), ("10000..50000 1000..5000".into(), false, true));
-        assert_eq!(shrunk(100 << 20, quick()), ("10000..50000 100..500".into(), true, true));
-        let (counts, ..) = shrunk(10 << 20, quick());
+        assert_eq!(shrink(1 << 40, quick()), ("10000..50000 1000..5000".into(), false, true));
+        assert_eq!(shrink(100 << 20, quick()), ("10000..50000 100..500".into(), true, true));
+        let (counts, ..) = shrink(10 << 20, quick());
         assert_eq!(counts, "1000..5000 100..500", "never fewer than 100");
         let mut named = quick();
         named.apply(Changes::single(Axis::RECORDS, [Axis::RECORDS.read("10000..50000").unwrap()])).unwrap();
-        assert_eq!(shrunk(10 << 20, named), ("10000..50000".into(), false, false), "what a user named stays");
+        assert_eq!(shrink(10 << 20, named), ("10000..50000".into(), false, false), "what a user named stays");
     }
 
     #[test]
@@ -178,14 +181,14 @@ mod tests {
 
     #[test]
     fn axes_that_cannot_go_together_are_refused() {
-        let wrong = |paired: &[&[Axis]], change: fn(&mut Plan)| {
+        let error_of = |paired: &[&[Axis]], change: fn(&mut Plan)| {
             let mut plan = quick();
             plan.paired = paired.iter().map(|pair| pair.to_vec()).collect();
             change(&mut plan);
             Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err().message
         };
         let (records, size) = (Axis::RECORDS, Axis::RECORD_SIZE);
-        for (paired, says) in [
+        for (paired, reason) in [
             (&[&[][..]][..], "paired has an empty list"),
             (&[&[records]], "paired names records alone"),
             (
@@ -199,17 +202,17 @@ mod tests {
                 "paired names records with 2 values and data with 1: they need as many",
             ),
         ] {
-            let message = wrong(paired, |_| {});
-            assert!(message.contains(says), "{message}");
+            let message = error_of(paired, |_| {});
+            assert!(message.contains(reason), "{message}");
         }
-        let cut = wrong(&[&[records, size]], |plan| plan.axes.cut(Axis::RECORD_SIZE, 1));
-        assert!(cut.contains("they need as many"), "{cut}");
-        let twice = wrong(&[&[records, size]], |plan| {
+        let error = error_of(&[&[records, size]], |plan| plan.axes.cut(Axis::RECORD_SIZE, 1));
+        assert!(error.contains("they need as many"), "{error}");
+        let error = error_of(&[&[records, size]], |plan| {
             for (axis, text) in [(Axis::RECORDS, "5..9"), (Axis::RECORD_SIZE, "1KiB")] {
                 plan.axes.set(axis, [text; 2].map(|text| axis.read(text).unwrap()));
             }
         });
-        assert!(twice.contains("paired takes 5..9, 1KiB together twice"), "{twice}");
+        assert!(error.contains("paired takes 5..9, 1KiB together twice"), "{error}");
     }
 
     #[test]

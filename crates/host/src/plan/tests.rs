@@ -40,9 +40,12 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
     plan.apply_preset("quick").unwrap();
     let parameters: Vec<&str> = plan.parameters.names().collect();
     assert_eq!((parameters, plan.trials), (vec!["operations", "warm_up"], 2));
-    let of = |axis: Axis| plan.axes.texts(axis);
-    assert_eq!((of(Axis::COMPRESSION), of(Axis::THREADS)), (vec!["off".to_owned()], vec!["4".to_owned()]));
-    assert_eq!(plan.claims_over.as_ref().map(|over| over.operations), Some(9));
+    let texts_of = |axis: Axis| plan.axes.texts(axis);
+    assert_eq!(
+        (texts_of(Axis::COMPRESSION), texts_of(Axis::THREADS)),
+        (vec!["off".to_owned()], vec!["4".to_owned()])
+    );
+    assert_eq!(plan.claims_over.as_ref().map(|claims| claims.operations), Some(9));
     for (right, wrong, words) in [
         ("operations = 5", "operation = 5", ["line 8: ", "operations?"]),
         ("operations = 5", "operations = 0", ["line 8: ", "operations: 0 is too few: it must be at least 1"]),

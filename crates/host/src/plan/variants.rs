@@ -44,7 +44,7 @@ impl Plan {
     /// The number of variants of a store, counted before any is made. A repeated one counts twice.
     pub(super) fn count_variants(&self, store: &str) -> usize {
         let points = self.points.iter().filter(|point| point.settings.contains_key(store)).count();
-        let lengths = self.own_settings(store).map(|(_, values)| values.len());
+        let lengths = self.settings_of_store(store).map(|(_, values)| values.len());
         match self.one_at_a_time {
             true => self.one_at_a_time(store).len(),
             false => lengths.fold(1, usize::saturating_mul),
@@ -52,8 +52,9 @@ impl Plan {
         .saturating_add(points)
     }
 
-    fn own_settings(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
-        self.axes.settings().filter(move |(axis, _)| axis.setting().is_some_and(|(own, _)| own == store))
+    fn settings_of_store(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
+        let is_of_store = move |axis: &Axis| axis.setting().is_some_and(|(name, _)| name == store);
+        self.axes.settings().filter(move |(axis, _)| is_of_store(axis))
     }
 
     /// The plan's value of a setting that is on no axis.
@@ -63,21 +64,21 @@ impl Plan {
     }
 
     fn one_at_a_time(&self, store: &str) -> Vec<Variant> {
-        let changed = self.own_settings(store).flat_map(|(axis, values)| {
-            let off = values.iter().filter(move |value| self.base(axis) != Some(value.text()));
-            off.map(move |value| vec![(axis, value.clone())])
+        let changed = self.settings_of_store(store).flat_map(|(axis, values)| {
+            let other_values = values.iter().filter(move |value| self.base(axis) != Some(value.text()));
+            other_values.map(move |value| vec![(axis, value.clone())])
         });
         std::iter::once(Vec::new()).chain(changed).collect()
     }
 
     fn every_combination(&self, store: &str) -> Vec<Variant> {
-        self.own_settings(store).fold(vec![Vec::new()], |variants, (axis, values)| {
-            let with = |variant: &Variant, value: &Value| {
+        self.settings_of_store(store).fold(vec![Vec::new()], |variants, (axis, values)| {
+            let add_value = |variant: &Variant, value: &Value| {
                 let mut variant = variant.clone();
                 variant.push((axis, value.clone()));
                 variant
             };
-            variants.iter().flat_map(|variant| values.iter().map(|value| with(variant, value))).collect()
+            variants.iter().flat_map(|variant| values.iter().map(|value| add_value(variant, value))).collect()
         })
     }
 
@@ -90,9 +91,9 @@ impl Plan {
         if self.one_at_a_time {
             variant.retain(|(axis, value)| self.base(*axis) != Some(value.text()));
         } else {
-            for (axis, _) in self.own_settings(store) {
-                let named = variant.iter().any(|(own, _)| *own == axis);
-                if let Some(base) = self.base(axis).filter(|_| !named) {
+            for (axis, _) in self.settings_of_store(store) {
+                let is_given = variant.iter().any(|(given_axis, _)| *given_axis == axis);
+                if let Some(base) = self.base(axis).filter(|_| !is_given) {
                     variant.push((axis, Value::word(base)));
                 }
             }
@@ -103,15 +104,17 @@ impl Plan {
 
     /// Checks that the points are valid.
     pub(super) fn check_points(&self) -> Result<(), String> {
-        for (at, point) in self.points.iter().enumerate() {
+        for (index, point) in self.points.iter().enumerate() {
             if point.name.trim().is_empty() {
                 return Err("a point has no name: say what reports are to call it".into());
             }
-            if self.points[..at].iter().any(|other| other.name == point.name) {
+            if self.points[..index].iter().any(|earlier| earlier.name == point.name) {
                 return Err(format!("two points are called {}", piece(&point.name)));
             }
-            let settings =
-                point.settings.iter().flat_map(|(store, own)| own.keys().map(move |name| (store, name)));
+            let settings = point
+                .settings
+                .iter()
+                .flat_map(|(store, by_name)| by_name.keys().map(move |name| (store, name)));
             for (store, name) in settings {
                 if axis(store, name).is_none() {
                     let setting = format!("{store}.{name}");
@@ -145,10 +148,10 @@ mod tests {
         \"sqlite.journal_mode\" = [\"DELETE\", \"WAL\", \"OFF\"]\n\"sqlite.synchronous\" = [\"NORMAL\", \"FULL\"]\n";
 
     fn variants(plan: &Plan) -> Vec<String> {
-        let one = |variant: &Vec<(storebench_core::axis::Axis, storebench_core::axis::Value)>| {
+        let format_variant = |variant: &Vec<(storebench_core::axis::Axis, storebench_core::axis::Value)>| {
             variant.iter().map(|(axis, value)| format!("{axis}={value}")).collect::<Vec<_>>().join(" ")
         };
-        plan.variants("sqlite").iter().map(one).collect()
+        plan.variants("sqlite").iter().map(format_variant).collect()
     }
 
     #[test]
@@ -171,23 +174,28 @@ mod tests {
     #[test]
     fn every_combination_is_made_otherwise_and_a_point_comes_once() {
         let plan = plan(AXES);
-        let all = variants(&plan);
-        assert_eq!(all.len(), 6);
-        assert!(all.contains(&"sqlite.journal_mode=WAL sqlite.synchronous=NORMAL".into()), "{all:?}");
-        let beside = self::plan(&AXES.replace("\"WAL\", synchronous", "\"PERSIST\", synchronous"));
+        let formatted = variants(&plan);
+        assert_eq!(formatted.len(), 6);
+        assert!(
+            formatted.contains(&"sqlite.journal_mode=WAL sqlite.synchronous=NORMAL".into()),
+            "{formatted:?}"
+        );
+        let other_plan = self::plan(&AXES.replace("\"WAL\", synchronous", "\"PERSIST\", synchronous"));
         assert_eq!(
-            variants(&beside).last().unwrap(),
+            variants(&other_plan).last().unwrap(),
             "sqlite.journal_mode=PERSIST sqlite.synchronous=NORMAL"
         );
     }
 
     #[test]
     fn points_need_names_and_settings() {
-        let wrong = |from: &str, to: &str| {
-            let text = plan(AXES).to_toml().unwrap().replace(from, to);
+        let error_after = |old: &str, new: &str| {
+            let text = plan(AXES).to_toml().unwrap().replace(old, new);
             Plan::parse(&text, "x").unwrap_err().message
         };
-        assert!(wrong("name = \"best\"", "name = \" \"").contains("a point has no name"));
-        assert!(wrong("journal_mode = \"WAL\"", "\"journal mode\" = \"WAL\"").contains("is no setting"));
+        assert!(error_after("name = \"best\"", "name = \" \"").contains("a point has no name"));
+        assert!(
+            error_after("journal_mode = \"WAL\"", "\"journal mode\" = \"WAL\"").contains("is no setting")
+        );
     }
 }

@@ -84,7 +84,7 @@ impl RunningLoad {
             if interrupted.load(Ordering::Relaxed) {
                 return LoadStart::Interrupted;
             }
-            match process.heard.recv_timeout(Duration::from_millis(100)) {
+            match process.messages.recv_timeout(Duration::from_millis(100)) {
                 Ok(Message::AtWork { description, unit }) => {
                     at_work = Some((description, unit));
                     timeline = Timeline::default();
@@ -102,8 +102,8 @@ impl RunningLoad {
                     return LoadStart::Failed(format!("the background load {name} did not start: {why}"));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let how = process.how_it_ended(log);
-                    return LoadStart::Failed(format!("the background load {name} did not start: {how}"));
+                    let ending = process.describe_end(log);
+                    return LoadStart::Failed(format!("the background load {name} did not start: {ending}"));
                 }
                 Ok(Message::Progress { .. }) | Err(RecvTimeoutError::Timeout) => {}
             }
@@ -122,11 +122,11 @@ impl RunningLoad {
     /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended,
     /// and kills the load.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> FinishedLoad {
-        let ended = self.hear_until(to_ns);
+        let ended = self.read_until(to_ns);
         let at_work_share = self.timeline.active_share(from_ns, to_ns).min(1.0);
         let name = self.name;
         let complaint = match ended {
-            Some(how) => Some(format!("the background load {name} ended during the trial: {how}")),
+            Some(ending) => Some(format!("the background load {name} ended during the trial: {ending}")),
             None if at_work_share < LEAST_AT_WORK_SHARE => Some(format!(
                 "the background load {name} was running during only {:.0} % of the trial",
                 at_work_share * 100.0
@@ -143,21 +143,21 @@ impl RunningLoad {
     }
 
     /// Reads all reports up to one that shows progress after `to_ns`; returns how the load ended, if it did.
-    fn hear_until(&mut self, to_ns: u64) -> Option<String> {
-        let latest = Instant::now() + PATIENCE;
+    fn read_until(&mut self, to_ns: u64) -> Option<String> {
+        let last_deadline = Instant::now() + PATIENCE;
         let mut deadline = Instant::now() + GRACE;
         while self.timeline.last_progress_ns().is_none_or(|last| last < to_ns) {
-            match self.process.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self.process.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Message::Progress { at_ns, done, waiting }) => {
                     self.timeline.push(at_ns, done, waiting);
                     if waiting {
-                        deadline = latest.min(Instant::now() + GRACE);
+                        deadline = last_deadline.min(Instant::now() + GRACE);
                     }
                 }
                 Ok(Message::Failed { why } | Message::Unsupported { why }) => return Some(why),
                 Ok(Message::AtWork { .. }) => {}
                 Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => return Some(self.process.how_it_ended(&self.log)),
+                Err(RecvTimeoutError::Disconnected) => return Some(self.process.describe_end(&self.log)),
             }
         }
         None
@@ -168,7 +168,7 @@ impl RunningLoad {
 #[derive(Debug)]
 pub struct LoadProcess {
     child: Child,
-    heard: Receiver<Message>,
+    messages: Receiver<Message>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -187,9 +187,9 @@ impl LoadProcess {
             .process_group(0)
             .spawn()?;
         let output = child.stdout.take();
-        let (sender, heard) = channel();
-        let mut process = LoadProcess { child, heard, reader: None };
-        let read = move || {
+        let (sender, messages) = channel();
+        let mut process = LoadProcess { child, messages, reader: None };
+        let forward_messages = move || {
             let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
             for line in lines.map_while(Result::ok) {
                 // An incomplete line is the last one: the process has been killed.
@@ -200,7 +200,7 @@ impl LoadProcess {
                 }
             }
         };
-        process.reader = Some(std::thread::Builder::new().name("background".into()).spawn(read)?);
+        process.reader = Some(std::thread::Builder::new().name("background".into()).spawn(forward_messages)?);
         Ok(process)
     }
 
@@ -210,18 +210,18 @@ impl LoadProcess {
     }
 
     /// How a process whose output has ended itself ended. It is not reaped, so that no other process gets its number.
-    fn how_it_ended(&self, log: &Path) -> String {
+    fn describe_end(&self, log: &Path) -> String {
         let status = lifeline::pid(&self.child)
             .and_then(|pid| Ok(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?));
-        let how = match status {
+        let ending = match status {
             Ok(Some(status)) => match (status.terminating_signal(), status.exit_status()) {
                 (Some(signal), _) => format!("it was killed by signal {signal}"),
                 (None, code) => format!("it ended with exit code {}", code.unwrap_or_default()),
             },
             _ => "its output ended".into(),
         };
-        let said = last_words_in(log);
-        said.map_or(how.clone(), |said| format!("{how}; its last output: {said}"))
+        let last_output = last_words_in(log);
+        last_output.map_or(ending.clone(), |last_output| format!("{ending}; its last output: {last_output}"))
     }
 }
 

@@ -28,22 +28,22 @@ use storebench_core::workload::step::Step;
 /// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
 /// code, which `runner::child_process` knows.
 pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path) -> error::Result<()> {
-    let failed = |message: String| Error::new(Exit::Failure, message);
+    let fail = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
     let spec: Spec =
-        serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
-    lifeline::die_with_parent(spec.parent).map_err(failed)?;
-    progress_shm::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| fail(format!("{}: {error}", spec.display())))?;
+    lifeline::die_with_parent(spec.parent).map_err(fail)?;
+    progress_shm::by_input().map_err(|error| fail(format!("using the input: {error}")))?;
     if let Some(folder) = &spec.disk {
         disk_requests::are_of(folder);
     }
-    let stores = with_library(stores, &spec).map_err(failed)?;
-    let asked = TrialContext { stores: &stores, spec: &spec, reach: Some(reach) };
+    let stores = with_library(stores, &spec).map_err(fail)?;
+    let context = TrialContext { stores: &stores, spec: &spec, reach: Some(reach) };
     if let Some(part) = &spec.part {
-        return check(&asked, part, out);
+        return check(&context, part, out);
     }
     Step::Preparing.begin();
-    let report = match (spec.workload.def().run)(&asked) {
+    let report = match (spec.workload.def().run)(&context) {
         Ok(measured) => Report::Ok { measured: Box::new(with_warnings(measured, &spec)) },
         Err(TrialError::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => Report::Unsupported { message },
@@ -66,40 +66,42 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
 }
 
 /// Carries out a part of a check, and reports the outcome.
-fn check(asked: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
-    let done = match part {
-        CheckPart::Kill(part) => return kill_check(asked, *part, out),
-        CheckPart::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(TrialError::harness)),
-        CheckPart::Recover(part) => recover::run(asked, *part, out.parent().unwrap_or(out), |told| {
-            write(told, out).map_err(TrialError::harness)
+fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
+    let outcome = match part {
+        CheckPart::Kill(part) => return kill_check(context, *part, out),
+        CheckPart::Cut(part) => {
+            cut::run(context, part, |report| write(report, out).map_err(TrialError::harness))
+        }
+        CheckPart::Recover(part) => recover::run(context, *part, out.parent().unwrap_or(out), |report| {
+            write(report, out).map_err(TrialError::harness)
         }),
     };
-    done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
+    outcome.map_err(|error| Error::new(Exit::Failure, format!("telling what came of a check: {error:?}")))
 }
 
 /// Carries out a part of a kill check, and reports the outcome.
-fn kill_check(asked: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Result<()> {
-    let done = match part {
+fn kill_check(context: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Result<()> {
+    let outcome = match part {
         KillPart::Write => {
-            let apart = out.parent().unwrap_or(out);
-            kill::write(asked, apart, |told| write(told, out).map_err(TrialError::harness))
+            let folder = out.parent().unwrap_or(out);
+            kill::write(context, folder, |report| write(report, out).map_err(TrialError::harness))
         }
-        KillPart::ReadBack { steps, undone } => kill::read_back(asked, steps, undone),
+        KillPart::ReadBack { steps, undone } => kill::read_back(context, steps, undone),
     };
-    let told = match done {
+    let report = match outcome {
         Ok(()) => KillMessage::Held,
         Err(TrialError::Failed(stop)) => KillMessage::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => KillMessage::Failed { reason: Failure::Store, message },
     };
-    write(&told, out)
+    write(&report, out)
 }
 
 /// Writes a report for the parent to the file `out`.
 fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
-    let failed = |message: String| Error::new(Exit::Failure, message);
-    let text = serde_json::to_string(report).map_err(|error| failed(error.to_string()))?;
+    let fail = |message: String| Error::new(Exit::Failure, message);
+    let text = serde_json::to_string(report).map_err(|error| fail(error.to_string()))?;
     let (Some(folder), Some(name)) = (out.parent(), out.file_name().and_then(|name| name.to_str())) else {
-        return Err(failed(format!("{} is not the name of a file", out.display())));
+        return Err(fail(format!("{} is not the name of a file", out.display())));
     };
     with_room(folder, || {
         let mut file = guard::rewrite(folder, name)?;
@@ -109,7 +111,7 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
 
 /// The measurements, with warnings about operations that took more than their limits.
 fn with_warnings(mut measured: Measurements, spec: &Spec) -> Measurements {
-    let share = spec.limits.as_ref().and_then(|order| order.value_of(LimitKind::Share));
+    let share = spec.limits.as_ref().and_then(|limits| limits.value_of(LimitKind::Share));
     // A server that is limited alone can't be separated from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());
     let warnings = share.map(|millionths| limit::beyond_share(&measured, millionths));

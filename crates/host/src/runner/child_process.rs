@@ -55,28 +55,28 @@ pub struct TimeLimit {
 }
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
-/// passes, or `interrupted` is set. The program and arguments in `by`, if any, start it and must exec it in
-/// their place. Now and then `hears` gets the progress of its loading.
+/// passes, or `interrupted` is set. The program and arguments in `launcher`, if any, start it and must exec it in
+/// their place. Now and then `report_progress` gets the progress of its loading.
 pub fn run(
-    by: &[OsString],
+    launcher: &[OsString],
     (spec, out): (&Path, &Path),
     (log, output): (&Path, File),
     limit: TimeLimit,
     interrupted: &AtomicBool,
-    hears: &dyn Fn(Option<LoadProgress>),
+    report_progress: &dyn Fn(Option<LoadProgress>),
 ) -> io::Result<ProcessEnd> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
-    let mut command = match by {
+    let mut command = match launcher {
         [] => {
             let mut command = Command::new(program);
             command.arg0(lifeline::NAME);
             command
         }
         // A launcher has another link of that name.
-        [first, others @ ..] => {
+        [first, launcher_arguments @ ..] => {
             let mut command = Command::new(first);
-            command.args(others).arg(fs::canonicalize(program)?);
+            command.args(launcher_arguments).arg(fs::canonicalize(program)?);
             command
         }
     };
@@ -94,15 +94,15 @@ pub fn run(
         .process_group(0)
         .spawn()?;
     let mut last = None;
-    let look = || {
-        let now = shared.as_ref().and_then(LoadProgress::read);
-        if now != last {
-            last = now;
-            hears(now);
+    let read_step = || {
+        let progress = shared.as_ref().and_then(LoadProgress::read);
+        if progress != last {
+            last = progress;
+            report_progress(progress);
         }
         shared.as_ref().and_then(BegunSteps::read)
     };
-    let stopped = watch(&child, limit, interrupted, look)?;
+    let stopped = watch(&child, limit, interrupted, read_step)?;
     // With everything that a store has forked: nothing outlives its trial.
     let ended = lifeline::end_group(&child);
     if stopped.is_some() {
@@ -129,9 +129,9 @@ enum StopCause {
 
 /// Why a process is stopped that has worked for `worked`, and for the second duration on its last step.
 fn overdue(limit: TimeLimit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
-    let of_step =
+    let exceeded =
         step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
-    if let Some((step, limit)) = of_step {
+    if let Some((step, limit)) = exceeded {
         return Some(format!("{} took longer than its limit of {limit:?}", step.name()));
     }
     let TimeLimit { whole, room, name } = limit;
@@ -146,24 +146,24 @@ fn watch(
     child: &Child,
     limit: TimeLimit,
     interrupted: &AtomicBool,
-    mut look: impl FnMut() -> Option<BegunSteps>,
+    mut read_step: impl FnMut() -> Option<BegunSteps>,
 ) -> io::Result<Option<StopCause>> {
-    let ended = notify_of_end(child)?;
+    let end_receiver = notify_of_end(child)?;
     let start = Instant::now();
-    let (mut at, mut since) = (None, start);
+    let (mut last_step, mut last_step_start) = (None, start);
     loop {
-        match ended.recv_timeout(Duration::from_millis(100)) {
+        match end_receiver.recv_timeout(Duration::from_millis(100)) {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
                 return Ok(Some(StopCause::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
-                let now = look();
-                if now != at {
-                    (at, since) = (now, Instant::now());
+                let step = read_step();
+                if step != last_step {
+                    (last_step, last_step_start) = (step, Instant::now());
                 }
-                let step = at.map(|BegunSteps(step, _)| (step, since.elapsed()));
-                if let Some(why) = overdue(limit, start.elapsed(), step) {
+                let step_and_time = last_step.map(|BegunSteps(step, _)| (step, last_step_start.elapsed()));
+                if let Some(why) = overdue(limit, start.elapsed(), step_and_time) {
                     return Ok(Some(StopCause::TimedOut(why)));
                 }
             }
@@ -191,16 +191,17 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
         return ProcessEnd::Well;
     }
     let last = last_words_in(log);
-    let said = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
-    let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    let last_output = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
+    let was_refused_memory =
+        last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
     match status.signal() {
         Some(9) if memory_ran_out => {
             let message = "was killed because memory ran out".into();
             ProcessEnd::Badly { reason: Failure::OutOfMemory, message, signal: Some(9) }
         }
         Some(signal) => {
-            let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
-            let message = format!("was killed by signal {signal}{said}");
+            let reason = if was_refused_memory { Failure::OutOfMemory } else { Failure::Crashed };
+            let message = format!("was killed by signal {signal}{last_output}");
             ProcessEnd::Badly { reason, message, signal: Some(signal) }
         }
         None => {
@@ -211,7 +212,7 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
             let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
             // The harness reports before it exits successfully: other code has ended the process.
             let early = if code == 0 { " before it had a result" } else { "" };
-            let message = format!("ended with exit code {code}{early}{said}");
+            let message = format!("ended with exit code {code}{early}{last_output}");
             ProcessEnd::Badly { reason, message, signal: None }
         }
     }
@@ -240,8 +241,8 @@ pub(super) fn last_words_in(log: &Path) -> Option<String> {
 /// The last message of a process: the message of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
 /// are left to readers of the log.
 fn last_message(log: &str) -> Option<String> {
-    let said = log.split("stack backtrace:").next().unwrap_or(log);
-    let mut lines = said
+    let text = log.split("stack backtrace:").next().unwrap_or(log);
+    let mut lines = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE="));
@@ -261,7 +262,7 @@ fn oom_kills() -> u64 {
 mod tests {
     use super::*;
 
-    fn judged(wait_status: i32, log: &str) -> (Failure, String) {
+    fn judge_log(wait_status: i32, log: &str) -> (Failure, String) {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), log).unwrap();
         match judge(ExitStatus::from_raw(wait_status), true, false, file.path()) {
@@ -280,26 +281,28 @@ mod tests {
         assert_eq!(why.as_deref(), Some("opening the store took longer than its limit of 120s"));
         assert_eq!(overdue(limit, seconds(659), Some((Step::Working, seconds(659)))), None);
         let why = overdue(limit, seconds(660), Some((Step::Settling, seconds(1))));
-        let said = "took longer than the limit of 600s (--timeout), while it was letting the store settle";
-        assert_eq!(why.as_deref(), Some(said));
+        let expected =
+            "took longer than the limit of 600s (--timeout), while it was letting the store settle";
+        assert_eq!(why.as_deref(), Some(expected));
         let why = overdue(limit, seconds(660), None);
         assert_eq!(why.as_deref(), Some("took longer than the limit of 600s (--timeout)"));
     }
 
     #[test]
     fn the_last_words_tell_why() {
-        let (reason, message) = judged(1 << 8, "opening\n\x1b damaged\n\n");
+        let (reason, message) = judge_log(1 << 8, "opening\n\x1b damaged\n\n");
         assert_eq!(
             (reason, message.as_str()),
             (Failure::Crashed, "ended with exit code 1; its last output: \x1b damaged")
         );
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
-        let (_, message) = judged(101 << 8, panic);
+        let (_, message) = judge_log(101 << 8, panic);
         assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
-        let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
+        let (reason, _) =
+            judge_log(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
         assert_eq!(reason, Failure::Harness, "no store is blamed for it");
-        assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
-        let (reason, message) = judged(0, "bye\n");
+        assert_eq!(judge_log(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
+        let (reason, message) = judge_log(0, "bye\n");
         let early = "ended with exit code 0 before it had a result; its last output: bye";
         assert_eq!((reason, message.as_str()), (Failure::Crashed, early));
     }
@@ -327,15 +330,18 @@ mod tests {
     #[test]
     fn a_process_that_was_refused_memory_ran_out_of_it() {
         assert_eq!(
-            judged(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
-                .0,
+            judge_log(
+                6,
+                "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n"
+            )
+            .0,
             Failure::OutOfMemory
         );
         assert_eq!(
-            judged(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
+            judge_log(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
             Failure::OutOfMemory
         );
-        assert_eq!(judged(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
-        assert_eq!(judged(11, "segmentation fault\n").0, Failure::Crashed);
+        assert_eq!(judge_log(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
+        assert_eq!(judge_log(11, "segmentation fault\n").0, Failure::Crashed);
     }
 }

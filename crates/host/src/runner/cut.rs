@@ -67,7 +67,7 @@ pub struct CutRequest {
 /// A cut check that is about to be made.
 pub struct CutChecker<'a> {
     /// The states that are asked for.
-    pub asked: CutRequest,
+    pub request: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
@@ -86,7 +86,7 @@ struct DiskScene<'s> {
     log: &'s Log,
     path: &'s Path,
     /// Whether the log is of the control store that writes in place.
-    made: bool,
+    is_control_store: bool,
     /// Whether the log is of a recovery: what was acknowledged does not depend on the moment of the cut.
     is_recovery: bool,
 }
@@ -100,7 +100,7 @@ struct FoundState {
 }
 
 enum ProcessMessage {
-    Of(History),
+    Recorded(History),
     Failed(String),
     Interrupted,
 }
@@ -118,14 +118,14 @@ impl CutChecker<'_> {
     /// When storebench's own files can't be written, or a process can't be started.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
         let start = Instant::now();
-        let history = match self.record(stage, LOG, self.asked.sessions, false)? {
-            ProcessMessage::Of(history) => history,
+        let history = match self.record(stage, LOG, self.request.sessions, false)? {
+            ProcessMessage::Recorded(history) => history,
             ProcessMessage::Interrupted => return Ok(None),
             ProcessMessage::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
-            sessions: self.asked.sessions,
+            sessions: self.request.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole_bytes(),
@@ -133,47 +133,50 @@ impl CutChecker<'_> {
             ..CutResults::default()
         };
         let start = Instant::now();
-        let Some(()) = self.states(stage, &history, &mut cuts)? else { return Ok(None) };
-        let Some(()) = self.in_place(stage, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.check_states(stage, &history, &mut cuts)? else { return Ok(None) };
+        let Some(()) = self.check_in_place(stage, &mut cuts)? else { return Ok(None) };
         cuts.checked_ns = start.elapsed().as_nanos() as u64;
         Ok(Some(CutCheck::Made(Box::new(cuts))))
     }
 
     /// The bytes that the disk writes as a whole.
     fn whole_bytes(&self) -> u64 {
-        if self.asked.torn { SECTOR } else { BLOCK }
+        if self.request.torn { SECTOR } else { BLOCK }
     }
 
     /// States of each control.
-    fn controls(&self) -> u64 {
-        self.asked.states.div_ceil(5)
+    fn control_count(&self) -> u64 {
+        self.request.states.div_ceil(5)
     }
 
     /// Checks the states of a history, and its controls.
-    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
+    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
-        let scene = DiskScene { history, log: &history.log, path: &path, made: false, is_recovery: false };
-        let mut draw = StateSource::new(history, self.whole_bytes(), self.asked.seed);
-        let in_recovery = self.asked.states / 5;
-        let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
+        let (is_control_store, is_recovery) = (false, false);
+        let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
+        let mut source = StateSource::new(history, self.whole_bytes(), self.request.seed);
+        let in_recovery = self.request.states / 5;
+        let states = source.draw_states(self.request.states - in_recovery, self.request.settling);
         for drawn in &states {
-            let Some(()) = self.note(stage, scene, drawn, cuts)? else { return Ok(None) };
+            let Some(()) = self.check_and_count(stage, scene, drawn, cuts)? else { return Ok(None) };
         }
         // Some are opened once more, with a power cut during recovery.
-        let again = in_recovery.div_ceil(OF_RECOVERY).max(1);
-        let every = (states.len() as u64 / again).max(1) as usize;
-        for drawn in states.iter().step_by(every).take((in_recovery / OF_RECOVERY) as usize) {
-            let Some(()) = self.recovery(stage, scene, &mut draw, drawn, cuts)? else { return Ok(None) };
+        let recoveries = in_recovery.div_ceil(OF_RECOVERY).max(1);
+        let step = (states.len() as u64 / recoveries).max(1) as usize;
+        for drawn in states.iter().step_by(step).take((in_recovery / OF_RECOVERY) as usize) {
+            let Some(()) = self.check_recovery(stage, scene, &mut source, drawn, cuts)? else {
+                return Ok(None);
+            };
         }
-        for of in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
-            let drawn = draw.controls(of, self.controls());
-            let Some(()) = self.control(stage, scene, of, &drawn, cuts)? else { return Ok(None) };
+        for control in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
+            let drawn = source.draw_controls(control, self.control_count());
+            let Some(()) = self.check_control(stage, scene, control, &drawn, cuts)? else { return Ok(None) };
         }
         Ok(Some(()))
     }
 
     /// Checks a state, and counts the finding.
-    fn note(
+    fn check_and_count(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
@@ -196,10 +199,10 @@ impl CutChecker<'_> {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
-        if finding.is_allowed(self.asked.tier) || !cuts.is_new(finding, drawn.phase) {
+        if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
             return Ok(Some(()));
         }
-        let Some(kept) = self.keep(stage, scene, drawn, finding)? else { return Ok(None) };
+        let Some(kept) = self.keep_state(stage, scene, drawn, finding)? else { return Ok(None) };
         cuts.bad.push(BadState {
             number: drawn.number,
             finding,
@@ -214,67 +217,74 @@ impl CutChecker<'_> {
     }
 
     /// Opens a state once more on a disk that logs requests, and checks states in which a cut during recovery can leave it.
-    fn recovery(
+    fn check_recovery(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
-        draw: &mut StateSource<'_>,
+        source: &mut StateSource<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
     ) -> Result<Done> {
         let mut inner = stage.inner();
-        let (to, _) = inner.file(RECOVERY_LOG)?;
-        let state = self.state(&mut inner, &drawn.cut)?;
-        let traced = TracePart { log: Some(&to), ..TracePart::is_cut(scene.path, &state) };
-        let Some(looked) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        let (log_path, _) = inner.file(RECOVERY_LOG)?;
+        let state = self.write_state(&mut inner, &drawn.cut)?;
+        let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
+        let Some(found) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
         // A state that does not open has no recovery to cut.
-        let Some(logged) = looked.logged else { return Ok(Some(())) };
-        let begun = scene.log.settled_log(&drawn.cut);
-        let after = begun.len();
-        let log = begun.followed_by(read_log(&to, logged)?);
+        let Some(logged) = found.logged else { return Ok(Some(())) };
+        let settled_log = scene.log.settled_log(&drawn.cut);
+        let recovery_start = settled_log.len();
+        let log = settled_log.followed_by(read_log(&log_path, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
         log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
-        let states = draw.recovering(drawn, &log, after, OF_RECOVERY);
+        let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {
-            let Some(()) = self.note(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
+            let Some(()) = self.check_and_count(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
         }
         inner.release()?;
         Ok(Some(()))
     }
 
-    fn control(
+    fn check_control(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
-        of: Control,
+        control: Control,
         states: &[DrawnState],
         cuts: &mut CutResults,
     ) -> Result<Done> {
         for drawn in states {
-            let Some(looked) = self.check_state(stage, scene, drawn)? else { return Ok(None) };
-            cuts.controls.entry(of).or_default().note(looked.verdict.finding);
+            let Some(found) = self.check_state(stage, scene, drawn)? else { return Ok(None) };
+            cuts.controls.entry(control).or_default().note(found.verdict.finding);
         }
         Ok(Some(()))
     }
 
     /// The control with a separate store: one that writes in place.
-    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
+    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
         let history = match self.record(stage, MADE_LOG, 1, true)? {
-            ProcessMessage::Of(history) => history,
+            ProcessMessage::Recorded(history) => history,
             ProcessMessage::Interrupted => return Ok(None),
             ProcessMessage::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
         };
         let path = stage.work().join(MADE_LOG);
-        let scene =
-            DiskScene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
-        let drawn = StateSource::new(&history, self.whole_bytes(), self.asked.seed)
-            .controls(Control::InPlace, self.controls());
-        self.control(stage, scene, Control::InPlace, &drawn, cuts)
+        let (is_control_store, is_recovery) = (true, false);
+        let (history, log) = (&history, &history.log);
+        let scene = DiskScene { history, log, path: &path, is_control_store, is_recovery };
+        let drawn = StateSource::new(history, self.whole_bytes(), self.request.seed)
+            .draw_controls(Control::InPlace, self.control_count());
+        self.check_control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
     /// Has a process take the steps on a disk that logs requests.
-    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<ProcessMessage> {
+    fn record(
+        &self,
+        stage: &mut Stage<'_>,
+        log: &str,
+        sessions: u64,
+        is_control_store: bool,
+    ) -> Result<ProcessMessage> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
         let mount = match self.template.mount_traced(
@@ -285,30 +295,30 @@ impl CutChecker<'_> {
             Ok(mount) => mount,
             Err(why) => return Ok(ProcessMessage::Failed(why)),
         };
-        let back = WriteBack::start(&mount.0, self.asked.seed);
-        let part = CutPart::Record { steps: STEPS, sessions, made };
-        let (end, told) = self.process(part, mount, RECORDING)?;
-        drop(back);
+        let write_back = WriteBack::start(&mount.0, self.request.seed);
+        let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
+        let (end, message) = self.run_process(part, mount, RECORDING)?;
+        drop(write_back);
         inner.release()?;
-        let told = match (end, told) {
+        let recording = match (end, message) {
             (ProcessEnd::Interrupted, _) => return Ok(ProcessMessage::Interrupted),
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(told))) => told,
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(recording))) => recording,
             (_, Ok(CutMessage::Failed(reason))) => return Ok(ProcessMessage::Failed(reason)),
             (ProcessEnd::Badly { message, .. }, _) => {
                 return Ok(ProcessMessage::Failed(format!("the process that recorded it {message}")));
             }
-            (end, told) => {
+            (end, message) => {
                 return Ok(ProcessMessage::Failed(format!(
-                    "the process that recorded it ended: {end:?}, {told:?}"
+                    "the process that recorded it ended: {end:?}, {message:?}"
                 )));
             }
         };
-        let log = read_log(&path, History::end(&told) as u64)?;
-        Ok(ProcessMessage::Of(History { log, told }))
+        let log = read_log(&path, History::end(&recording) as u64)?;
+        Ok(ProcessMessage::Recorded(History { log, recording }))
     }
 
     /// Writes a state to a file for the server of its disk.
-    fn state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
+    fn write_state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
         let (path, mut file) = stage.file(STATE)?;
         let text = serde_json::to_vec(cut).unwrap_or_default();
         file.write_all(&text).map_err(Error::io("writing", &path))?;
@@ -323,10 +333,10 @@ impl CutChecker<'_> {
         drawn: &DrawnState,
     ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &drawn.cut)?;
-        let looked = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
+        let state = self.write_state(&mut inner, &drawn.cut)?;
+        let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
         inner.release()?;
-        Ok(looked)
+        Ok(found)
     }
 
     fn check_state_on(
@@ -337,17 +347,17 @@ impl CutChecker<'_> {
         traced: TracePart<'_>,
     ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
-        let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
+        let report = match self.template.mount_traced(&mut inner, NAME, traced)? {
             Err(message) => Some(StateReport::new(StateFinding::FileSystem, message)),
             Ok(mount) => {
-                let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
-                self.read_report(self.process(part, mount, LOOKING)?)?
+                let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.is_control_store };
+                self.read_report(self.run_process(part, mount, LOOKING)?)?
             }
         };
         inner.release()?;
-        Ok(looked.map(|looked| {
-            let StateReport { open_ns, verified, logged, .. } = looked;
-            FoundState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
+        Ok(report.map(|report| {
+            let StateReport { open_ns, verified, logged, .. } = report;
+            FoundState { verdict: scene.history.judge(drawn, report), open_ns, verified, logged }
         }))
     }
 
@@ -355,21 +365,21 @@ impl CutChecker<'_> {
     fn read_report(&self, ended: ProcessOutcome) -> Result<Option<StateReport>> {
         Ok(Some(match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
-            (ProcessEnd::Well, Ok(CutMessage::Found(looked))) => looked,
+            (ProcessEnd::Well, Ok(CutMessage::Found(report))) => report,
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
                 StateReport::new(StateFinding::Hung, message)
             }
             (ProcessEnd::Badly { message, .. }, _) => StateReport::new(StateFinding::Crashed, message),
             (_, Ok(CutMessage::Failed(message))) => StateReport::new(StateFinding::Refused, message),
-            (end, told) => {
-                let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
-                return Err(Error::new(Exit::Failure, message));
+            (end, message) => {
+                let reason = format!("a process that looked at a state ended: {end:?}, {message:?}");
+                return Err(Error::new(Exit::Failure, reason));
             }
         }))
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
-    fn process(
+    fn run_process(
         &self,
         part: CutPart,
         (directory, disk): (PathBuf, PathBuf),

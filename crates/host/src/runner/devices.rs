@@ -18,7 +18,7 @@ const IDLE: Duration = Duration::from_secs(1);
 
 /// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
 /// `interrupted`.
-pub fn shared(
+pub fn shared_devices(
     places: &BTreeMap<LocationOnDisk, PathBuf>,
     interrupted: &AtomicBool,
 ) -> BTreeMap<LocationOnDisk, Result<DeviceSpec, String>> {
@@ -55,14 +55,16 @@ fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
 
 /// Measures other processes' writes to all devices at once.
 fn watch_idle(devices: &mut BTreeMap<LocationOnDisk, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
-    let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
-    if known.is_empty() || test_hooks::probes_in_a_moment() {
+    let mut known_devices: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
+    if known_devices.is_empty() || test_hooks::probes_in_a_moment() {
         return;
     }
-    let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::open(&device.name)).collect();
+    let open_devices: io::Result<Vec<_>> =
+        known_devices.iter().map(|device| BlockDevice::open(&device.name)).collect();
     // An error leaves the rates unknown; the trial sees a device that can't be read again.
-    let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
-    for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
+    let rates =
+        open_devices.and_then(|devices| device::idle_written_bytes_per_s(&devices, IDLE, interrupted));
+    for (device, rate) in known_devices.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);
     }
 }
@@ -77,7 +79,7 @@ mod tests {
             (LocationOnDisk::unsimulated("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
             (LocationOnDisk::unsimulated("proc"), PathBuf::from("/proc")),
         ]);
-        let devices = shared(&places, &AtomicBool::new(false));
+        let devices = shared_devices(&places, &AtomicBool::new(false));
         let proc = devices[&LocationOnDisk::unsimulated("proc")].as_ref().unwrap_err();
         assert!(proc.contains("(proc)"), "{proc}");
         match &devices[&LocationOnDisk::unsimulated("here")] {

@@ -53,7 +53,7 @@ fn open_key(job: &RunRequest<'_>, cell: &Cell) -> String {
 
 /// Why a trial has no kill check, or an inner `None` if it has one. The outer `None`: its store promises nothing about kills,
 /// or is not ranked.
-pub fn left_out(
+pub fn skipped_check(
     job: &RunRequest<'_>,
     passed: Option<&PassedChecks>,
     cell: &Cell,
@@ -66,7 +66,7 @@ pub fn left_out(
     let not_made = |reason: &str| Some(KillCheck::NotMade { reason: reason.into() });
     Some(if job.plan.settings_to_open(cell, job.stores).contains_key(running::URL) {
         not_made("the server was running before, and is not ours to kill")
-    } else if cell.guarantee().tier().is_some_and(|asked| asked != measured.guarantee)
+    } else if cell.guarantee().tier().is_some_and(|wanted| wanted != measured.guarantee)
         && job.plan.judge_settings
     {
         not_made(
@@ -82,7 +82,7 @@ pub fn left_out(
 /// The outcome of a kill check.
 pub enum KillCheckOutcome {
     /// The report for the result.
-    As(KillCheck),
+    Checked(KillCheck),
     /// The store has failed it.
     Failed {
         /// The kind of failure.
@@ -111,52 +111,52 @@ impl KillChecker<'_> {
             .and_then(|()| std::fs::create_dir(directory))
             .map_err(Error::io("emptying", directory))?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
-        let (steps, undone) = match self.process(KillPart::Write)? {
+        let (steps, undone) = match self.run_process(KillPart::Write)? {
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
                 (steps, undone)
             }
-            (end, told) => return Ok(bad_end(end, told)),
+            (end, message) => return Ok(describe_bad_end(end, message)),
         };
         let is_undone = undone == Some(Ok(()));
-        match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
+        match self.run_process(KillPart::ReadBack { steps, undone: is_undone })? {
             (ProcessEnd::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
-                let why_not_undone = undone.and_then(|kept| kept.err());
-                Ok(KillCheckOutcome::As(KillCheck::Held {
+                let why_not_undone = undone.and_then(|result| result.err());
+                Ok(KillCheckOutcome::Checked(KillCheck::Held {
                     steps,
                     undone: is_undone,
                     why_not_undone,
                     took_ns,
                 }))
             }
-            (end, told) => Ok(bad_end(end, told)),
+            (end, message) => Ok(describe_bad_end(end, message)),
         }
     }
 
     /// Runs a process for one part; returns how it ended, and its report.
-    fn process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
+    fn run_process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
         self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 
 /// The outcome if a process did not end as it should.
-fn bad_end(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
+fn describe_bad_end(end: ProcessEnd, message: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
     let failed = |reason, message: String| KillCheckOutcome::Failed {
         reason,
         message: format!("kill check: {message}"),
     };
-    match (end, told) {
+    match (end, message) {
         (ProcessEnd::Interrupted, _) => KillCheckOutcome::Interrupted,
-        (ProcessEnd::Unsaved(error), _) => KillCheckOutcome::As(KillCheck::NotMade {
+        (ProcessEnd::Unsaved(error), _) => KillCheckOutcome::Checked(KillCheck::NotMade {
             reason: format!("its report could not be written: {error}"),
         }),
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
-            KillCheckOutcome::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
+            KillCheckOutcome::Checked(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
         }
         (_, Ok(KillMessage::Failed { reason, message })) => failed(reason, message),
         (ProcessEnd::Badly { reason, message, .. }, _) => failed(reason, message),
-        (ProcessEnd::Well, Ok(told)) => {
-            failed(Failure::Harness, format!("its process ended after it reported {told:?}"))
+        (ProcessEnd::Well, Ok(message)) => {
+            failed(Failure::Harness, format!("its process ended after it reported {message:?}"))
         }
         (ProcessEnd::Well, Err(error)) => {
             failed(Failure::Harness, format!("it left no readable result: {error}"))

@@ -12,7 +12,7 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
-    LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
+    LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
 use storebench_core::read_limited;
 use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
@@ -30,7 +30,7 @@ pub struct TrialLimits {
     groups: Vec<TrialCgroup>,
     device: Option<String>,
     processors: Vec<usize>,
-    told: PathBuf,
+    report_file: PathBuf,
 }
 
 /// Where a trial's limits apply.
@@ -58,8 +58,8 @@ pub fn decide(
     if machine.core.is_some() && machine.share.is_none() {
         return Err("the share of a core here that equals one of its cores is not known".into());
     }
-    let known = device.as_ref().map(drop).map_err(String::as_str);
-    reach.decide(&machine.limits(), &machine.optional, known)
+    let device_check = device.as_ref().map(drop).map_err(String::as_str);
+    reach.decide(&machine.limits(), &machine.optional, device_check)
 }
 
 /// Why a cell's trials can't run under the limits of its machine, in one of these places.
@@ -71,8 +71,8 @@ pub fn missing_limits(
 ) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_location_of(cell));
-    let known = devices::find_device(place?);
-    decide(reach, &machine, &known).err().map(|why| LeftOutReason::NoMachine { why })
+    let device = devices::find_device(place?);
+    decide(reach, &machine, &device).err().map(|why| LeftOutReason::NoMachine { why })
 }
 
 impl TrialLimits {
@@ -88,50 +88,52 @@ impl TrialLimits {
     ) -> Result<TrialLimits, String> {
         let decision = decide(site.reach, machine, site.device)?;
         let device = match site.device {
-            Ok(spec) if decision.held.iter().any(|held| held.limit.is_of_device()) => {
+            Ok(spec) if decision.held.iter().any(|enforced| enforced.limit.is_of_device()) => {
                 Some(BlockDevice::number(&spec.name)?)
             }
             _ => None,
         };
         let processors = site.reach.processors().to_vec();
-        let mut made: Vec<(CgroupParent, TrialCgroup)> = Vec::new();
-        made.extend(site.counting.map(|(home, group)| (home.clone(), group.clone())));
+        let mut made_groups: Vec<(CgroupParent, TrialCgroup)> = Vec::new();
+        made_groups.extend(site.counting.map(|(parent, group)| (parent.clone(), group.clone())));
         let mut groups = Vec::new();
-        for held in &decision.held {
-            let Some(home) = &held.home else { continue };
-            let group = match made.iter().find(|(known, _)| known.is_beside(home)) {
+        for enforced in &decision.held {
+            let Some(parent) = &enforced.home else { continue };
+            let group = match made_groups.iter().find(|(existing, _)| existing.is_beside(parent)) {
                 Some((_, group)) => group.clone(),
                 None => {
-                    let group = stage.limiting_group(home)?;
-                    made.push((home.clone(), group.clone()));
+                    let group = stage.limiting_group(parent)?;
+                    made_groups.push((parent.clone(), group.clone()));
                     group
                 }
             };
-            let limit = (held.limit, held.asked);
+            let limit = (enforced.limit, enforced.asked);
             hold(group.folder(), group.version(), limit, device.as_deref(), &processors)?;
             if !groups.contains(&group) {
                 groups.push(group);
             }
         }
         let name = cell.machine().to_owned();
-        Ok(TrialLimits { name, decision, groups, device, processors, told: site.told.to_path_buf() })
+        Ok(TrialLimits { name, decision, groups, device, processors, report_file: site.told.to_path_buf() })
     }
 
     /// The limits for the trial's process to take on.
     pub fn order(&self) -> LimitValues {
-        let held = self.decision.held.iter();
+        let limits = self.decision.held.iter();
         LimitValues {
             groups: self.groups.clone(),
-            limits: held.map(|held| (held.limit, held.asked, held.by, held.remark.clone())).collect(),
+            limits: limits
+                .map(|enforced| (enforced.limit, enforced.asked, enforced.by, enforced.remark.clone()))
+                .collect(),
             device: self.device.clone(),
             processors: self.processors.clone(),
-            told: self.told.clone(),
+            told: self.report_file.clone(),
         }
     }
 
     /// Whether the trial runs in a scope of the user's systemd, which it must not leave for a cgroup that counts memory.
     pub fn is_scope(&self) -> bool {
-        self.decision.held.iter().any(|held| held.by == LimitMechanism::Scope)
+        self.decision.held.iter().any(|enforced| enforced.by == LimitMechanism::Scope)
     }
 
     /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it
@@ -141,8 +143,8 @@ impl TrialLimits {
             return Vec::new();
         }
         let path = self.device.as_ref().map_or(String::new(), |number| format!("/dev/block/{number} "));
-        let scoped = self.decision.held.iter().filter(|held| held.by == LimitMechanism::Scope);
-        let properties = scoped.flat_map(|held| properties(held.limit, held.asked, &path));
+        let scope_limits = self.decision.held.iter().filter(|enforced| enforced.by == LimitMechanism::Scope);
+        let properties = scope_limits.flat_map(|enforced| properties(enforced.limit, enforced.asked, &path));
         let options = properties.flat_map(|property| ["-p".to_owned(), property]);
         let first = ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned);
         first.into_iter().chain(options).chain(["--".to_owned()]).map(OsString::from).collect()
@@ -151,40 +153,41 @@ impl TrialLimits {
     /// A sentence about processes that the kernel killed at the memory limit, if any.
     pub fn killed(&self) -> Option<String> {
         let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
-        let limit = self.decision.held.iter().find(|held| held.limit == LimitKind::Memory)?;
+        let limit = self.decision.held.iter().find(|enforced| enforced.limit == LimitKind::Memory)?;
         let limit = rough_bytes(limit.asked as f64);
         (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
     }
 
     /// The outcome of the limits, from the trial's report and the kernel's counts.
     pub fn report(&self) -> MachineReport {
-        let text = read_limited::bytes(&self.told, MOST_BYTES).unwrap_or_default();
-        let told: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
-        let untold = || {
-            let held = self.decision.held.iter();
-            held.map(|held| LimitReport {
-                limit: held.limit,
-                asked: held.asked,
+        let text = read_limited::bytes(&self.report_file, MOST_BYTES).unwrap_or_default();
+        let reports: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
+        let missing_reports = || {
+            let limits = self.decision.held.iter();
+            limits.map(|enforced| LimitReport {
+                limit: enforced.limit,
+                asked: enforced.asked,
                 in_force: None,
-                by: Some(held.by.to_string()),
+                by: Some(enforced.by.to_string()),
                 remark: Some("the trial ended before it was held".into()),
             })
             .collect()
         };
-        let mut limits = if told.is_empty() { untold() } else { told };
+        let mut limits = if reports.is_empty() { missing_reports() } else { reports };
         limits.extend(self.decision.not_held.iter().cloned());
         limits.sort_by_key(|report| report.limit);
-        let all: Vec<_> = self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
-        let held = |limit| self.decision.held.iter().any(|held| held.limit == limit);
-        let of = |limit, count: &dyn Fn(&storebench_core::measure::limit::LimitCounts) -> Option<u64>| {
-            all.iter().find_map(count).filter(|_| held(limit))
+        let counts_of_groups: Vec<_> =
+            self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
+        let is_enforced = |limit| self.decision.held.iter().any(|enforced| enforced.limit == limit);
+        let count_if_enforced = |limit, count: &dyn Fn(&LimitCounts) -> Option<u64>| {
+            counts_of_groups.iter().find_map(count).filter(|_| is_enforced(limit))
         };
         MachineReport {
             name: self.name.clone(),
             limits,
-            memory_limit_hits: of(LimitKind::Memory, &|one| one.memory_limit_hits),
-            throttled_periods: of(LimitKind::Share, &|one| one.throttled_periods),
-            throttled_ns: of(LimitKind::Share, &|one| one.throttled_ns),
+            memory_limit_hits: count_if_enforced(LimitKind::Memory, &|counts| counts.memory_limit_hits),
+            throttled_periods: count_if_enforced(LimitKind::Share, &|counts| counts.throttled_periods),
+            throttled_ns: count_if_enforced(LimitKind::Share, &|counts| counts.throttled_ns),
         }
     }
 }
@@ -211,54 +214,58 @@ mod tests {
     use storebench_core::axis::Axis;
     use storebench_core::measure::limit::HeldLimit;
 
-    fn limiting(held: Vec<HeldLimit>, told: &Path) -> TrialLimits {
+    fn make_limits(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
         TrialLimits {
             name: Cell::default().with(Axis::MACHINE, Axis::MACHINE.read("box").unwrap()).machine().into(),
             decision: LimitDecisions { held, not_held: Vec::new() },
             groups: Vec::new(),
             device: Some("8:0".into()),
             processors: vec![0],
-            told: told.to_path_buf(),
+            report_file: report_file.to_path_buf(),
         }
     }
 
-    fn scoped(limit: LimitKind, asked: u64) -> HeldLimit {
+    fn scope_limit(limit: LimitKind, asked: u64) -> HeldLimit {
         HeldLimit { limit, asked, by: LimitMechanism::Scope, home: None, remark: None }
     }
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
-        let held = vec![
-            scoped(LimitKind::Memory, 64 << 20),
-            scoped(LimitKind::Share, 45_000),
-            scoped(LimitKind::ReadBandwidth, 1000),
-            HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) },
+        let limits = vec![
+            scope_limit(LimitKind::Memory, 64 << 20),
+            scope_limit(LimitKind::Share, 45_000),
+            scope_limit(LimitKind::ReadBandwidth, 1000),
+            HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) },
         ];
-        let words: Vec<String> =
-            limiting(held, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
+        let words: Vec<String> = make_limits(limits, Path::new(""))
+            .scope()
+            .iter()
+            .map(|word| word.to_string_lossy().into())
+            .collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let own = vec![HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) }];
-        assert!(limiting(own, Path::new("")).scope().is_empty());
+        let affinity_alone =
+            vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
+        assert!(make_limits(affinity_alone, Path::new("")).scope().is_empty());
     }
 
     #[test]
     fn what_took_effect_is_what_the_trial_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let limiting = limiting(vec![scoped(LimitKind::Memory, 1 << 20)], file.path());
+        let limiting = make_limits(vec![scope_limit(LimitKind::Memory, 1 << 20)], file.path());
         let report = limiting.report();
         assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
         assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));
-        let told = LimitReport {
+        let reported = LimitReport {
             limit: LimitKind::Memory,
             asked: 1 << 20,
             in_force: Some(1 << 20),
             by: Some("cgroup v2".into()),
             remark: None,
         };
-        std::fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&told)).unwrap()).unwrap();
-        assert_eq!(limiting.report().limits, [told]);
+        std::fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&reported)).unwrap()).unwrap();
+        assert_eq!(limiting.report().limits, [reported]);
         assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));
     }
 }

@@ -28,7 +28,7 @@ pub struct PreparedLocation {
     /// The work folder.
     pub folder: WorkFolder,
     /// Where background loads keep their files.
-    pub beside: PathBuf,
+    pub load_folder: PathBuf,
     /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<PathBuf>,
     /// The costs of the place.
@@ -72,19 +72,19 @@ impl PreparedLocations {
             Location::Directory(path) => Some((name.clone(), path.clone())),
             Location::Image { .. } => None,
         });
-        let mut devices = devices::shared(&shared.collect(), job.interrupted);
-        let any_server =
+        let mut devices = devices::shared_devices(&shared.collect(), job.interrupted);
+        let has_server =
             job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.
-        let mut measured = None;
+        let mut measured_transit = None;
         let prepare = |(name, place): (&LocationOnDisk, &Location)| {
             let mut folder = WorkFolder::create(place.directory())?;
             // A program mounts without a loop device, which its user may lack.
-            let simulates = matches!(place, Location::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
-            if simulates && measured.is_none() {
-                measured = Some(transit::measure(&mut folder)?);
+            let is_simulated = matches!(place, Location::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
+            if is_simulated && measured_transit.is_none() {
+                measured_transit = Some(transit::measure(&mut folder)?);
             }
-            let transit = measured.filter(|_| simulates);
+            let transit = measured_transit.filter(|_| is_simulated);
             let (probe, trial_folders) = match place {
                 Location::Directory(_) => {
                     let probe = folder.probe()?;
@@ -99,10 +99,11 @@ impl PreparedLocations {
                 }
             };
             let mut stage = folder.stage();
-            let beside = stage.folder("background")?;
-            let servers = any_server.then(|| stage.folder("servers")).transpose()?;
+            let load_folder = stage.folder("background")?;
+            let servers = has_server.then(|| stage.folder("servers")).transpose()?;
             stage.keep();
-            Ok((name.clone(), PreparedLocation { folder, beside, servers, probe, transit, trial_folders }))
+            let prepared = PreparedLocation { folder, load_folder, servers, probe, transit, trial_folders };
+            Ok((name.clone(), prepared))
         };
         Ok(PreparedLocations { by_place: places().map(prepare).collect::<Result<_>>()? })
     }
@@ -115,7 +116,7 @@ impl PreparedLocations {
     /// Where cgroups for trials can be made, or why not.
     pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::CgroupParent, String> {
         let place = self.by_place.values_mut().next().ok_or("there is no place")?;
-        cgroup::CgroupParent::find(|home| place.folder.stage().group(home).map(drop))
+        cgroup::CgroupParent::find(|parent| place.folder.stage().group(parent).map(drop))
     }
 
     /// The place of a cell.

@@ -30,9 +30,9 @@ impl<'a> Pace<'a> {
             estimated_done_s: 0.0,
             took_s: 0.0,
         };
-        let all: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
+        let total: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
         let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
-        pace.estimated_left_s = (all * f64::from(job.plan.trials) - done).max(0.0);
+        pace.estimated_left_s = (total * f64::from(job.plan.trials) - done).max(0.0);
         pace
     }
 
@@ -42,7 +42,7 @@ impl<'a> Pace<'a> {
     }
 
     /// Takes into account that a trial of `cell` took `took_s` seconds.
-    pub fn trial_ended(&mut self, cell: &Cell, took_s: f64) {
+    pub fn count_trial(&mut self, cell: &Cell, took_s: f64) {
         let estimate = self.estimate(cell);
         self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
         self.estimated_done_s += estimate;

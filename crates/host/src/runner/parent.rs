@@ -61,7 +61,7 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
         let (cells, end) = if block < job.plan.trials {
             (running.whole_block(block), None)
         } else {
-            (running.further(block), running.end)
+            (running.cells_beyond_plan(block), running.end)
         };
         if cells.is_empty() {
             break;
@@ -108,7 +108,7 @@ impl ActiveRun<'_> {
     }
 
     /// The cells of a block beyond the plan's trials; none if everything is decided, or the time is over.
-    fn further(&self, block: u32) -> Vec<usize> {
+    fn cells_beyond_plan(&self, block: u32) -> Vec<usize> {
         let in_time = self.end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
         match (self.job.beyond, self.job.enough) {
             (Some(beyond), _) if in_time => beyond(&self.results),
@@ -126,9 +126,9 @@ impl ActiveRun<'_> {
 
     /// The time that the rest takes, or may take up to the deadline.
     fn time_left(&self) -> Option<Duration> {
-        let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
+        let time_until = |moment: Instant| moment.saturating_duration_since(Instant::now());
         // Until its end a budget is spent on undecided comparisons.
-        self.job.until.map(up_to).or_else(|| self.pace.time_left().max(self.end.map(up_to)))
+        self.job.until.map(time_until).or_else(|| self.pace.time_left().max(self.end.map(time_until)))
     }
 
     /// Runs these cells once each; none begins after `end`.
@@ -142,11 +142,11 @@ impl ActiveRun<'_> {
     ) -> Result<()> {
         let (job, listener) = (self.job, RefCell::new(listener));
         let first = u64::from(block) * job.cells.len() as u64;
-        let goes_on = job.goes_on.map(|goes_on| goes_on(&self.results));
+        let cells_go_on = job.goes_on.map(|goes_on| goes_on(&self.results));
         for (position, index) in (first..).zip(cells.iter().copied()) {
             let cell = &job.cells[index];
-            let given_up = goes_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
-            if given_up || self.done.contains(&(cell.id(), block)) {
+            let is_given_up = cells_go_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
+            if is_given_up || self.done.contains(&(cell.id(), block)) {
                 continue;
             }
             let is_over = end.is_some_and(|end| Instant::now() >= end);
@@ -168,18 +168,18 @@ impl ActiveRun<'_> {
         folder: &mut RunFolder,
         listener: &RefCell<&mut dyn Listener>,
     ) -> Result<bool> {
-        let (start, left) = (Instant::now(), self.time_left());
+        let (start, time_left) = (Instant::now(), self.time_left());
         let place = self.places.location_of(cell)?;
         let mut stage = place.folder.stage();
-        listener.borrow_mut().handle_event(&Event::TrialStarted { cell, position, left });
+        listener.borrow_mut().handle_event(&Event::TrialStarted { cell, position, left: time_left });
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
         let result = match place.trial_folders.take(&mut stage, position, seed) {
             // The program that mounts an image can be killed, or find no loop device: then only this trial fails.
             Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
-                Some(trial::not_begun(cell, (position, block), &place.beside, error.message))
+                Some(trial::not_begun(cell, (position, block), &place.load_folder, error.message))
             }
-            taken => {
-                let TrialFolder { directory, file_creation_ns, device, disk } = taken?;
+            trial_folder => {
+                let TrialFolder { directory, file_creation_ns, device, disk } = trial_folder?;
                 let trial = Trial {
                     job: self.job,
                     cell,
@@ -192,7 +192,7 @@ impl ActiveRun<'_> {
                     transit: place.transit,
                     cgroups: &self.cgroups,
                     reach: &self.reach,
-                    beside: &place.beside,
+                    beside: &place.load_folder,
                     servers: place.servers.as_deref(),
                     file_creation_ns,
                     passed: Some(&self.passed),
@@ -200,32 +200,32 @@ impl ActiveRun<'_> {
                     told: &|loading| listener.borrow_mut().handle_event(&Event::Loading { loading }),
                 };
                 let result = trial.run(&mut stage)?;
-                result.map(|result| blamed(result, folder, &directory)).transpose()?
+                result.map(|result| with_cause(result, folder, &directory)).transpose()?
             }
         };
         // First, so that the disk space that a store used is free for its result.
-        let given_back = stage.release();
-        let left = given_back.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
-        match left {
+        let release_result = stage.release();
+        let server_gone = release_result.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
+        match server_gone {
             // A server that is gone keeps its data: that is reported, and no error.
             Some(_) => stage.keep(),
             None => drop(stage),
         }
-        let goes_on = result.is_some();
+        let has_result = result.is_some();
         if let Some(result) = result {
             let took_s = start.elapsed().as_secs_f64();
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
-            self.pace.trial_ended(cell, took_s);
+            self.pace.count_trial(cell, took_s);
             listener.borrow_mut().handle_event(&Event::TrialEnded { result: &result });
             self.passed.note(self.job, &result);
             self.results.push(result);
         }
-        match left {
+        match server_gone {
             Some(Error { message, .. }) => listener.borrow_mut().handle_event(&Event::Left { why: message }),
-            None => given_back?,
+            None => release_result?,
         }
-        Ok(goes_on)
+        Ok(has_result)
     }
 }
 
@@ -233,10 +233,10 @@ impl ActiveRun<'_> {
 ///
 /// # Errors
 /// When others changed storebench's folders, which is no failure of the store's.
-fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
+fn with_cause(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
     if result.outcome != Outcome::Ok {
         folder.check()?;
-        if let Some(why) = why_lost(directory)? {
+        if let Some(why) = describe_loss(directory)? {
             result.outcome.blame(Failure::Harness, &why);
         }
     }
@@ -247,9 +247,9 @@ fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Resu
 ///
 /// # Errors
 /// When it was moved or deleted.
-fn why_lost(directory: &Path) -> Result<Option<String>> {
+fn describe_loss(directory: &Path) -> Result<Option<String>> {
     match fs::metadata(directory) {
-        Ok(there) if there.is_dir() => Ok(None),
+        Ok(metadata) if metadata.is_dir() => Ok(None),
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             let daemon =
                 if error.kind() == ErrorKind::NotConnected { ", as its program has ended" } else { "" };

@@ -51,8 +51,8 @@ impl Listener for Bar {
             }
             Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
-                self.bar.set_prefix(left.map_or(String::new(), |left| {
-                    format!("about {} left", rough_duration(whole_seconds(left)))
+                self.bar.set_prefix(left.map_or(String::new(), |time_left| {
+                    format!("about {} left", rough_duration(whole_seconds(time_left)))
                 }));
                 self.cell = sanitize::message(&cell.id());
                 self.bar.set_message(self.cell.clone());
@@ -104,8 +104,8 @@ impl<W: Write> Listener for ProgressLines<W> {
             Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                let left = left.map_or(String::new(), |left| {
-                    format!(", about {} left", rough_duration(whole_seconds(left)))
+                let left = left.map_or(String::new(), |time_left| {
+                    format!(", about {} left", rough_duration(whole_seconds(time_left)))
                 });
                 let line =
                     format!("{} of {} done{left}; now {}", self.done, plural(self.total, "trial"), cell.id());
@@ -124,10 +124,10 @@ impl<W: Write> Listener for ProgressLines<W> {
             }
             Event::Left { why } => print_line(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
-                let how = if *interrupted { "interrupted" } else { "done" };
+                let ending = if *interrupted { "interrupted" } else { "done" };
                 print_line(
                     &mut self.out,
-                    &format!("{how}: {} of {}", with_commas(self.done), plural(self.total, "trial")),
+                    &format!("{ending}: {} of {}", with_commas(self.done), plural(self.total, "trial")),
                 );
             }
         }

@@ -75,12 +75,13 @@ impl StoreLife {
     }
 
     /// The records that it adds: up to a tenth of the first ones, so that the log's fill varies.
-    fn adds(self, first: u64, random: &mut Random) -> u64 {
-        let some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
+    fn count_of_records(self, first: u64, random: &mut Random) -> u64 {
+        let draw_some =
+            |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
         match self {
             StoreLife::First => first,
-            StoreLife::Killed | StoreLife::Closed | StoreLife::ColdClosed => some(random, u64::MAX),
-            StoreLife::BeforeCut => some(random, MOST_BEFORE_CUT),
+            StoreLife::Killed | StoreLife::Closed | StoreLife::ColdClosed => draw_some(random, u64::MAX),
+            StoreLife::BeforeCut => draw_some(random, MOST_BEFORE_CUT),
             StoreLife::LastKilled | StoreLife::ColdKilled | StoreLife::Cut => 0,
         }
     }
@@ -118,7 +119,7 @@ pub struct RecoveryChecker<'a> {
 /// The outcome of a recovery check.
 pub enum RecoveryCheckOutcome {
     /// The report for the result.
-    As(RecoveryCheck),
+    Checked(RecoveryCheck),
     /// Acknowledged records were missing.
     Failed(String),
     /// The user interrupted it.
@@ -130,35 +131,35 @@ enum LifeEnd {
     Opened(Reopening),
     NotUndone(String),
     Lost(String),
-    Not(String),
+    CannotCheck(String),
     Interrupted,
 }
 
 impl RecoveryChecker<'_> {
     /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each.
     pub fn make(&self, sizes: &[u64]) -> Result<RecoveryCheckOutcome> {
-        let mut made = RecoveryCheck::default();
+        let mut check = RecoveryCheck::default();
         for records in sizes {
             self.empty()?;
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
-            match self.kill_again_and_again(&mut recovery)? {
-                LifeEnd::Opened(_) => made.sizes.push(recovery),
+            match self.run_lives(&mut recovery)? {
+                LifeEnd::Opened(_) => check.sizes.push(recovery),
                 LifeEnd::NotUndone(why) => {
                     recovery.not_cut = Some(why);
-                    made.sizes.push(recovery);
+                    check.sizes.push(recovery);
                 }
                 LifeEnd::Lost(message) => {
                     return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}")));
                 }
                 LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
-                LifeEnd::Not(reason) => {
-                    made.not_made = Some(format!("with {}: {reason}", plural(*records, "record")));
+                LifeEnd::CannotCheck(reason) => {
+                    check.not_made = Some(format!("with {}: {reason}", plural(*records, "record")));
                     break;
                 }
             }
         }
         self.empty()?;
-        Ok(RecoveryCheckOutcome::As(made))
+        Ok(RecoveryCheckOutcome::Checked(check))
     }
 
     /// Nothing of it may remain: with many records it is larger than the trial.
@@ -170,12 +171,12 @@ impl RecoveryChecker<'_> {
     }
 
     /// Runs the lives of a store. Returns the first bad end.
-    fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<LifeEnd> {
+    fn run_lives(&self, recovery: &mut Recovery) -> Result<LifeEnd> {
         let mut random = Random::seeded(self.seed);
         let (mut records, mut added) = (0, 0);
         for life in StoreLife::all(self.cuts) {
             if life.is_cold() {
-                match self.emptied() {
+                match self.empty_cache() {
                     Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
                     None => {
                         let why = "the files can't be taken out of memory";
@@ -184,8 +185,8 @@ impl RecoveryChecker<'_> {
                     }
                 }
             }
-            let adds = life.adds(recovery.records, &mut random);
-            match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
+            let adds = life.count_of_records(recovery.records, &mut random);
+            match self.run_life(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
                 LifeEnd::Opened(opened) => life.keep(recovery, Reopening { added, ..opened }),
                 LifeEnd::Lost(message) if life == StoreLife::Cut => {
                     return Ok(LifeEnd::Lost(format!("{message}, and what it had not synced was undone")));
@@ -198,22 +199,22 @@ impl RecoveryChecker<'_> {
     }
 
     /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
-    fn emptied(&self) -> Option<EmptiedCache> {
+    fn empty_cache(&self) -> Option<EmptiedCache> {
         page_cache::empty(&self.spec.directory).ok()
     }
 
-    fn live(&self, part: RecoverPart) -> Result<LifeEnd> {
+    fn run_life(&self, part: RecoverPart) -> Result<LifeEnd> {
         let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
         let limit = TimeLimit { whole, room: Duration::ZERO, name: "the recovery check's" };
-        let (end, told) =
+        let (end, message) =
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
-        Ok(match (end, told) {
+        Ok(match (end, message) {
             (ProcessEnd::Interrupted, _) => LifeEnd::Interrupted,
             (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => {
                 LifeEnd::Lost(message)
             }
-            (_, Ok(RecoveryMessage::Failed { message, .. })) => LifeEnd::Not(message),
+            (_, Ok(RecoveryMessage::Failed { message, .. })) => LifeEnd::CannotCheck(message),
             (
                 ProcessEnd::Well | ProcessEnd::Badly { signal: Some(9), .. },
                 Ok(RecoveryMessage::Opened(reopened)),
@@ -221,14 +222,16 @@ impl RecoveryChecker<'_> {
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => {
                 LifeEnd::NotUndone(why)
             }
-            (ProcessEnd::Badly { message, .. }, _) => LifeEnd::Not(message),
+            (ProcessEnd::Badly { message, .. }, _) => LifeEnd::CannotCheck(message),
             (ProcessEnd::Unsaved(error), _) => {
-                LifeEnd::Not(format!("its report could not be written: {error}"))
+                LifeEnd::CannotCheck(format!("its report could not be written: {error}"))
             }
             (ProcessEnd::Well, Ok(RecoveryMessage::NotUndone(why))) => {
-                LifeEnd::Not(format!("it was not killed: {why}"))
+                LifeEnd::CannotCheck(format!("it was not killed: {why}"))
             }
-            (ProcessEnd::Well, Err(error)) => LifeEnd::Not(format!("it left no readable result: {error}")),
+            (ProcessEnd::Well, Err(error)) => {
+                LifeEnd::CannotCheck(format!("it left no readable result: {error}"))
+            }
         })
     }
 }

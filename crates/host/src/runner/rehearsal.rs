@@ -83,24 +83,25 @@ pub struct RefusedSettings {
 /// Tries each value of each setting of the cells, with each guarantee, in a separate folder in the cell's place. `None`
 /// if it was interrupted.
 pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<Rehearsal>> {
-    let plan = shortened(job.plan, extent)?;
+    let plan = shorten_plan(job.plan, extent)?;
     let job =
         RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
-    let mut tried = BTreeSet::new();
+    let mut tried_values = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
         let settings = job.plan.settings_of(cell);
-        let fresh = settings.iter().filter(|(name, value)| {
-            tried.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
+        let new_values = settings.iter().filter(|(name, value)| {
+            let store = cell.store().to_owned();
+            tried_values.insert((store, (*name).clone(), (*value).clone(), cell.guarantee()))
         });
-        if fresh.count() == 0 && (extent == RehearsalExtent::EachSetting || settings.is_empty()) {
+        if new_values.count() == 0 && (extent == RehearsalExtent::EachSetting || settings.is_empty()) {
             continue;
         }
         if job.interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let small = small(cell)?;
-        let Some(result) = tried_out(&job, &small, extent)? else { return Ok(None) };
+        let small = shrink(cell)?;
+        let Some(result) = run_short_trial(&job, &small, extent)? else { return Ok(None) };
         let has_failed = matches!(result.outcome, Outcome::Failed { .. });
         let why = match result.outcome {
             Outcome::Ok => {
@@ -127,39 +128,40 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
 fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
     let mut plan = job.plan.clone();
     plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
-    let mut bare = cell.clone();
+    let mut cell_as_shipped = cell.clone();
     for (axis, _) in cell.values() {
         if axis.setting().is_some_and(|(_, name)| !says_which(name)) {
-            bare.remove(axis);
+            cell_as_shipped.remove(axis);
         }
     }
-    let result = tried_out(&RunRequest { plan: &plan, ..*job }, &bare, RehearsalExtent::EachSetting)?;
+    let result =
+        run_short_trial(&RunRequest { plan: &plan, ..*job }, &cell_as_shipped, RehearsalExtent::EachSetting)?;
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
 /// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was
 /// interrupted.
 pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
-    let plan = shortened(job.plan, RehearsalExtent::EachSetting)?;
+    let plan = shorten_plan(job.plan, RehearsalExtent::EachSetting)?;
     let job =
         RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
-    let mut tried = Vec::with_capacity(job.cells.len());
+    let mut results = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
-        let interrupted = || job.interrupted.load(Ordering::Relaxed);
+        let is_interrupted = || job.interrupted.load(Ordering::Relaxed);
         let Some(result) =
-            tried_out(&job, &small(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !interrupted())
+            run_short_trial(&job, &shrink(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !is_interrupted())
         else {
             return Ok(None);
         };
-        tried.push(TrialResult { cell: cell.clone(), ..result });
+        results.push(TrialResult { cell: cell.clone(), ..result });
     }
-    Ok(Some(tried))
+    Ok(Some(results))
 }
 
 /// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was
 /// interrupted.
 pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
-    tried_out(job, cell, RehearsalExtent::EachSetting)
+    run_short_trial(job, cell, RehearsalExtent::EachSetting)
 }
 
 fn describe_cell(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -168,7 +170,7 @@ fn describe_cell(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
 }
 
 /// The plan, with the least possible work.
-fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
+fn shorten_plan(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
     // The settings that a server accepts do not depend on the client.
@@ -187,7 +189,7 @@ fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
 }
 
 /// The cell, with the least possible data.
-fn small(cell: &Cell) -> Result<Cell> {
+fn shrink(cell: &Cell) -> Result<Cell> {
     let mut small = cell.clone();
     for (axis, value) in AXES {
         if let Some(axis) = Axis::find(axis).filter(|axis| cell.value(*axis).is_some()) {
@@ -202,7 +204,11 @@ fn harness_error(message: String) -> Error {
 }
 
 /// Runs one trial; `None` if it was interrupted.
-fn tried_out(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Result<Option<TrialResult>> {
+fn run_short_trial(
+    job: &RunRequest<'_>,
+    cell: &Cell,
+    extent: RehearsalExtent,
+) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(&cell.location_on_disk()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
@@ -254,15 +260,15 @@ mod tests {
     fn what_is_tried_is_as_small_as_can_be() {
         let mut plan = plan::find("crud").unwrap();
         let text = |plan: &Plan, name: &str| plan.parameters.text(name);
-        let short = shortened(&plan, RehearsalExtent::EachSetting).unwrap();
+        let short = shorten_plan(&plan, RehearsalExtent::EachSetting).unwrap();
         assert_eq!(text(&short, "operations").as_deref(), Some("1"));
         assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
         plan.parameters.set("duration", "60s").unwrap();
         plan.timeout = Period(Duration::from_secs(5));
-        let short = shortened(&plan, RehearsalExtent::EachSetting).unwrap();
+        let short = shorten_plan(&plan, RehearsalExtent::EachSetting).unwrap();
         assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
 
-        let timed = shortened(&plan, RehearsalExtent::EachCell).unwrap();
+        let timed = shorten_plan(&plan, RehearsalExtent::EachCell).unwrap();
         assert_eq!(timed.parameters.operations(), TIMED_OPERATIONS);
 
         let setting = Axis::find("sqlite.page_size").unwrap();
@@ -270,7 +276,7 @@ mod tests {
             .with(Axis::RECORDS, Axis::RECORDS.read("1M").unwrap())
             .with(Axis::RATE, Axis::RATE.read("5/s").unwrap())
             .with(setting, Value::word("8192"));
-        let small = small(&cell).unwrap();
+        let small = shrink(&cell).unwrap();
         assert_eq!(small.id(), "sqlite/10..20/sqlite.page_size=8192");
     }
 }

@@ -7,7 +7,7 @@ use super::Sample;
 use storebench_core::read_limited;
 
 pub fn sample_folder(folder: &Path, sample: &mut Sample) -> Result<(), String> {
-    look_with(folder, sample, read_limited::start)
+    sample_with(folder, sample, read_limited::start)
 }
 
 /// Reads the first bytes of a file, up to the given number.
@@ -15,7 +15,7 @@ type Start = fn(&Path, usize) -> std::io::Result<Vec<u8>>;
 
 /// Entries in the folder that can't be read are counted, not an error: among many files a few belong to
 /// others.
-fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
+fn sample_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
     fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -58,10 +58,10 @@ mod tests {
     /// A folder below another whose path is longer than any that can be opened, whoever asks.
     fn too_deep(folder: &Path) {
         let name = "d".repeat(250);
-        let mut at = open(folder, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let mut current = open(folder, OFlags::DIRECTORY, Mode::empty()).unwrap();
         for _ in 0..20 {
-            mkdirat(&at, &name, Mode::from_raw_mode(0o700)).unwrap();
-            at = openat(&at, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+            mkdirat(&current, &name, Mode::from_raw_mode(0o700)).unwrap();
+            current = openat(&current, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
         }
     }
 
@@ -73,14 +73,14 @@ mod tests {
         }
         too_deep(folder.path());
         let mut sample = Sample::new();
-        let closed: Start = |path, most| match path.ends_with("secret") {
+        let read_unless_secret: Start = |path, most| match path.ends_with("secret") {
             true => Err(std::io::ErrorKind::PermissionDenied.into()),
             false => read_limited::start(path, most),
         };
-        look_with(folder.path(), &mut sample, closed).unwrap();
-        let likeness = sample.likeness().unwrap();
-        assert_eq!((likeness.count, likeness.unreadable), (3, 2));
-        assert!(likeness.describe().ends_with("Left out: files or folders that can't be read: 2."));
+        sample_with(folder.path(), &mut sample, read_unless_secret).unwrap();
+        let traits = sample.traits().unwrap();
+        assert_eq!((traits.count, traits.unreadable), (3, 2));
+        assert!(traits.describe().ends_with("Left out: files or folders that can't be read: 2."));
         assert!(sample_folder(&folder.path().join("nowhere"), &mut sample).is_err());
     }
 }

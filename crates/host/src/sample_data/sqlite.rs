@@ -9,25 +9,25 @@ use storebench_core::read_limited;
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";
 
 /// Whether a file is one of SQLite's.
-pub fn is_one(file: &Path) -> bool {
+pub fn is_sqlite(file: &Path) -> bool {
     read_limited::start(file, MAGIC.len()).is_ok_and(|start| start == MAGIC)
 }
 
 pub fn sample_database(
     file: &Path,
-    part: &str,
+    table_and_column: &str,
     read: Option<ReadSqlite>,
     sample: &mut Sample,
 ) -> Result<(), String> {
     let Some(read) = read else {
         return Err(format!("{} is a SQLite file, and this build has no SQLite", file.display()));
     };
-    let (table, column) = match part.split_once('.') {
+    let (table, column) = match table_and_column.split_once('.') {
         Some((table, column)) => (table, Some(column)),
-        None => (part, None),
+        None => (table_and_column, None),
     };
     let mut add = |size, start: &[u8]| sample.add(size, |most| Ok(start[..start.len().min(most)].to_vec()));
-    read(file, table, column, &mut add).map_err(|why| match part {
+    read(file, table, column, &mut add).map_err(|why| match table_and_column {
         "" => format!("name one of its tables, like {0}:table or {0}:table.column: {why}", file.display()),
         _ => format!("{}: {why}", file.display()),
     })

@@ -40,20 +40,20 @@ pub fn sample_csv(file: &Path, column: &str, sample: &mut Sample) -> Result<(), 
     }
     let text = read_limited::plain_file(file).map_err(|error| fault(error.into()))?;
     let mut rows = csv::Reader::from_reader(RationedReader::new(text, MOST_ROW));
-    let head = rows.byte_headers().map_err(fault)?.clone();
-    let names: Vec<String> = head.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    let told = |name: &String| name.escape_debug().to_string();
+    let headers = rows.byte_headers().map_err(fault)?.clone();
+    let names: Vec<String> = headers.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let escape = |name: &String| name.escape_debug().to_string();
     let Some(position) = names.iter().position(|name| name == column) else {
         let hint = meant(column, names.iter().map(String::as_str));
         let hint = hint.map_or_else(String::new, |name| format!(" (did you mean {}?)", name.escape_debug()));
-        let listed: Vec<String> = names.iter().take(LISTED).map(told).collect();
+        let listed: Vec<String> = names.iter().take(LISTED).map(escape).collect();
         let more = names.len().saturating_sub(LISTED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let has = format!("it has {}{more}", listed.join(", "));
+        let column_list = format!("it has {}{more}", listed.join(", "));
         let file = file.display();
         return Err(match column {
-            "" => format!("name one of its columns, like {file}:column: {has}"),
-            column => format!("{file} has no column {}{hint}; {has}", quoted(column)),
+            "" => format!("name one of its columns, like {file}:column: {column_list}"),
+            column => format!("{file} has no column {}{hint}; {column_list}", quoted(column)),
         });
     };
     let mut row = csv::ByteRecord::new();

@@ -12,30 +12,30 @@ fn a_folder_is_its_files_wherever_they_lie() {
     }
     std::fs::write(folder.path().join("empty"), "").unwrap();
     std::os::unix::fs::symlink(folder.path(), folder.path().join("a/loop")).unwrap();
-    let likeness = DataTraits::sample(folder.path().to_str().unwrap(), None).unwrap();
-    assert_eq!((likeness.count, likeness.data), (400, Data::Incompressible));
-    let span = likeness.size.span();
-    assert!(span.from == 1000 && (1399..=1401).contains(&span.to), "{likeness:?}");
-    assert!((0.9..1.01).contains(&likeness.ratio));
+    let traits = DataTraits::sample(folder.path().to_str().unwrap(), None).unwrap();
+    assert_eq!((traits.count, traits.data), (400, Data::Incompressible));
+    let span = traits.size.span();
+    assert!(span.from == 1000 && (1399..=1401).contains(&span.to), "{traits:?}");
+    assert!((0.9..1.01).contains(&traits.ratio));
     assert!(
-        likeness.describe().starts_with("400 values: median 1.17 KiB, mean 1.17 KiB, largest 1.37 KiB, nine"),
+        traits.describe().starts_with("400 values: median 1.17 KiB, mean 1.17 KiB, largest 1.37 KiB, nine"),
         "{}",
-        likeness.describe()
+        traits.describe()
     );
-    assert!(likeness.describe().contains("Left out, as empty or NULL: 1 value."), "{}", likeness.describe());
+    assert!(traits.describe().contains("Left out, as empty or NULL: 1 value."), "{}", traits.describe());
 }
 
 #[test]
 fn sizes_are_measured_as_they_are_distributed() {
-    let likeness = |sizes: &[(u64, usize)]| {
+    let traits_of = |sizes: &[(u64, usize)]| {
         let mut sample = Sample::new();
         for (size, times) in sizes {
             (0..*times).for_each(|_| sample.add(*size, |_| Ok(vec![b'x'; 10])).unwrap());
         }
-        sample.likeness().unwrap()
+        sample.traits().unwrap()
     };
-    assert!(likeness(&[(700, 50)]).describe().ends_with("Measured with sizes of 700 B."));
-    let skewed = likeness(&[(500, 900), (200 << 10, 100)]);
+    assert!(traits_of(&[(700, 50)]).describe().ends_with("Measured with sizes of 700 B."));
+    let skewed = traits_of(&[(500, 900), (200 << 10, 100)]);
     assert_eq!(skewed.size.to_string(), "90%:500B+10%:200KiB");
     let text = skewed.describe();
     assert!(text.contains("median 500 B, mean 20.4 KiB, largest 200 KiB"), "{text}");
@@ -50,9 +50,9 @@ fn a_column_of_a_csv_file_is_its_rows() {
         (0..500).map(|n| format!("{n},\"the same, word {n} and again the same word\"\n")).collect();
     std::fs::write(&file, format!("id,body\n{rows}")).unwrap();
     let name = |column: &str| format!("{}:{column}", file.display());
-    let likeness = DataTraits::sample(&name("body"), None).unwrap();
-    assert_eq!((likeness.count, likeness.data), (500, Data::Compressible));
-    assert!(likeness.ratio > 3.0 && likeness.median == 42, "{likeness:?}");
+    let traits = DataTraits::sample(&name("body"), None).unwrap();
+    assert_eq!((traits.count, traits.data), (500, Data::Compressible));
+    assert!(traits.ratio > 3.0 && traits.median == 42, "{traits:?}");
     assert!(DataTraits::sample(&name("bodi"), None).unwrap_err().contains("did you mean body?"));
     let columns = DataTraits::sample(file.to_str().unwrap(), None).unwrap_err();
     assert!(columns.contains("name one of its columns"), "{columns}");
@@ -93,6 +93,6 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
         assert_eq!((table, column), ("notes", Some("body")));
         (1..=3).try_for_each(|length| value(100 * length, &vec![b'x'; 100 * length as usize]))
     };
-    let likeness = DataTraits::sample(&name, Some(read)).unwrap();
-    assert_eq!((likeness.count, likeness.median), (3, 200));
+    let traits = DataTraits::sample(&name, Some(read)).unwrap();
+    assert_eq!((traits.count, traits.median), (3, 200));
 }

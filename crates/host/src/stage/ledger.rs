@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use serde::{Deserialize, Serialize};
 
 use super::note::Note;
-use super::process::started;
+use super::process::start_time;
 use storebench_core::guard::{Folder, Lock, try_lock};
 
 /// The ledger's file name.
@@ -80,7 +80,7 @@ pub struct Ledger {
     /// `None` once it is closed.
     file: Option<File>,
     /// The end of each line, the marker's first, in bytes.
-    ends: Vec<u64>,
+    line_ends: Vec<u64>,
 }
 
 impl Ledger {
@@ -103,14 +103,14 @@ impl Ledger {
             return Ok(None);
         }
         let pid = std::process::id();
-        let line = json_line(&Owner { pid, started: started(pid), life })?;
+        let line = json_line(&Owner { pid, started: start_time(pid), life })?;
         file.write_all(&line)?;
         // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
         // power failure.
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = folder.handle().sync_all();
-        Ok(Some(Ledger { file: Some(file), ends: vec![line.len() as u64] }))
+        Ok(Some(Ledger { file: Some(file), line_ends: vec![line.len() as u64] }))
     }
 
     /// Notes a resource that is about to be made. When this returns, the note is on the disk.
@@ -118,14 +118,14 @@ impl Ledger {
     /// # Errors
     /// The system's; then nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
-        let (line, from) = (json_line(note)?, self.end());
+        let (line, start) = (json_line(note)?, self.end());
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
         // Overwrites bytes that could not be struck out.
-        let written = file.set_len(from).and_then(|()| file.write_all_at(&line, from));
+        let written = file.set_len(start).and_then(|()| file.write_all_at(&line, start));
         match written.and_then(|()| file.sync_data()) {
-            Ok(()) => self.ends.push(from + line.len() as u64),
+            Ok(()) => self.line_ends.push(start + line.len() as u64),
             Err(error) => {
-                let _ = file.set_len(from);
+                let _ = file.set_len(start);
                 return Err(error);
             }
         }
@@ -135,8 +135,8 @@ impl Ledger {
     /// Strikes out the last note: its resource has been released. If that does not reach the disk, the resource is released once
     /// more, which changes nothing.
     pub fn strike_last(&mut self) {
-        if self.ends.len() > 1 {
-            self.ends.pop();
+        if self.line_ends.len() > 1 {
+            self.line_ends.pop();
             let _ = self.file.as_ref().map(|file| file.set_len(self.end()));
         }
     }
@@ -147,7 +147,7 @@ impl Ledger {
     }
 
     fn end(&self) -> u64 {
-        self.ends.last().copied().unwrap_or_default()
+        self.line_ends.last().copied().unwrap_or_default()
     }
 }
 
@@ -176,24 +176,24 @@ pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     let mut bytes = Vec::new();
     (&mut file).take(MOST_BYTES).read_to_end(&mut bytes)?;
     // Its previous owner has deleted it since.
-    let gone = file.metadata()?.nlink() == 0;
+    let is_gone = file.metadata()?.nlink() == 0;
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let marker = lines.next().unwrap_or_default();
-    let too_long = bytes.len() as u64 == MOST_BYTES;
-    let ended = |owner: &Owner, file: File| match read_notes(lines) {
-        Ok(notes) if too_long => LedgerState::Unreadable(notes.len() + 1),
+    let is_too_long = bytes.len() as u64 == MOST_BYTES;
+    let read_leftovers = |owner: &Owner, file: File| match read_notes(lines) {
+        Ok(notes) if is_too_long => LedgerState::Unreadable(notes.len() + 1),
         Ok(notes) => LedgerState::Ended(Leftovers { pid: owner.pid, notes, _ledger: file }),
         Err(line) => LedgerState::Unreadable(line),
     };
     Ok(match (serde_json::from_slice::<Owner>(marker), lock) {
         (_, Lock::Held) => LedgerState::AtWork,
-        _ if gone => LedgerState::AtWork,
-        (Ok(owner), Lock::Taken) if owner.life == Life::Lock => ended(&owner, file),
+        _ if is_gone => LedgerState::AtWork,
+        (Ok(owner), Lock::Taken) if owner.life == Life::Lock => read_leftovers(&owner, file),
         (Ok(owner), _) if owner.life == Life::Process => {
             if owner.is_alive() {
                 LedgerState::AtWork
             } else {
-                ended(&owner, file)
+                read_leftovers(&owner, file)
             }
         }
         (Ok(_), _) => LedgerState::Unknown,
@@ -211,7 +211,7 @@ fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, us
     for (number, line) in (2..).zip(lines) {
         match serde_json::from_slice::<Note>(line) {
             _ if !line.ends_with(b"\n") && is_cut_off(line, NOTE) => {}
-            Ok(note) if note.is_sound_beside(NAME) => notes.push(note),
+            Ok(note) if note.is_sound(NAME) => notes.push(note),
             _ => return Err(number),
         }
     }
@@ -220,17 +220,17 @@ fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, us
 
 impl Owner {
     fn is_alive(&self) -> bool {
-        match started(self.pid) {
+        match start_time(self.pid) {
             None => std::path::Path::new("/proc").join(self.pid.to_string()).exists(),
-            now => now == self.started,
+            start => start == self.started,
         }
     }
 }
 
 /// Whether bytes are an incomplete beginning, or what a power failure makes of one.
 fn is_cut_off(bytes: &[u8], beginning: &str) -> bool {
-    let whole = bytes.len().min(beginning.len());
-    bytes[..whole] == beginning.as_bytes()[..whole] || bytes.iter().all(|byte| *byte == 0)
+    let length = bytes.len().min(beginning.len());
+    bytes[..length] == beginning.as_bytes()[..length] || bytes.iter().all(|byte| *byte == 0)
 }
 
 #[cfg(test)]
@@ -265,8 +265,8 @@ mod tests {
         let after_first = json_line(&first).unwrap().len();
         for cut in 0..=text.len() {
             let read = read_notes(text[..cut].split_inclusive(|byte| *byte == b'\n')).unwrap();
-            let whole = usize::from(cut >= after_first) + usize::from(cut == text.len());
-            assert_eq!(read, [first.clone(), second.clone()][..whole], "{cut}");
+            let count = usize::from(cut >= after_first) + usize::from(cut == text.len());
+            assert_eq!(read, [first.clone(), second.clone()][..count], "{cut}");
         }
     }
 

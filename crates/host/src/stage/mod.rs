@@ -31,11 +31,11 @@ use storebench_core::simulated::{DISK, ServedDisk};
 pub(crate) struct Holdings {
     folder: Folder,
     ledger: Ledger,
-    held: Vec<HeldThing>,
+    resources: Vec<HeldResource>,
     spread: Spread,
 }
 
-struct HeldThing {
+struct HeldResource {
     note: Note,
     /// Keeps others from removing a cgroup before the trial has joined it.
     group: Option<HeldCgroup>,
@@ -46,7 +46,7 @@ struct HeldThing {
 impl Holdings {
     /// Nothing yet except the folder and its ledger.
     pub fn new(folder: Folder, ledger: Ledger) -> Holdings {
-        Holdings { folder, ledger, held: Vec::new(), spread: Spread::default() }
+        Holdings { folder, ledger, resources: Vec::new(), spread: Spread::default() }
     }
 
     pub fn folder(&self) -> &Folder {
@@ -58,8 +58,8 @@ impl Holdings {
     }
 
     pub fn stage(&mut self) -> Stage<'_> {
-        let before = self.held.len();
-        Stage { holdings: self, before }
+        let earlier_count = self.resources.len();
+        Stage { holdings: self, earlier_count }
     }
 
     /// Releases everything.
@@ -72,7 +72,7 @@ impl Holdings {
 
     fn note(&mut self, note: Note) -> io::Result<()> {
         self.ledger.note(&note)?;
-        self.held.push(HeldThing { note, group: None, served: None });
+        self.resources.push(HeldResource { note, group: None, served: None });
         Ok(())
     }
 
@@ -85,37 +85,37 @@ impl Holdings {
     /// Strikes out the last note.
     fn strike_last(&mut self) {
         self.ledger.strike_last();
-        self.held.pop();
+        self.resources.pop();
     }
 
     fn owner(&self) -> Owner<'_> {
         Owner { folder: &self.folder, pid: std::process::id() }
     }
 
-    /// Releases in reverse all that was taken after the first `before`. What can't be released stays noted, and so does
+    /// Releases in reverse all that was taken after the first `earlier_count`. What can't be released stays noted, and so does
     /// everything taken before it, though that is released: releasing it once more changes nothing.
-    fn release_after(&mut self, before: usize) -> Result<()> {
-        let mut failed = Ok(());
-        for index in (before..self.held.len()).rev() {
+    fn release_after(&mut self, earlier_count: usize) -> Result<()> {
+        let mut result = Ok(());
+        for index in (earlier_count..self.resources.len()).rev() {
             // Locked resources belong to others, as far as the release can tell.
-            drop(self.held[index].group.take());
-            let note = &self.held[index].note;
+            drop(self.resources[index].group.take());
+            let note = &self.resources[index].note;
             if let Note::Folder { name } = note {
                 self.spread.note_deletion(&self.folder, OsStr::new(name));
             }
             match note.release(self.owner()) {
-                Ok(_) if failed.is_ok() => self.strike_last(),
+                Ok(_) if result.is_ok() => self.strike_last(),
                 Ok(_) => {}
                 Err(error) => {
                     let path = note.path(self.owner());
                     let kept_by_server = running::is_undropped(&error);
                     let error = Error::io("deleting", &path)(error);
                     let exit = if kept_by_server { Exit::Unreachable } else { error.exit };
-                    failed = failed.and(Err(Error { exit, ..error }));
+                    result = result.and(Err(Error { exit, ..error }));
                 }
             }
         }
-        failed
+        result
     }
 }
 
@@ -123,14 +123,14 @@ impl Holdings {
 pub struct Stage<'a> {
     holdings: &'a mut Holdings,
     /// The number of resources that were held before it.
-    before: usize,
+    earlier_count: usize,
 }
 
 impl Stage<'_> {
     /// A stage upon this one, which releases what it takes itself.
     pub fn inner(&mut self) -> Stage<'_> {
-        let before = self.holdings.held.len();
-        Stage { holdings: &mut *self.holdings, before }
+        let earlier_count = self.holdings.resources.len();
+        Stage { holdings: &mut *self.holdings, earlier_count }
     }
 
     /// Takes an empty folder in the work folder; an existing one of this name is deleted.
@@ -177,16 +177,16 @@ impl Stage<'_> {
         open: impl FnOnce(&Holdings, &str) -> io::Result<File>,
     ) -> Result<(PathBuf, MountedImage)> {
         let path = |name: &str| self.holdings.folder.path().join(name);
-        let (at, image_at, ledger) = (path(name), path(&image), path(ledger::NAME));
+        let (mount_point, image_path, ledger) = (path(name), path(&image), path(ledger::NAME));
         let note = Note::Mount { image: image.clone(), at: name.to_owned() };
         let mounted = self.take(note, Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
-            let file = open(holdings, &image).map_err(Error::io("making", &image_at))?;
+            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
+            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+            let file = open(holdings, &image).map_err(Error::io("making", &image_path))?;
             let site = Site { folder: holdings.folder.handle(), image: &image, at: name };
-            mount(&file, site).map_err(Error::io("mounting a file system at", &at))
+            mount(&file, site).map_err(Error::io("mounting a file system at", &mount_point))
         })?;
-        Ok((at, mounted))
+        Ok((mount_point, mounted))
     }
 
     /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path.
@@ -198,23 +198,23 @@ impl Stage<'_> {
         name: &str,
         start: impl FnOnce(&Path) -> io::Result<ServedDisk>,
     ) -> Result<PathBuf> {
-        let at = self.holdings.folder.path().join(name);
+        let mount_point = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
         let note = |process| Note::Disk { at: name.to_owned(), process };
         // Until the number is noted, only the process's own lifeline ends it.
         let served = self.take(note(None), Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
-            start(&at).map_err(Error::io("serving a disk at", &at))
+            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
+            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+            start(&mount_point).map_err(Error::io("serving a disk at", &mount_point))
         })?;
         // The first note stays: whatever happens to this one, the mount is known.
         self.holdings
             .note(note(Some(Process::from_pid(served.id()))))
             .map_err(Error::io("writing", &ledger))?;
-        if let Some(held) = self.holdings.held.last_mut() {
-            held.served = Some(served);
+        if let Some(resource) = self.holdings.resources.last_mut() {
+            resource.served = Some(served);
         }
-        Ok(at)
+        Ok(mount_point)
     }
 
     /// Takes a file system on a simulated disk that was taken under a name, like [`Stage::mount`].
@@ -231,33 +231,36 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
-    pub fn group(&mut self, home: &cgroup::CgroupParent) -> std::result::Result<cgroup::TrialCgroup, String> {
-        self.group_that(home, |made| home.tells_peak(made))
+    pub fn group(
+        &mut self,
+        parent: &cgroup::CgroupParent,
+    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+        self.take_cgroup(parent, |cgroup| parent.tells_peak(cgroup))
     }
 
     /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
     pub fn limiting_group(
         &mut self,
-        home: &cgroup::CgroupParent,
+        parent: &cgroup::CgroupParent,
     ) -> std::result::Result<cgroup::TrialCgroup, String> {
-        self.group_that(home, |_| Ok(()))
+        self.take_cgroup(parent, |_| Ok(()))
     }
 
-    fn group_that(
+    fn take_cgroup(
         &mut self,
-        home: &cgroup::CgroupParent,
-        serves: impl FnOnce(&HeldCgroup) -> std::result::Result<(), String>,
+        parent: &cgroup::CgroupParent,
+        check: impl FnOnce(&HeldCgroup) -> std::result::Result<(), String>,
     ) -> std::result::Result<cgroup::TrialCgroup, String> {
-        let folder = home.unused()?;
+        let folder = parent.unused()?;
         let note = Note::Group { folder: folder.clone() };
-        let unnoted = |error| format!("noting the cgroup {}: {error}", folder.display());
-        let made = self.take(note, unnoted, |_| {
-            let made = home.make(&folder)?;
-            serves(&made).map(|()| made)
+        let describe_error = |error| format!("noting the cgroup {}: {error}", folder.display());
+        let cgroup = self.take(note, describe_error, |_| {
+            let cgroup = parent.make(&folder)?;
+            check(&cgroup).map(|()| cgroup)
         })?;
-        let group = made.group().clone();
-        if let Some(held) = self.holdings.held.last_mut() {
-            held.group = Some(made);
+        let group = cgroup.group().clone();
+        if let Some(resource) = self.holdings.resources.last_mut() {
+            resource.group = Some(cgroup);
         }
         Ok(group)
     }
@@ -287,23 +290,23 @@ impl Stage<'_> {
     /// The first one, [`Exit::Unreachable`] if a server keeps what was made there; what could not be released is tried
     /// again when the run ends, and at the next start.
     pub fn release(&mut self) -> Result<()> {
-        self.holdings.release_after(self.before)
+        self.holdings.release_after(self.earlier_count)
     }
 
     /// Keeps what it took until the run ends.
     pub fn keep(mut self) {
-        self.before = self.holdings.held.len();
+        self.earlier_count = self.holdings.resources.len();
     }
 
     /// Notes a resource, then makes it. If that fails, an incomplete one is released.
     fn take<T, E>(
         &mut self,
         note: Note,
-        unnoted: impl FnOnce(io::Error) -> E,
+        describe_error: impl FnOnce(io::Error) -> E,
         make: impl FnOnce(&mut Holdings) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        self.holdings.note(note).map_err(unnoted)?;
-        let last = self.holdings.held.len() - 1;
+        self.holdings.note(note).map_err(describe_error)?;
+        let last = self.holdings.resources.len() - 1;
         make(self.holdings).inspect_err(|_| {
             // The first error says more than one during release.
             let _ = self.holdings.release_after(last);
@@ -336,7 +339,7 @@ impl Leftovers {
 
 impl fmt::Debug for Holdings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.held.iter().map(|held| &held.note)).finish()
+        f.debug_list().entries(self.resources.iter().map(|resource| &resource.note)).finish()
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Process {
 impl Process {
     /// The process that has this number now.
     pub fn from_pid(pid: u32) -> Process {
-        Process { pid, started: started(pid) }
+        Process { pid, started: start_time(pid) }
     }
 
     /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process `parent`
@@ -40,7 +40,7 @@ impl Process {
     /// # Errors
     /// When it may not be ended, or does not end.
     pub fn end(&self, work: &Path, parent: u32) -> io::Result<()> {
-        if !self.is_at_work() || !self.is_ours_of(work, parent) {
+        if !self.is_at_work() || !self.is_child_of(work, parent) {
             return Ok(());
         }
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
@@ -69,24 +69,24 @@ impl Process {
     }
 
     /// Whether it belongs to this user, and its command line matches.
-    fn is_ours_of(&self, work: &Path, parent: u32) -> bool {
+    fn is_child_of(&self, work: &Path, parent: u32) -> bool {
         let proc = Path::new("/proc").join(self.pid.to_string());
-        let user = fs::metadata(&proc).map(|own| own.uid()).ok();
-        let line = fs::read(proc.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line);
-        let words: Vec<&str> = line.split('\0').collect();
+        let user = fs::metadata(&proc).map(|metadata| metadata.uid()).ok();
+        let command_line = fs::read(proc.join("cmdline")).unwrap_or_default();
+        let command_line = String::from_utf8_lossy(&command_line);
+        let words: Vec<&str> = command_line.split('\0').collect();
         let [lifeline::NAME, word, _name, folder, started_by, ..] = words[..] else { return false };
-        let within = Path::new(folder).parent().and_then(Path::file_name);
+        let work_name = Path::new(folder).parent().and_then(Path::file_name);
         WORDS.contains(&word)
             && user == Some(rustix::process::geteuid().as_raw())
-            && within.is_some()
-            && within == work.file_name()
+            && work_name.is_some()
+            && work_name == work.file_name()
             && started_by == parent.to_string()
     }
 }
 
 /// When the process of this number was started, in clock ticks since boot.
-pub fn started(pid: u32) -> Option<u64> {
+pub fn start_time(pid: u32) -> Option<u64> {
     stat(pid).map(|stat| stat.starttime)
 }
 

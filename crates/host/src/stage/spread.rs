@@ -23,35 +23,36 @@ const LARGE: (u64, u64) = (16 << 10, 16);
 #[derive(Debug, Default)]
 pub(super) struct Spread {
     deleted: Vec<(Instant, u64)>,
-    made: u32,
-    began: Option<i128>,
+    folder_count: u32,
+    run_start: Option<i128>,
 }
 
 impl Spread {
     /// Makes a folder that is open to all, less the umask, as far from deleted ones as a few tries get.
     pub fn make(&mut self, work: &Folder, name: &str) -> io::Result<Folder> {
-        self.deleted.retain(|(when, _)| when.elapsed() < LATELY);
+        self.deleted.retain(|(deletion, _)| deletion.elapsed() < LATELY);
         let mut nearer = Vec::new();
         let mut farthest: Option<(u64, String)> = None;
         for _ in 0..MOST_TRIES {
-            self.made += 1;
+            self.folder_count += 1;
             // ext4 places a folder by a hash of its name. So no name is that of an earlier run, which may have deleted its files lately.
-            let began = self.began.get_or_insert_with(|| jiff::Timestamp::now().as_nanosecond());
-            let other = format!("{name}-{began}-{}", self.made);
-            let distance = self.distance(work.make(OsStr::new(&other), 0o777)?.handle().metadata()?.ino());
-            let is_farther = farthest.as_ref().is_none_or(|(before, _)| distance > *before);
+            let run_start = self.run_start.get_or_insert_with(|| jiff::Timestamp::now().as_nanosecond());
+            let candidate = format!("{name}-{run_start}-{}", self.folder_count);
+            let distance =
+                self.distance(work.make(OsStr::new(&candidate), 0o777)?.handle().metadata()?.ino());
+            let is_farther = farthest.as_ref().is_none_or(|(best, _)| distance > *best);
             nearer.extend(if is_farther {
-                farthest.replace((distance, other)).map(|(_, name)| name)
+                farthest.replace((distance, candidate)).map(|(_, name)| name)
             } else {
-                Some(other)
+                Some(candidate)
             });
             if distance > FAR {
                 break;
             }
         }
         // Those that are too near stay until here: the file system puts the next one where there are fewer.
-        for other in &nearer {
-            work.remove_empty(OsStr::new(other))?;
+        for candidate in &nearer {
+            work.remove_empty(OsStr::new(candidate))?;
         }
         if let Some((_, chosen)) = farthest {
             work.rename(OsStr::new(&chosen), OsStr::new(name))?;
@@ -61,11 +62,11 @@ impl Spread {
 
     /// Notes a folder that is to be deleted, if it holds many files.
     pub fn note_deletion(&mut self, work: &Folder, name: &OsStr) {
-        let Ok(about) = work.open_subfolder(name).and_then(|folder| folder.handle().metadata()) else {
+        let Ok(metadata) = work.open_subfolder(name).and_then(|folder| folder.handle().metadata()) else {
             return;
         };
-        if about.len() > LARGE.0 || about.nlink() > LARGE.1 {
-            self.deleted.push((Instant::now(), about.ino()));
+        if metadata.len() > LARGE.0 || metadata.nlink() > LARGE.1 {
+            self.deleted.push((Instant::now(), metadata.ino()));
         }
     }
 
@@ -85,9 +86,9 @@ mod tests {
         let work = Folder::open(top.path()).unwrap();
         let mut spread = Spread::default();
         let inode_of = |spread: &mut Spread| {
-            let made = spread.make(&work, "trial").unwrap();
+            let folder = spread.make(&work, "trial").unwrap();
             assert_eq!(fs::read_dir(top.path()).unwrap().count(), 1, "the others have gone");
-            made.handle().metadata().unwrap().ino()
+            folder.handle().metadata().unwrap().ino()
         };
         let first = inode_of(&mut spread);
         for file in 0..2_000 {
@@ -99,6 +100,9 @@ mod tests {
         work.remove(OsStr::new("trial")).unwrap();
         spread.deleted = vec![(Instant::now(), first)];
         let second = inode_of(&mut spread);
-        assert!(second.abs_diff(first) > FAR || spread.made == 1 + MOST_TRIES, "it was given up early");
+        assert!(
+            second.abs_diff(first) > FAR || spread.folder_count == 1 + MOST_TRIES,
+            "it was given up early"
+        );
     }
 }

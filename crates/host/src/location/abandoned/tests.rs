@@ -66,14 +66,14 @@ fn only_abandoned_folders_with_a_marker_are_cleaned() {
 fn a_lock_tells_life_and_no_process_number() {
     let place = Place::new();
     let path = place.make("storebench-work-1", Some(LOCKED));
-    let held = fs::File::open(path.join(ledger::NAME)).unwrap();
-    assert_eq!(try_lock(&held).unwrap(), Lock::Taken);
+    let locked_file = fs::File::open(path.join(ledger::NAME)).unwrap();
+    assert_eq!(try_lock(&locked_file).unwrap(), Lock::Taken);
     // An older marker is left alone while it is locked, too: another process is deleting its folder.
     let older = place.make("storebench-work-2", Some(GONE));
-    let held_older = fs::File::open(older.join(ledger::NAME)).unwrap();
-    assert_eq!(try_lock(&held_older).unwrap(), Lock::Taken);
+    let older_locked_file = fs::File::open(older.join(ledger::NAME)).unwrap();
+    assert_eq!(try_lock(&older_locked_file).unwrap(), Lock::Taken);
     assert_eq!(place.clean(), AbandonedFolders::default());
-    drop((held, held_older));
+    drop((locked_file, older_locked_file));
     // The process with the number 1 is alive, and works on something else.
     assert_eq!(place.deleted(), [path, older]);
 }
@@ -165,7 +165,7 @@ fn another_users_folder_is_kept_and_so_is_one_without_locks() {
 fn making_and_cleaning_at_the_same_time_get_along() {
     let place = Place::new();
     std::thread::scope(|scope| {
-        let makes = scope.spawn(|| {
+        let maker = scope.spawn(|| {
             for _ in 0..300 {
                 let mut work = WorkFolder::create(place.0.path()).unwrap();
                 let mut stage = work.stage();
@@ -174,10 +174,10 @@ fn making_and_cleaning_at_the_same_time_get_along() {
                 assert!(trial.join("file").exists());
             }
         });
-        while !makes.is_finished() {
+        while !maker.is_finished() {
             assert_eq!(place.clean().kept, []);
         }
-        makes.join().unwrap();
+        maker.join().unwrap();
     });
     assert_eq!(place.clean(), AbandonedFolders::default());
     assert!(fs::read_dir(place.0.path()).unwrap().next().is_none());
@@ -194,9 +194,9 @@ fn one_that_can_not_be_deleted_keeps_nobody_from_the_others() {
         true => std::os::unix::fs::chown(&inner, Some(12345), None).unwrap(),
         false => fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap(),
     }
-    let AbandonedFolders { deleted, kept, stuck: found } = place.clean();
+    let AbandonedFolders { deleted, kept, stuck: stuck_folders } = place.clean();
     assert_eq!((deleted, kept), (vec![first, last], Vec::new()));
-    let [(path, why)] = found.try_into().unwrap();
+    let [(path, why)] = stuck_folders.try_into().unwrap();
     assert_eq!(path, stuck);
     assert!(why.contains("inner") || why.contains("denied"), "{why}");
     if !rustix::process::geteuid().is_root() {

@@ -23,7 +23,7 @@ pub struct DrawnState {
     /// The part of the history in which the cut is.
     pub phase: Phase,
     /// Its control, if it belongs to one.
-    pub of: Option<Control>,
+    pub control: Option<Control>,
     /// The state.
     pub cut: Cut,
     /// Steps of each session that were acknowledged before the cut.
@@ -35,7 +35,7 @@ pub struct DrawnState {
 /// The source of states.
 pub struct StateSource<'h> {
     history: &'h History,
-    whole: u64,
+    whole_bytes: u64,
     random: Random,
     number: u64,
     flushes: Vec<usize>,
@@ -44,36 +44,37 @@ pub struct StateSource<'h> {
 }
 
 impl<'h> StateSource<'h> {
-    /// States of a history, on a disk that writes `whole` bytes at once.
-    pub fn new(history: &'h History, whole: u64, seed: u64) -> StateSource<'h> {
+    /// States of a history, on a disk that writes `whole_bytes` bytes at once.
+    pub fn new(history: &'h History, whole_bytes: u64, seed: u64) -> StateSource<'h> {
         let random = Random::seeded(seed);
         let (flushes, acknowledgements) = (history.log.flushes().collect(), history.acknowledgements());
-        StateSource { history, whole, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
+        let seen = HashSet::new();
+        StateSource { history, whole_bytes, random, number: 0, flushes, acknowledgements, seen }
     }
 
     /// A moment within a range: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
-    fn moment(&mut self, within: &Range<usize>) -> usize {
-        let some = match self.random.below(4) {
+    fn draw_moment(&mut self, range: &Range<usize>) -> usize {
+        let marks = match self.random.below(4) {
             0 => &self.flushes[..],
             1 => &self.acknowledgements[..],
             _ => &[],
         };
-        let first = some.partition_point(|at| *at < within.start);
-        let last = some.partition_point(|at| *at < within.end);
+        let first = marks.partition_point(|mark| *mark < range.start);
+        let last = marks.partition_point(|mark| *mark < range.end);
         match (last - first) as u64 {
-            0 => within.start + self.random.below(within.len() as u64) as usize,
-            all => some[first + self.random.below(all) as usize],
+            0 => range.start + self.random.below(range.len() as u64) as usize,
+            count => marks[first + self.random.below(count) as usize],
         }
     }
 
-    fn next(&mut self) -> u64 {
+    fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.number - 1
     }
 
     /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them
     /// while it settles.
-    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
+    pub fn draw_states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
         let history = self.history;
         let settling = history.phase_ranges(Phase::Settling);
         let times = settling.len().max(1) as u64;
@@ -93,31 +94,37 @@ impl<'h> StateSource<'h> {
     /// Up to `count` states within some parts and outside others.
     fn draw_in(
         &mut self,
-        parts: &[Range<usize>],
+        ranges: &[Range<usize>],
         skipped: &[Range<usize>],
         count: u64,
         states: &mut Vec<DrawnState>,
     ) {
-        for within in parts {
-            let cuts = self.cuts(&self.history.log, within, skipped, count);
+        for range in ranges {
+            let cuts = self.draw_cuts(&self.history.log, range, skipped, count);
             states.extend(cuts.into_iter().map(|cut| {
-                let number = self.next();
+                let number = self.next_number();
                 self.history.draw_state(number, cut)
             }));
         }
     }
 
     /// Cuts of a log at moments within some ranges and outside others.
-    fn cuts(&mut self, log: &Log, within: &Range<usize>, skipped: &[Range<usize>], count: u64) -> Vec<Cut> {
+    fn draw_cuts(
+        &mut self,
+        log: &Log,
+        range: &Range<usize>,
+        skipped: &[Range<usize>],
+        count: u64,
+    ) -> Vec<Cut> {
         let (mut cuts, mut in_vain) = (Vec::new(), 0);
-        while (cuts.len() as u64) < count && in_vain < IN_VAIN && !within.is_empty() {
-            let at = self.moment(within);
-            if skipped.iter().any(|part| part.contains(&at)) {
+        while (cuts.len() as u64) < count && in_vain < IN_VAIN && !range.is_empty() {
+            let moment = self.draw_moment(range);
+            if skipped.iter().any(|skip| skip.contains(&moment)) {
                 in_vain += 1;
                 continue;
             }
-            let cut = log.draw(at, log.since_flush(at).start, self.whole, &mut self.random);
-            match self.seen.insert(log.identity(&cut, self.whole)) {
+            let cut = log.draw(moment, log.since_flush(moment).start, self.whole_bytes, &mut self.random);
+            match self.seen.insert(log.identity(&cut, self.whole_bytes)) {
                 true => {
                     cuts.push(cut);
                     in_vain = 0;
@@ -129,81 +136,91 @@ impl<'h> StateSource<'h> {
     }
 
     /// Up to `count` states in which a cut can leave the recovery from another state; the recovery's log begins after some entries.
-    pub fn recovering(&mut self, of: &DrawnState, log: &Log, after: usize, count: u64) -> Vec<DrawnState> {
-        let mut again = StateSource {
+    pub fn draw_recovering(
+        &mut self,
+        state: &DrawnState,
+        log: &Log,
+        recovery_start: usize,
+        count: u64,
+    ) -> Vec<DrawnState> {
+        let mut source = StateSource {
             history: self.history,
-            whole: self.whole,
+            whole_bytes: self.whole_bytes,
             random: Random::seeded(self.random.below(u64::MAX)),
             number: 0,
             flushes: log.flushes().collect(),
             acknowledgements: Vec::new(),
             seen: HashSet::new(),
         };
-        let cuts = again.cuts(log, &(after + 1..log.len() + 1), &[], count);
-        let drawn = |cut| DrawnState { number: self.next(), phase: Phase::Recovering, cut, ..of.clone() };
-        cuts.into_iter().map(drawn).collect()
+        let cuts = source.draw_cuts(log, &(recovery_start + 1..log.len() + 1), &[], count);
+        let phase = Phase::Recovering;
+        let as_state = |cut| DrawnState { number: self.next_number(), phase, cut, ..state.clone() };
+        cuts.into_iter().map(as_state).collect()
     }
 
     /// Up to `count` states of a control: a check must find a fault in most of them.
-    pub fn controls(&mut self, of: Control, count: u64) -> Vec<DrawnState> {
+    pub fn draw_controls(&mut self, control: Control, count: u64) -> Vec<DrawnState> {
         // If no request was under way, nothing can be lost.
-        let is_one = |drawn: &DrawnState| of == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
+        let is_faulty =
+            |drawn: &DrawnState| control == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
         let tries = 0..count * TRIES;
-        tries.filter_map(|_| self.control(of)).filter(is_one).take(count as usize).collect()
+        tries.filter_map(|_| self.draw_control(control)).filter(is_faulty).take(count as usize).collect()
     }
 
-    fn control(&mut self, of: Control) -> Option<DrawnState> {
-        match of {
-            Control::NoFlush | Control::LastFlush => self.unflushed(of),
-            Control::EarlyAcknowledgement => self.early(),
-            Control::InPlace => self.before_a_flush(),
+    fn draw_control(&mut self, control: Control) -> Option<DrawnState> {
+        match control {
+            Control::NoFlush | Control::LastFlush => self.draw_unflushed(control),
+            Control::EarlyAcknowledgement => self.draw_early(),
+            Control::InPlace => self.draw_before_flush(),
         }
     }
 
     /// A disk that keeps its promises can't be left in such a state.
-    fn unflushed(&mut self, of: Control) -> Option<DrawnState> {
+    fn draw_unflushed(&mut self, control: Control) -> Option<DrawnState> {
         let history = self.history;
-        let begin = history.told.opened as usize;
+        let opened = history.recording.opened as usize;
         // Just after an acknowledgement, so that something was promised.
-        let marks = self.acknowledgements.len() as u64;
-        let after = *self.acknowledgements.get(self.random.below(marks.max(1)) as usize)?;
-        let last = self.flushes.partition_point(|flush| *flush < after);
-        let since = match of {
-            Control::NoFlush => begin,
-            _ => last.checked_sub(2).map_or(begin, |before| self.flushes[before] + 1),
+        let count = self.acknowledgements.len() as u64;
+        let moment = *self.acknowledgements.get(self.random.below(count.max(1)) as usize)?;
+        let next_flush = self.flushes.partition_point(|flush| *flush < moment);
+        let since = match control {
+            Control::NoFlush => opened,
+            _ => next_flush.checked_sub(2).map_or(opened, |index| self.flushes[index] + 1),
         };
-        let cut = history.log.draw(after, since.max(begin).min(after), self.whole, &mut self.random);
-        let number = self.next();
-        Some(DrawnState { of: Some(of), ..history.draw_state(number, cut) })
+        let cut = history.log.draw(moment, since.max(opened).min(moment), self.whole_bytes, &mut self.random);
+        let number = self.next_number();
+        Some(DrawnState { control: Some(control), ..history.draw_state(number, cut) })
     }
 
     /// A step counts as acknowledged while it is still being taken.
-    fn early(&mut self) -> Option<DrawnState> {
+    fn draw_early(&mut self) -> Option<DrawnState> {
         let history = self.history;
-        let session = self.random.below(history.told.sessions.len() as u64) as usize;
-        let marks = &history.told.sessions[session];
+        let session = self.random.below(history.recording.sessions.len() as u64) as usize;
+        let marks = &history.recording.sessions[session];
         let step = self.random.below(marks.len() as u64) as usize;
         let mark = marks.get(step)?;
-        let at = mark.before + self.random.below((mark.after - mark.before).max(1));
-        let at = at as usize;
-        let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
-        let number = self.next();
+        let moment = mark.before + self.random.below((mark.after - mark.before).max(1));
+        let moment = moment as usize;
+        let first = history.log.since_flush(moment).start;
+        let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
+        let number = self.next_number();
         let mut drawn =
-            DrawnState { of: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
+            DrawnState { control: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
         drawn.acknowledged[session] = step as u64 + 1;
         drawn.begun[session] = drawn.begun[session].max(step as u64 + 1);
         Some(drawn)
     }
 
     /// Just before a flush, when most requests are under way.
-    fn before_a_flush(&mut self) -> Option<DrawnState> {
+    fn draw_before_flush(&mut self) -> Option<DrawnState> {
         let history = self.history;
-        let opened = history.told.opened as usize;
-        let flushes = &self.flushes[self.flushes.partition_point(|at| *at < opened)..];
-        let at = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
-        let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
-        let number = self.next();
-        Some(DrawnState { of: Some(Control::InPlace), ..history.draw_state(number, cut) })
+        let opened = history.recording.opened as usize;
+        let flushes = &self.flushes[self.flushes.partition_point(|flush| *flush < opened)..];
+        let moment = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
+        let first = history.log.since_flush(moment).start;
+        let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
+        let number = self.next_number();
+        Some(DrawnState { control: Some(Control::InPlace), ..history.draw_state(number, cut) })
     }
 }
 
@@ -219,48 +236,51 @@ mod tests {
     fn history() -> History {
         let entry = |request: Request| Entry { request, arrived: 0, data: vec![1; request.bytes as usize] };
         let entries = (0..10_u64).flat_map(|step| {
-            let write = |at: u64| entry(Request::write((step * 2 + at) * 4096, 4096));
+            let write = |index: u64| entry(Request::write((step * 2 + index) * 4096, 4096));
             [write(0), write(1), entry(Request::flush())]
         });
         let mark =
             |step: u64| StepMark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
         let sessions = vec![(0..10).map(mark).collect()];
-        let told = RecordedHistory { sessions, began: 0, opened: 0, settling: Vec::new() };
-        History { log: Log::from_entries(entries.map(Ok)).unwrap(), told }
+        let recording = RecordedHistory { sessions, began: 0, opened: 0, settling: Vec::new() };
+        History { log: Log::from_entries(entries.map(Ok)).unwrap(), recording }
     }
 
     #[test]
     fn states_differ_and_know_what_was_acknowledged() {
         let history = history();
-        let states = StateSource::new(&history, 4096, 7).states(1_000, false);
+        let states = StateSource::new(&history, 4096, 7).draw_states(1_000, false);
         // Of each step none, one or both writes, and all at the end.
         assert_eq!(states.len(), 41);
         for state in &states {
             assert_eq!(state.acknowledged, [state.cut.at as u64 / 3], "{state:?}");
             assert_eq!(state.begun, [(state.cut.at as u64).div_ceil(3)], "{state:?}");
         }
-        assert_eq!(states, StateSource::new(&history, 4096, 7).states(1_000, false));
+        assert_eq!(states, StateSource::new(&history, 4096, 7).draw_states(1_000, false));
     }
 
     #[test]
     fn controls_lose_what_was_flushed() {
         let history = history();
-        let mut draw = StateSource::new(&history, 4096, 7);
-        for of in [Control::NoFlush, Control::LastFlush] {
-            let of_it = draw.controls(of, 20);
-            assert!(of_it.len() > 10, "{of:?}");
+        let mut source = StateSource::new(&history, 4096, 7);
+        for control in [Control::NoFlush, Control::LastFlush] {
+            let drawn_states = source.draw_controls(control, 20);
+            assert!(drawn_states.len() > 10, "{control:?}");
             let flushed = |drawn: &&DrawnState| {
                 let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
                 drawn.cut.lost.iter().any(|piece| piece.entry < last)
             };
-            assert!(of_it.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0), "{of:?}");
+            assert!(
+                drawn_states.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0),
+                "{control:?}"
+            );
         }
     }
 
     #[test]
     fn an_early_acknowledgement_promises_a_step_that_is_under_way() {
         let history = history();
-        let early = StateSource::new(&history, 4096, 7).controls(Control::EarlyAcknowledgement, 20);
+        let early = StateSource::new(&history, 4096, 7).draw_controls(Control::EarlyAcknowledgement, 20);
         assert!(early.len() > 5);
         for drawn in early {
             assert_eq!(drawn.acknowledged, [drawn.cut.at as u64 / 3 + 1], "{drawn:?}");
@@ -271,22 +291,22 @@ mod tests {
     #[test]
     fn a_recovery_loses_nothing_that_was_there_before_it() {
         let history = history();
-        let mut draw = StateSource::new(&history, 4096, 7);
-        let of =
+        let mut source = StateSource::new(&history, 4096, 7);
+        let state =
             history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
-        let begun = history.log.settled_log(&of.cut);
-        let after = begun.len();
-        let log = begun.followed_by(
-            Log::from_entries((0..2).map(|at| {
-                Ok(Entry { request: Request::write(at * 4096, 4096), arrived: 0, data: vec![9; 4096] })
+        let settled_log = history.log.settled_log(&state.cut);
+        let recovery_start = settled_log.len();
+        let log = settled_log.followed_by(
+            Log::from_entries((0..2).map(|index| {
+                Ok(Entry { request: Request::write(index * 4096, 4096), arrived: 0, data: vec![9; 4096] })
             }))
             .unwrap(),
         );
-        let states = draw.recovering(&of, &log, after, 10);
+        let states = source.draw_recovering(&state, &log, recovery_start, 10);
         assert_eq!(states.len(), 4, "each subset of two writes");
-        for state in states {
-            assert_eq!((state.phase, &state.acknowledged), (Phase::Recovering, &of.acknowledged));
-            assert!(state.cut.lost.iter().all(|piece| piece.entry >= after));
+        for drawn in states {
+            assert_eq!((drawn.phase, &drawn.acknowledged), (Phase::Recovering, &state.acknowledged));
+            assert!(drawn.cut.lost.iter().all(|piece| piece.entry >= recovery_start));
         }
     }
 }

@@ -35,7 +35,7 @@ const NEARLY_FULL: u64 = 64 << 10;
 
 /// The steps on a disk, and all that reached it.
 struct FaultHistory {
-    told: FaultReport,
+    report: FaultReport,
     /// Why its process ended before all steps were taken.
     ended: Option<(FaultOutcome, String)>,
     log: Log,
@@ -45,7 +45,7 @@ struct FaultHistory {
 
 /// A disk without a fault, from which faults are drawn.
 struct SoundDisk {
-    lived: FaultHistory,
+    history: FaultHistory,
     /// Reads during mounting, opening and reading alike.
     reads: u64,
     /// The bytes of the disk that hold the store's files: start and number of each part.
@@ -53,32 +53,34 @@ struct SoundDisk {
 }
 
 /// `None` if the user interrupted it.
-type Unless<T> = Option<T>;
+type UnlessInterrupted<T> = Option<T>;
 
 impl CutChecker<'_> {
     /// Puts the store through `each` faults of each kind; `None` if it was interrupted.
     ///
     /// # Errors
     /// When storebench's own files can't be written, or a process can't be started.
-    pub fn faults(&self, stage: &mut Stage<'_>, each: u64) -> Result<Unless<FaultCheck>> {
+    pub fn check_faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<UnlessInterrupted<FaultCheck>> {
         let start = Instant::now();
         let sound = match self.record_sound_disk(stage)? {
             None => return Ok(None),
             Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
             Some(Ok(sound)) => sound,
         };
-        let mut random = Random::seeded(self.asked.seed);
+        let mut random = Random::seeded(self.request.seed);
         let mut faults = FaultResults::default();
         for kind in FaultKind::ALL {
             let mut struck = 0;
-            for _ in 0..each * TRIES {
-                if struck == each {
+            for _ in 0..wanted * TRIES {
+                if struck == wanted {
                     break;
                 }
                 let found = match draw(kind, &sound, &mut random) {
                     Some(DrawnFault::AtWork(fault)) => self.try_during_work(stage, Some(fault), None)?,
                     Some(DrawnFault::AtRest(fault)) => self.try_at_rest(stage, &sound, fault)?,
-                    Some(DrawnFault::Full(left)) => self.try_during_work(stage, None, Some(left))?,
+                    Some(DrawnFault::Full(free_bytes)) => {
+                        self.try_during_work(stage, None, Some(free_bytes))?
+                    }
                     None => break,
                 };
                 match found {
@@ -99,33 +101,34 @@ impl CutChecker<'_> {
     fn record_sound_disk(
         &self,
         stage: &mut Stage<'_>,
-    ) -> Result<Unless<std::result::Result<SoundDisk, String>>> {
+    ) -> Result<UnlessInterrupted<std::result::Result<SoundDisk, String>>> {
         let (path, _) = stage.file(SOUND_LOG)?;
-        let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
-        let lived = match lived {
+        let Some(history) = self.run_steps(stage, &path, None, None)? else { return Ok(None) };
+        let history = match history {
             Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => {
                 return Ok(Some(Err(message)));
             }
-            Ok(lived) => lived,
+            Ok(history) => history,
         };
-        if let Some(why) = lived.told.failed.iter().flatten().next() {
+        if let Some(why) = history.report.failed.iter().flatten().next() {
             return Ok(Some(Err(format!("a step failed without any fault: {why}"))));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&lived.log))?;
+        let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let (mut reads, mut files) = (0, Vec::new());
         let traced = TracePart::is_cut(&path, &state);
-        let looked = self.look_after(&mut inner, &lived.told, traced, |disk, store| {
+        let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
-            files =
-                Template::file_extents(store).into_iter().map(|lies| (lies.at * 8, lies.bytes * 8)).collect();
+            let extents = Template::file_extents(store).into_iter();
+            files = extents.map(|extent| (extent.at * 8, extent.bytes * 8)).collect();
         })?;
-        let Some(looked) = looked else { return Ok(None) };
+        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
-        if looked.finding != StateFinding::Held {
-            return Ok(Some(Err(format!("its store did not hold without any fault: {}", looked.message))));
+        if state_report.finding != StateFinding::Held {
+            let message = state_report.message;
+            return Ok(Some(Err(format!("its store did not hold without any fault: {message}"))));
         }
-        Ok(Some(Ok(SoundDisk { lived, reads, files })))
+        Ok(Some(Ok(SoundDisk { history, reads, files })))
     }
 
     /// Takes steps while a fault strikes, or on a nearly full file system; returns the outcome, or nothing if the fault did not
@@ -134,32 +137,33 @@ impl CutChecker<'_> {
         &self,
         stage: &mut Stage<'_>,
         fault: Option<Fault>,
-        left: Option<u64>,
-    ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
+        free_bytes: Option<u64>,
+    ) -> Result<UnlessInterrupted<Option<(FaultOutcome, String)>>> {
         let (path, _) = stage.file(LOG)?;
-        let Some(lived) = self.live(stage, &path, fault, left)? else { return Ok(None) };
-        let lived = match lived {
-            Ok(lived) => lived,
+        let Some(history) = self.run_steps(stage, &path, fault, free_bytes)? else { return Ok(None) };
+        let history = match history {
+            Ok(history) => history,
             // The store was not open yet.
             Err(_) => return Ok(Some(None)),
         };
-        let failed = lived.told.failed.iter().flatten().count() as u64;
-        let is_full = left.is_some() && (lived.told.left_bytes < NEARLY_FULL || failed > 0);
-        if lived.struck == 0 && !is_full && lived.ended.is_none() {
+        let failed = history.report.failed.iter().flatten().count() as u64;
+        let is_full = free_bytes.is_some() && (history.report.left_bytes < NEARLY_FULL || failed > 0);
+        if history.struck == 0 && !is_full && history.ended.is_none() {
             return Ok(Some(None));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&lived.log))?;
-        let looked = self.look_after(&mut inner, &lived.told, TracePart::is_cut(&path, &state), |_, _| ())?;
-        let Some(looked) = looked else { return Ok(None) };
+        let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
+        let state_report =
+            self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
+        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
-        let aftermath = match (looked.finding, &lived.ended) {
+        let aftermath = match (state_report.finding, &history.ended) {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
             (StateFinding::Held, None) if failed > 0 => FaultOutcome::Reported,
             (StateFinding::Held, None) => FaultOutcome::Unharmed,
-            (finding, _) => aftermath_of(finding, FaultOutcome::Refused),
+            (finding, _) => classify_finding(finding, FaultOutcome::Refused),
         };
-        Ok(Some(Some((aftermath, format!("{}: {}", lived.told.describe(), looked.message)))))
+        Ok(Some(Some((aftermath, format!("{}: {}", history.report.describe(), state_report.message)))))
     }
 
     /// Opens the contents of a disk while a fault strikes.
@@ -168,100 +172,103 @@ impl CutChecker<'_> {
         stage: &mut Stage<'_>,
         sound: &SoundDisk,
         fault: Fault,
-    ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
+    ) -> Result<UnlessInterrupted<Option<(FaultOutcome, String)>>> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole_cut(&sound.lived.log))?;
+        let state = self.write_state(&mut inner, &whole_cut(&sound.history.log))?;
         let traced = TracePart { fault: Some(fault), ..TracePart::is_cut(&path, &state) };
         let mut struck = 0;
-        let looked = self.look_after(&mut inner, &sound.lived.told, traced, |disk, _| {
+        let state_report = self.check_after(&mut inner, &sound.history.report, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
         })?;
-        let Some(looked) = looked else { return Ok(None) };
+        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
         if struck == 0 {
             return Ok(Some(None));
         }
-        let aftermath = match looked.finding {
+        let aftermath = match state_report.finding {
             StateFinding::Held => FaultOutcome::Unharmed,
-            finding => aftermath_of(finding, FaultOutcome::Reported),
+            finding => classify_finding(finding, FaultOutcome::Reported),
         };
-        Ok(Some(Some((aftermath, looked.message))))
+        Ok(Some(Some((aftermath, state_report.message))))
     }
 
     /// Has a process take the steps on a disk that logs requests, and lets the kernel write the rest; or says why the store never opened.
-    fn live(
+    fn run_steps(
         &self,
         stage: &mut Stage<'_>,
         log: &Path,
         fault: Option<Fault>,
-        left: Option<u64>,
-    ) -> Result<Unless<std::result::Result<FaultHistory, String>>> {
+        free_bytes: Option<u64>,
+    ) -> Result<UnlessInterrupted<std::result::Result<FaultHistory, String>>> {
         let mut outer = stage.inner();
         let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
         let mut inner = outer.inner();
-        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
             Ok(store) => store,
             Err(why) => return Ok(Some(Err(why))),
         };
-        if let Some(left) = left
-            && let Err(error) = fill(&store, left)
+        if let Some(free_bytes) = free_bytes
+            && let Err(error) = fill(&store, free_bytes)
         {
             return Ok(Some(Err(format!("the file system can't be filled: {error}"))));
         }
-        let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
+        let ended = self.run_process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
         // A file system that could not write to its disk is unmounted all the same.
         inner.release()?;
         drop(inner);
         let counts = counts::read(&disk).map_err(Error::io("asking", &disk))?;
         outer.release()?;
-        let (told, ended) = match ended {
+        let (report, ended) = match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => {
-                (told, None)
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(report)))
+                if report.is_over =>
+            {
+                (report, None)
             }
-            (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(told))) => {
-                (told, Some((FaultOutcome::Hung, message)))
-            }
-            (ProcessEnd::Badly { message, .. }, Ok(CutMessage::Endured(told))) => {
-                (told, Some((FaultOutcome::Crashed, message)))
+            (
+                ProcessEnd::Badly { reason: Failure::TimedOut, message, .. },
+                Ok(CutMessage::Endured(report)),
+            ) => (report, Some((FaultOutcome::Hung, message))),
+            (ProcessEnd::Badly { message, .. }, Ok(CutMessage::Endured(report))) => {
+                (report, Some((FaultOutcome::Crashed, message)))
             }
             (_, Ok(CutMessage::Failed(why))) => return Ok(Some(Err(why))),
-            (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
+            (end, message) => return Ok(Some(Err(format!("its process ended: {end:?}, {message:?}")))),
         };
         let log = read_log(log, counts.logged.unwrap_or_default())?;
-        Ok(Some(Ok(FaultHistory { told, ended, log, struck: counts.struck.unwrap_or_default() })))
+        Ok(Some(Ok(FaultHistory { report, ended, log, struck: counts.struck.unwrap_or_default() })))
     }
 
     /// Checks what the steps have left, on a traced disk, and asks `then` about the disk and the store's folder before they are
     /// removed.
-    fn look_after(
+    fn check_after(
         &self,
         stage: &mut Stage<'_>,
-        told: &FaultReport,
+        report: &FaultReport,
         traced: TracePart<'_>,
-        mut then: impl FnMut(&Path, &Path),
-    ) -> Result<Unless<StateReport>> {
+        mut inspect_disk: impl FnMut(&Path, &Path),
+    ) -> Result<UnlessInterrupted<StateReport>> {
         let mut inner = stage.inner();
         let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
-        let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
             Ok(store) => store,
             Err(why) => {
-                then(&disk, &disk);
+                inspect_disk(&disk, &disk);
                 inner.release()?;
                 return Ok(Some(StateReport::new(StateFinding::FileSystem, why)));
             }
         };
-        let acknowledged = told.failed.iter().map(Option::is_none);
+        let acknowledged = report.failed.iter().map(Option::is_none);
         // The last step may have been under way.
-        let acknowledged = acknowledged.chain((!told.is_over).then_some(false)).collect();
+        let acknowledged = acknowledged.chain((!report.is_over).then_some(false)).collect();
         let ended =
-            self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
-        then(&disk, &store);
-        let looked = self.read_report(ended)?;
+            self.run_process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
+        inspect_disk(&disk, &store);
+        let state_report = self.read_report(ended)?;
         inner.release()?;
-        Ok(looked)
+        Ok(state_report)
     }
 }
 
@@ -271,7 +278,7 @@ fn whole_cut(log: &Log) -> Cut {
 }
 
 /// Classifies a finding after a fault; `refused` if the store fails and says so.
-fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
+fn classify_finding(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
     match finding {
         StateFinding::Held => FaultOutcome::Unharmed,
         StateFinding::Lost
@@ -299,15 +306,16 @@ enum DrawnFault {
 
 /// A fault of a kind; `None` if none can strike.
 fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<DrawnFault> {
-    let told = &sound.lived.told;
-    let (before, all) = sound.lived.log.entries().split_at((told.opened as usize).min(sound.lived.log.len()));
+    let report = &sound.history.report;
+    let (first_entries, later_entries) =
+        sound.history.log.entries().split_at((report.opened as usize).min(sound.history.log.len()));
     let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
         let count = |entries: &[storebench_disk::log::Entry]| {
             entries.iter().filter(|entry| entry.request.kind == kind).count() as u64
         };
-        let (opened, others) = (count(before), count(all));
-        let after = opened + random.below(others.max(1));
-        (others > 0).then_some(DrawnFault::AtWork(Fault::Fails { kind, after, lasts, harms }))
+        let (opened, later) = (count(first_entries), count(later_entries));
+        let after = opened + random.below(later.max(1));
+        (later > 0).then_some(DrawnFault::AtWork(Fault::Fails { kind, after, lasts, harms }))
     };
     match kind {
         FaultKind::WriteOnce => at_work(Kind::Write, false, false),
@@ -322,19 +330,19 @@ fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<Drawn
             (sound.reads > 0).then_some(DrawnFault::AtRest(fault))
         }
         FaultKind::NoSpace => {
-            let steps = told.taken_bytes.saturating_sub(told.opening_bytes);
-            (steps > 0).then(|| DrawnFault::Full(told.opening_bytes + random.below(steps)))
+            let steps = report.taken_bytes.saturating_sub(report.opening_bytes);
+            (steps > 0).then(|| DrawnFault::Full(report.opening_bytes + random.below(steps)))
         }
         FaultKind::BitFlip => {
             let bits: u64 = sound.files.iter().map(|(_, bits)| bits).sum();
             let mut nth = random.below(bits.max(1));
             let mut files = sound.files.iter();
-            let bit = files.find_map(|(at, bits)| match nth.checked_sub(*bits) {
+            let bit = files.find_map(|(start, bits)| match nth.checked_sub(*bits) {
                 Some(rest) => {
                     nth = rest;
                     None
                 }
-                None => Some(at + nth),
+                None => Some(start + nth),
             });
             bit.map(|bit| DrawnFault::AtRest(Fault::Flips { bit }))
         }
@@ -342,18 +350,18 @@ fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<Drawn
 }
 
 /// Fills the file system of a store's folder except for `left` bytes.
-fn fill(store: &Path, left: u64) -> std::io::Result<()> {
-    let beside = store.parent().unwrap_or(store).join(BALLAST);
-    let file = File::create_new(beside)?;
-    let (mut bytes, mut some) = (0, LARGEST_BALLAST);
+fn fill(store: &Path, free_bytes: u64) -> std::io::Result<()> {
+    let ballast_path = store.parent().unwrap_or(store).join(BALLAST);
+    let file = File::create_new(ballast_path)?;
+    let (mut bytes, mut chunk) = (0, LARGEST_BALLAST);
     // A part is reserved by the file system.
-    while some >= SMALLEST_BALLAST {
-        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, some) {
-            Ok(()) => bytes += some,
-            Err(rustix::io::Errno::NOSPC) => some /= 2,
+    while chunk >= SMALLEST_BALLAST {
+        match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, chunk) {
+            Ok(()) => bytes += chunk,
+            Err(rustix::io::Errno::NOSPC) => chunk /= 2,
             Err(error) => return Err(error.into()),
         }
     }
-    file.set_len(bytes.saturating_sub(left))?;
+    file.set_len(bytes.saturating_sub(free_bytes))?;
     system::sync_file_system(&file)
 }

@@ -15,7 +15,7 @@ pub struct History {
     /// All requests to the disk.
     pub log: Log,
     /// The steps, and the rest of the report.
-    pub told: RecordedHistory,
+    pub recording: RecordedHistory,
 }
 
 /// A state's finding, compared with what was acknowledged.
@@ -32,69 +32,70 @@ pub struct StateVerdict {
 
 impl History {
     /// The number of log entries at the last acknowledgement: later ones are in no state.
-    pub fn end(told: &RecordedHistory) -> usize {
-        told.sessions.iter().flatten().map(|mark| mark.after).max().unwrap_or_default() as usize
+    pub fn end(recording: &RecordedHistory) -> usize {
+        recording.sessions.iter().flatten().map(|mark| mark.after).max().unwrap_or_default() as usize
     }
 
     /// Steps that were acknowledged.
     pub fn steps(&self) -> u64 {
-        self.told.sessions.iter().map(|marks| marks.len() as u64).sum()
+        self.recording.sessions.iter().map(|marks| marks.len() as u64).sum()
     }
 
     /// The moments just after an acknowledgement, in order.
     pub fn acknowledgements(&self) -> Vec<usize> {
-        let mut all: Vec<usize> =
-            self.told.sessions.iter().flatten().map(|mark| mark.after as usize).collect();
-        all.sort_unstable();
-        all
+        let mut moments: Vec<usize> =
+            self.recording.sessions.iter().flatten().map(|mark| mark.after as usize).collect();
+        moments.sort_unstable();
+        moments
     }
 
     /// Steps of each session that were acknowledged before a moment, and that were begun.
-    pub fn steps_before(&self, at: usize) -> (Vec<u64>, Vec<u64>) {
-        let at = at as u64;
-        let acknowledged = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= at) as u64;
-        let begun = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.before < at) as u64;
-        let sessions = &self.told.sessions;
-        let acknowledged: Vec<u64> = sessions.iter().map(acknowledged).collect();
+    pub fn steps_before(&self, moment: usize) -> (Vec<u64>, Vec<u64>) {
+        let moment = moment as u64;
+        let count_acknowledged =
+            |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= moment) as u64;
+        let count_begun = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.before < moment) as u64;
+        let sessions = &self.recording.sessions;
+        let acknowledged: Vec<u64> = sessions.iter().map(count_acknowledged).collect();
         let begun =
-            sessions.iter().zip(&acknowledged).map(|(marks, least)| begun(marks).max(*least)).collect();
+            sessions.iter().zip(&acknowledged).map(|(marks, least)| count_begun(marks).max(*least)).collect();
         (acknowledged, begun)
     }
 
     /// The moments of a part of the history; empty if it has no requests.
     pub fn phase_ranges(&self, phase: Phase) -> Vec<Range<usize>> {
-        let RecordedHistory { began, opened, settling, .. } = &self.told;
-        let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
+        let RecordedHistory { began, opened, settling, .. } = &self.recording;
+        let range = |from: u64, to: usize| iter::once(from as usize..to).collect();
         match phase {
-            Phase::Creating => whole(*began, *opened as usize),
+            Phase::Creating => range(*began, *opened as usize),
             Phase::Settling => settling.iter().map(|(from, to)| *from as usize + 1..*to as usize).collect(),
-            Phase::Writing | Phase::Recovering => whole(*opened, History::end(&self.told) + 1),
+            Phase::Writing | Phase::Recovering => range(*opened, History::end(&self.recording) + 1),
         }
     }
 
     /// The part of the history in which a moment lies.
-    pub fn phase(&self, at: usize) -> Phase {
-        let is_in = |phase: &Phase| self.phase_ranges(*phase).iter().any(|part| part.contains(&at));
+    pub fn phase(&self, moment: usize) -> Phase {
+        let is_in = |phase: &Phase| self.phase_ranges(*phase).iter().any(|range| range.contains(&moment));
         [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
     }
 
     /// A state with a cut.
     pub fn draw_state(&self, number: u64, cut: Cut) -> DrawnState {
         let (acknowledged, begun) = self.steps_before(cut.at);
-        DrawnState { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
+        DrawnState { number, phase: self.phase(cut.at), control: None, cut, acknowledged, begun }
     }
 
     /// Compares a process's findings with what was acknowledged.
-    pub fn judge(&self, drawn: &DrawnState, looked: StateReport) -> StateVerdict {
-        let StateReport { finding, kept, message, .. } = looked;
-        let as_found = |message| StateVerdict { finding, lost: 0, lost_ns: 0, message };
+    pub fn judge(&self, drawn: &DrawnState, report: StateReport) -> StateVerdict {
+        let StateReport { finding, kept, message, .. } = report;
+        let verdict_without_loss = |message| StateVerdict { finding, lost: 0, lost_ns: 0, message };
         if finding != StateFinding::Held {
-            return as_found(message);
+            return verdict_without_loss(message);
         }
-        let sessions = || self.told.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
+        let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
         let lost: u64 = sessions().map(|(_, (acknowledged, kept))| acknowledged.saturating_sub(*kept)).sum();
         if lost == 0 {
-            return as_found(String::new());
+            return verdict_without_loss(String::new());
         }
         let first_lost = sessions()
             .filter(|(_, (acknowledged, kept))| kept < acknowledged)
@@ -106,7 +107,7 @@ impl History {
             .filter_map(|(marks, (_, kept))| marks.get((*kept as usize).checked_sub(1)?))
             .map(|mark| mark.began_ns)
             .max();
-        let all: u64 = drawn.acknowledged.iter().sum();
+        let total: u64 = drawn.acknowledged.iter().sum();
         let mut steps = Vec::new();
         for (session, (_, (acknowledged, kept))) in (0..).zip(sessions()) {
             steps.extend((*kept..*acknowledged).map(|number| (session, number)));
@@ -114,7 +115,7 @@ impl History {
         let steps = describe_steps(&steps);
         if first_lost.zip(last_kept).is_some_and(|(lost, kept)| lost < kept) {
             let message = format!(
-                "{lost} of {all} acknowledged steps are lost, and one that began after them is there: {steps}"
+                "{lost} of {total} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
             return StateVerdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
         }
@@ -123,7 +124,7 @@ impl History {
             .map(|mark| mark.ended_ns)
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
-        let message = format!("the last {lost} of {all} acknowledged steps are lost: {steps}");
+        let message = format!("the last {lost} of {total} acknowledged steps are lost: {steps}");
         StateVerdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
     }
 }
@@ -144,26 +145,26 @@ mod tests {
             (0..5).map(|step| mark(step * 2)).collect(),
             (0..5).map(|step| mark(step * 2 + 1)).collect(),
         ];
-        let told = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
-        History { log: Log::from_entries([]).unwrap(), told }
+        let recording = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
+        History { log: Log::from_entries([]).unwrap(), recording }
     }
 
-    fn judged(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
+    fn judge_kept(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
-        let looked = StateReport { kept: kept.into(), ..held() };
-        let verdict = history.judge(&drawn, looked);
+        let report = StateReport { kept: kept.into(), ..intact_report() };
+        let verdict = history.judge(&drawn, report);
         (verdict.finding, verdict.lost, verdict.lost_ns)
     }
 
-    fn held() -> StateReport {
+    fn intact_report() -> StateReport {
         StateReport::new(StateFinding::Held, String::new())
     }
 
     #[test]
     fn what_was_acknowledged_and_begun_follows_from_the_log() {
         let history = history();
-        assert_eq!(History::end(&history.told), 30);
+        assert_eq!(History::end(&history.recording), 30);
         assert_eq!(history.steps_before(9), (vec![0, 0], vec![0, 0]));
         assert_eq!(history.steps_before(11), (vec![0, 0], vec![1, 0]));
         assert_eq!(history.steps_before(12), (vec![1, 0], vec![1, 0]));
@@ -176,16 +177,16 @@ mod tests {
 
     #[test]
     fn the_newest_of_all_sessions_may_be_lost_and_not_one_before_another() {
-        assert_eq!(judged(30, [5, 5]), (StateFinding::Held, 0, 0));
-        assert_eq!(judged(30, [5, 4]), (StateFinding::Lost, 1, 0));
-        assert_eq!(judged(30, [4, 4]), (StateFinding::Lost, 2, 100));
+        assert_eq!(judge_kept(30, [5, 5]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(30, [5, 4]), (StateFinding::Lost, 1, 0));
+        assert_eq!(judge_kept(30, [4, 4]), (StateFinding::Lost, 2, 100));
         assert_eq!(
-            judged(30, [4, 5]),
+            judge_kept(30, [4, 5]),
             (StateFinding::Hole, 0, 0),
             "the other session's last step began later"
         );
         // A step that was begun and not acknowledged may be there or not.
-        assert_eq!(judged(13, [1, 0]), (StateFinding::Held, 0, 0));
-        assert_eq!(judged(13, [1, 1]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(13, [1, 0]), (StateFinding::Held, 0, 0));
+        assert_eq!(judge_kept(13, [1, 1]), (StateFinding::Held, 0, 0));
     }
 }

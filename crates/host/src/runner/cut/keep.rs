@@ -20,21 +20,21 @@ const MOST_TRIED: u64 = 40;
 struct ShrinkingState<'c, 'a> {
     check: &'c CutChecker<'a>,
     scene: DiskScene<'c>,
-    of: &'c DrawnState,
+    drawn: &'c DrawnState,
     finding: StateFinding,
     states_tried: u64,
 }
 
 impl CutChecker<'_> {
     /// Shrinks a state with a finding and keeps it; `None` if it was interrupted.
-    pub(super) fn keep(
+    pub(super) fn keep_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         finding: StateFinding,
     ) -> Result<Option<KeptState>> {
-        let mut shrinking = ShrinkingState { check: self, scene, of: drawn, finding, states_tried: 0 };
+        let mut shrinking = ShrinkingState { check: self, scene, drawn, finding, states_tried: 0 };
         let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
         let states_tried = shrinking.states_tried;
         let missing = self.missing_pieces(stage, scene, &cut)?;
@@ -58,26 +58,29 @@ impl CutChecker<'_> {
             return Ok(Vec::new());
         }
         let mut files = Vec::new();
-        for at in [cut.at, scene.log.since_flush(cut.at).start] {
-            files.extend(self.files(stage, scene, Cut { at, lost: BTreeSet::new() })?);
+        for moment in [cut.at, scene.log.since_flush(cut.at).start] {
+            files.extend(self.find_files(stage, scene, Cut { at: moment, lost: BTreeSet::new() })?);
         }
-        let missing = |piece: &Piece| {
-            let at = scene.log.position_of(piece);
-            let lies = files.iter().find(|lies| (lies.at..lies.at + lies.bytes).contains(&at));
-            let of = match lies {
-                Some(lies) => ByteOwner::File { path: lies.path.clone(), from: lies.from + (at - lies.at) },
-                None if self.template.is_in_journal(at) => ByteOwner::Journal,
+        let describe_piece = |piece: &Piece| {
+            let position = scene.log.position_of(piece);
+            let extent =
+                files.iter().find(|extent| (extent.at..extent.at + extent.bytes).contains(&position));
+            let owner = match extent {
+                Some(extent) => {
+                    ByteOwner::File { path: extent.path.clone(), from: extent.from + (position - extent.at) }
+                }
+                None if self.template.is_in_journal(position) => ByteOwner::Journal,
                 None => ByteOwner::FileSystem,
             };
-            MissingPiece { at, bytes: piece.bytes, of }
+            MissingPiece { at: position, bytes: piece.bytes, of: owner }
         };
-        Ok(cut.lost.iter().map(missing).collect())
+        Ok(cut.lost.iter().map(describe_piece).collect())
     }
 
     /// Where the store's files are on the disk in a state; empty if it can't be mounted.
-    fn files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
+    fn find_files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &cut)?;
+        let state = self.write_state(&mut inner, &cut)?;
         let files = match self.template.mount_traced(
             &mut inner,
             super::NAME,
@@ -94,7 +97,7 @@ impl CutChecker<'_> {
 impl ShrinkingState<'_, '_> {
     /// First fewer pieces, then an earlier moment; `None` if it was interrupted.
     fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
-        let mut cut = self.of.cut.clone();
+        let mut cut = self.drawn.cut.clone();
         let mut parts = 2;
         while !cut.lost.is_empty() && self.states_tried < MOST_TRIED {
             let pieces: Vec<Piece> = cut.lost.iter().copied().collect();
@@ -109,7 +112,7 @@ impl ShrinkingState<'_, '_> {
             }
         }
         // Acknowledgements are moments of the history's log, not of a recovery's.
-        if self.scene.is_recovery { Ok(Some(cut)) } else { self.earlier(stage, cut) }
+        if self.scene.is_recovery { Ok(Some(cut)) } else { self.find_earlier(stage, cut) }
     }
 
     /// The pieces without one of `parts` parts of them, if the finding stays the same.
@@ -121,9 +124,9 @@ impl ShrinkingState<'_, '_> {
         pieces: &[Piece],
         parts: usize,
     ) -> Result<Option<Option<BTreeSet<Piece>>>> {
-        let part = pieces.len().div_ceil(parts);
-        for start in (0..pieces.len()).step_by(part) {
-            let end = (start + part).min(pieces.len());
+        let part_length = pieces.len().div_ceil(parts);
+        for start in (0..pieces.len()).step_by(part_length) {
+            let end = (start + part_length).min(pieces.len());
             let lost: BTreeSet<Piece> = pieces[..start].iter().chain(&pieces[end..]).copied().collect();
             match self.is_same(stage, Cut { at: cut.at, lost: lost.clone() })? {
                 None => return Ok(None),
@@ -136,19 +139,19 @@ impl ShrinkingState<'_, '_> {
     }
 
     /// The earliest acknowledgement at which the same pieces suffice, found by halving.
-    fn earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
+    fn find_earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
         let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
         let mut moments = self.scene.history.acknowledgements();
-        moments.retain(|at| (last..cut.at).contains(at));
+        moments.retain(|moment| (last..cut.at).contains(moment));
         moments.dedup();
-        let (mut from, mut to) = (0, moments.len());
-        while from < to && self.states_tried < MOST_TRIED {
-            let middle = (from + to) / 2;
+        let (mut low, mut high) = (0, moments.len());
+        while low < high && self.states_tried < MOST_TRIED {
+            let middle = (low + high) / 2;
             let earlier = Cut { at: moments[middle], lost: cut.lost.clone() };
             match self.is_same(stage, earlier.clone())? {
                 None => return Ok(None),
-                Some(true) => (cut, to) = (earlier, middle),
-                Some(false) => from = middle + 1,
+                Some(true) => (cut, high) = (earlier, middle),
+                Some(false) => low = middle + 1,
             }
         }
         Ok(Some(cut))
@@ -158,10 +161,10 @@ impl ShrinkingState<'_, '_> {
     fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
         self.states_tried += 1;
         let drawn = match self.scene.is_recovery {
-            true => DrawnState { cut, ..self.of.clone() },
-            false => self.scene.history.draw_state(self.of.number, cut),
+            true => DrawnState { cut, ..self.drawn.clone() },
+            false => self.scene.history.draw_state(self.drawn.number, cut),
         };
-        let looked = self.check.check_state(stage, self.scene, &drawn)?;
-        Ok(looked.map(|looked| looked.verdict.finding == self.finding))
+        let found = self.check.check_state(stage, self.scene, &drawn)?;
+        Ok(found.map(|found| found.verdict.finding == self.finding))
     }
 }

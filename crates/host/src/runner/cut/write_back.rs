@@ -18,33 +18,33 @@ use storebench_core::kernel::system;
 const PAUSE: Duration = Duration::from_millis(3);
 /// Pushes in one order, after which the files are listed again.
 const TURNS: u64 = 16;
-const LISTED: u64 = 4;
+const LIST_EVERY: u64 = 4;
 /// The number of files that are pushed out: the newest.
 const NEWEST: usize = 12;
 /// The bytes that are pushed out at once.
-const PUSHED: u64 = 64 << 10;
+const PUSH_BYTES: u64 = 64 << 10;
 
 /// Pushes pages out until it is dropped.
 pub struct WriteBack {
-    ends: Arc<AtomicBool>,
+    stop_flag: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl WriteBack {
     /// Starts on the files in a folder; the seed decides the orders: any, forward, backward, and none for a while.
     pub fn start(folder: &Path, seed: u64) -> WriteBack {
-        let ends = Arc::new(AtomicBool::new(false));
-        let (folder, stop) = (folder.to_path_buf(), ends.clone());
-        let work = move || push(&folder, seed, &stop);
+        let stop_flag = Arc::new(AtomicBool::new(false));
+        let (folder, thread_flag) = (folder.to_path_buf(), stop_flag.clone());
+        let work = move || push(&folder, seed, &thread_flag);
         // Without the thread the kernel writes back when it likes.
         let thread = thread::Builder::new().name("write-back".into()).spawn(work).ok();
-        WriteBack { ends, thread }
+        WriteBack { stop_flag, thread }
     }
 }
 
 impl Drop for WriteBack {
     fn drop(&mut self) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.stop_flag.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -61,24 +61,24 @@ enum Order {
     None,
 }
 
-fn push(folder: &Path, seed: u64, ends: &AtomicBool) {
+fn push(folder: &Path, seed: u64, stop_flag: &AtomicBool) {
     let mut random = Random::seeded(seed);
     let (mut order, mut files) = (Order::Any, Vec::new());
     for turn in 0_u64.. {
-        if ends.load(Ordering::Relaxed) {
+        if stop_flag.load(Ordering::Relaxed) {
             return;
         }
         if turn.is_multiple_of(TURNS) {
             let orders = [Order::Any, Order::Forward, Order::Backward, Order::None];
             order = orders[random.below(orders.len() as u64) as usize];
         }
-        if turn.is_multiple_of(LISTED) {
+        if turn.is_multiple_of(LIST_EVERY) {
             files = newest(folder);
         }
         if !matches!(order, Order::None) && !files.is_empty() {
-            let some = random.below(files.len() as u64) as usize;
+            let index = random.below(files.len() as u64) as usize;
             // A file may be gone by now.
-            let _ = push_out(&files[some], order, turn % TURNS, &mut random);
+            let _ = push_out(&files[index], order, turn % TURNS, &mut random);
         }
         thread::sleep(PAUSE);
     }
@@ -86,14 +86,14 @@ fn push(folder: &Path, seed: u64, ends: &AtomicBool) {
 
 fn push_out(path: &Path, order: Order, turn: u64, random: &mut Random) -> io::Result<()> {
     let file = File::open(path)?;
-    let pieces = file.metadata()?.len().div_ceil(PUSHED).max(1);
+    let pieces = file.metadata()?.len().div_ceil(PUSH_BYTES).max(1);
     let piece = match order {
         Order::Forward => turn % pieces,
         Order::Backward => pieces - 1 - turn % pieces,
         Order::Any | Order::None => random.below(pieces),
     };
-    let (from, bytes) = ((piece * PUSHED).cast_signed(), PUSHED.cast_signed());
-    system::begin_writing(&file, from, bytes);
+    let (start, bytes) = ((piece * PUSH_BYTES).cast_signed(), PUSH_BYTES.cast_signed());
+    system::begin_writing(&file, start, bytes);
     Ok(())
 }
 
@@ -101,8 +101,8 @@ fn push_out(path: &Path, order: Order, turn: u64, random: &mut Random) -> io::Re
 fn newest(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     list(folder, &mut files);
-    let written = |path: &PathBuf| fs::metadata(path).and_then(|of| of.modified()).ok();
-    files.sort_by_cached_key(|path| Reverse(written(path)));
+    let modified_time = |path: &PathBuf| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    files.sort_by_cached_key(|path| Reverse(modified_time(path)));
     files.truncate(NEWEST);
     files
 }

@@ -17,47 +17,47 @@ impl Trial<'_> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
         let plan = self.job.plan;
         let cuts = plan.cuts.filter(|states| *states > 0);
-        let faults = plan.faults.filter(|each| *each > 0);
+        let faults = plan.faults.filter(|count| *count > 0);
         let check = self.check(cuts.unwrap_or_default(), measured.guarantee);
         if cuts.is_some() {
-            let made = match &check {
+            let cut_check = match &check {
                 Ok(check) => check.make(stage)?,
                 Err(reason) => Some(CutCheck::NotMade { reason: reason.clone() }),
             };
-            let Some(made) = made else { return Ok(None) };
-            measured.cut_check = Some(made);
+            let Some(cut_check) = cut_check else { return Ok(None) };
+            measured.cut_check = Some(cut_check);
         }
-        if let Some(each) = faults {
-            let made = match &check {
-                Ok(check) => check.faults(stage, each)?,
+        if let Some(count) = faults {
+            let fault_check = match &check {
+                Ok(check) => check.check_faults(stage, count)?,
                 Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
             };
-            let Some(made) = made else { return Ok(None) };
-            measured.fault_check = Some(made);
+            let Some(fault_check) = fault_check else { return Ok(None) };
+            measured.fault_check = Some(fault_check);
         }
         Ok(Some(ran))
     }
 
     /// A check of its store on disks that are recorded, cut and broken; or why there can't be one.
-    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::CutChecker<'_>, String> {
+    fn check(&self, states: u64, guarantee: Guarantee) -> std::result::Result<cut::CutChecker<'_>, String> {
         let template = self
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
-        template.can_be_traced()?;
-        self.store_of_own()?;
+        template.check_traceable()?;
+        self.store_in_process()?;
         let plan = self.job.plan;
-        let asked = cut::CutRequest {
+        let request = cut::CutRequest {
             states,
             sessions: self.cell.threads().into(),
             torn: plan.torn,
             settling: plan.settling,
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
-            tier: self.cell.guarantee().tier().unwrap_or(given),
+            tier: self.cell.guarantee().tier().unwrap_or(guarantee),
         };
         let spec = self.spec(Err("nothing of it is measured".into()), None);
         let stem = self.log().trim_end_matches(".log").to_owned();
         Ok(cut::CutChecker {
-            asked,
+            request,
             spec,
             template,
             room: self.room_of_check("running a cut check in"),
@@ -66,7 +66,7 @@ impl Trial<'_> {
     }
 
     /// Its store, if that keeps files in the trial's own process; or a sentence that it does not.
-    fn store_of_own(&self) -> std::result::Result<&StoreDef, &'static str> {
+    fn store_in_process(&self) -> std::result::Result<&StoreDef, &'static str> {
         let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
         store
             .filter(|store| store.capabilities.persists && !self.is_elsewhere())
@@ -82,12 +82,12 @@ impl Trial<'_> {
             return Ok(Some(ran));
         }
         let not_made = |reason: &str| {
-            recovery::RecoveryCheckOutcome::As(RecoveryCheck {
+            recovery::RecoveryCheckOutcome::Checked(RecoveryCheck {
                 not_made: Some(reason.into()),
                 sizes: Vec::new(),
             })
         };
-        let checked = if let Err(why) = self.store_of_own() {
+        let outcome = if let Err(why) = self.store_in_process() {
             not_made(why)
         } else if measured.guarantee < Guarantee::Process {
             not_made("it promises nothing about kills")
@@ -102,8 +102,8 @@ impl Trial<'_> {
             }
             .make(&plan.recovery)?
         };
-        match checked {
-            recovery::RecoveryCheckOutcome::As(check) => measured.recovery_check = Some(check),
+        match outcome {
+            recovery::RecoveryCheckOutcome::Checked(check) => measured.recovery_check = Some(check),
             recovery::RecoveryCheckOutcome::Interrupted => return Ok(None),
             recovery::RecoveryCheckOutcome::Failed(message) => {
                 ran.report = Report::Failed { reason: Failure::WrongData, message };
@@ -117,7 +117,7 @@ impl Trial<'_> {
     /// failed the trial.
     pub(super) fn kill_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
-        let Some(left_out) = kill::left_out(self.job, self.passed, self.cell, measured) else {
+        let Some(answer) = kill::skipped_check(self.job, self.passed, self.cell, measured) else {
             return Ok(Some(ran));
         };
         let check = || {
@@ -125,8 +125,8 @@ impl Trial<'_> {
             let spec = self.spec(group, None);
             KillChecker { spec, room: self.room_of_check("running a kill check in") }.make()
         };
-        match left_out.map_or_else(check, |left_out| Ok(KillCheckOutcome::As(left_out))) {
-            Ok(KillCheckOutcome::As(check)) => measured.kill_check = Some(check),
+        match answer.map_or_else(check, |answer| Ok(KillCheckOutcome::Checked(answer))) {
+            Ok(KillCheckOutcome::Checked(check)) => measured.kill_check = Some(check),
             Ok(KillCheckOutcome::Interrupted) => return Ok(None),
             Ok(KillCheckOutcome::Failed { reason, message }) => {
                 ran.report = Report::Failed { reason, message };
