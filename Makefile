@@ -129,7 +129,7 @@ storm: ## Run small studies for STORM seconds while all that can go wrong does
 		$$STOREBENCH_CARGO_FLAGS -- torture::storm --nocapture
 
 .PHONY: check
-check: ## Check format, lints, packages, scripts, the reference, and the dependencies' licences
+check: ## Check format, lints, packages, scripts, written pages, and the dependencies' licences
 	@$(setup) check
 	@$(environment) && cargo fmt --all --check && cargo fmt --manifest-path examples/rust-turso/Cargo.toml --check
 	@$(environment) && cargo clippy --release --workspace --all-targets --locked $$STOREBENCH_CARGO_FLAGS -- -D warnings
@@ -138,6 +138,9 @@ check: ## Check format, lints, packages, scripts, the reference, and the depende
 	@[ "$(FEATURES)" ] || { $(environment) && pages=$$(mktemp -d) && trap 'rm -rf "$$pages"' EXIT && \
 		cargo run --quiet --release --package storebench -- reference --out "$$pages" && diff -r docs/reference "$$pages"; } || \
 		{ echo "write it anew: cargo run --release -p storebench -- reference --out docs/reference"; exit 1; }
+	@[ "$(FEATURES)" ] || { $(environment) && cargo run --quiet --release --package storebench -- findings findings --out - | \
+		diff docs/findings.md -; } || \
+		{ echo "write it anew: cargo run --release -p storebench -- findings findings"; exit 1; }
 	@shellcheck -x scripts/*.sh scripts/zig/tool examples/fleet/*.sh .ci/run crates/storebench/tests/integration/cases/helpers.sh
 	@$(environment) && scripts/deny.sh
 
