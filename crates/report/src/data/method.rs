@@ -263,7 +263,7 @@ impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::plan_differences(runs);
-        for (words, environment) in words.iter_mut().zip(builds_compared::otherwise(runs)) {
+        for (words, environment) in words.iter_mut().zip(builds_compared::environment_differences(runs)) {
             words.extend(environment);
         }
         Methods { words }
