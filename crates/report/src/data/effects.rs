@@ -97,8 +97,8 @@ impl Effects {
     /// Whether anything is still undecided.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
-        let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
-        all.any(|times| times.known == EffectVerdict::NotYet)
+        let mut effects = main.chain(self.interactions.iter().map(|interaction| &interaction.times));
+        effects.any(|times| times.known == EffectVerdict::NotYet)
     }
 }
 
@@ -110,22 +110,22 @@ pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
 /// The same with readable values.
 pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     let readable = &merged.readable;
-    let mut all = effects(merged);
-    let change = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
-    for one in &mut all {
-        for effect in &mut one.main {
-            change(&effect.setting, &mut effect.value);
-            change(&effect.setting, &mut effect.base);
+    let mut effects = effects(merged);
+    let make_readable = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
+    for store_effects in &mut effects {
+        for effect in &mut store_effects.main {
+            make_readable(&effect.setting, &mut effect.value);
+            make_readable(&effect.setting, &mut effect.base);
         }
-        for (setting, value) in one.interactions.iter_mut().flat_map(|one| [&mut one.first, &mut one.second])
+        for (setting, value) in store_effects.interactions.iter_mut().flat_map(|effect| [&mut effect.first, &mut effect.second])
         {
-            change(setting, value);
+            make_readable(setting, value);
         }
-        for spot in &mut one.points {
-            spot.name = readable.name(&spot.name).into_owned();
+        for point in &mut store_effects.points {
+            point.name = readable.name(&point.name).into_owned();
         }
     }
-    all
+    effects
 }
 
 fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
@@ -162,11 +162,11 @@ fn shared(intervals: usize) -> f64 {
 /// The values of each setting that has several.
 fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let names: BTreeSet<&String> = contest.combinations.keys().flat_map(BTreeMap::keys).collect();
-    let of = |name: &String| -> BTreeSet<String> {
+    let levels_of = |name: &String| -> BTreeSet<String> {
         contest.combinations.keys().map(|settings| level(settings, name).to_owned()).collect()
     };
-    let all = names.into_iter().map(|name| (name.clone(), of(name)));
-    all.filter(|(_, values)| values.len() > 1).collect()
+    let levels = names.into_iter().map(|name| (name.clone(), levels_of(name)));
+    levels.filter(|(_, values)| values.len() > 1).collect()
 }
 
 /// Values, by size if they are numbers.
@@ -207,8 +207,8 @@ fn main_effect(
     figures: &[Option<&str>],
     confidence: f64,
 ) -> Option<MainEffect> {
-    let at = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
-    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = at
+    let with_value = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
+    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = with_value
         .filter_map(|(settings, combination)| {
             Some((combination, contest.combinations.get(&with_setting(settings, setting, base))?))
         })
@@ -216,7 +216,7 @@ fn main_effect(
     if pairs.is_empty() {
         return None;
     }
-    let of_figure = |figure: &Option<&str>| {
+    let times_of = |figure: &Option<&str>| {
         let quotients: Vec<Quotient> = pairs
             .iter()
             .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
@@ -229,15 +229,15 @@ fn main_effect(
         base: base.to_owned(),
         pairs: pairs.len(),
         promise: guarantee_change(&pairs),
-        times: figures.iter().map(of_figure).collect(),
+        times: figures.iter().map(times_of).collect(),
     })
 }
 
 /// The change of promise, in words, from the second to the first of each pair.
 fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
-    let all: BTreeSet<Ordering> =
+    let changes: BTreeSet<Ordering> =
         pairs.iter().map(|(a, b)| a.weakest_guarantee().cmp(&b.weakest_guarantee())).collect();
-    match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {
+    match (changes.contains(&Ordering::Less), changes.contains(&Ordering::Greater)) {
         (false, false) => "the same",
         (true, false) => "less",
         (false, true) => "more",
@@ -264,13 +264,13 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
         }
     }
     let confidence = shared(found.len());
-    let again = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
+    let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
         Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
-    let mut all: Vec<Interaction> = found.into_iter().filter_map(again).collect();
+    let mut interactions: Vec<Interaction> = found.into_iter().filter_map(recompute).collect();
     let size = |interaction: &Interaction| interaction.times.value().ln().abs();
-    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    all
+    interactions.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    interactions
 }
 
 /// All combinations of the other settings that have the four corners: both values, and neither over each alone.
@@ -279,34 +279,34 @@ fn squares(
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),
 ) -> Vec<Quotient> {
-    let both = contest
+    let with_both = contest
         .combinations
         .iter()
         .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
-    let corners = |(settings, both): (&Settings, &Combination<'_>)| {
+    let corners = |(settings, combination): (&Settings, &Combination<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
         let only_second = corner(&with_setting(settings, first, a_base))?;
         let neither = corner(&with_setting(&with_setting(settings, first, a_base), second, b_base))?;
-        Some(Quotient { above: vec![both.series(None), neither], below: vec![only_first, only_second] })
+        Some(Quotient { above: vec![combination.series(None), neither], below: vec![only_first, only_second] })
     };
-    both.filter_map(corners).collect()
+    with_both.filter_map(corners).collect()
 }
 
 fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
-    let all: Vec<(&Settings, &Combination<'_>)> =
+    let measured: Vec<(&Settings, &Combination<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
-    let best = |own: &Combination<'_>| {
-        let rivals: Vec<&Combination<'_>> = all
+    let is_best = |candidate: &Combination<'_>| {
+        let rivals: Vec<&Combination<'_>> = measured
             .iter()
             .map(|(_, combination)| *combination)
-            .filter(|combination| combination.weakest_guarantee() >= own.weakest_guarantee())
+            .filter(|combination| combination.weakest_guarantee() >= candidate.weakest_guarantee())
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = standing::best(&series, Better::Lower, Terms::default());
-        best.into_iter().any(|index| std::ptr::eq(rivals[index], own))
+        best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))
     };
-    let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
+    let build_result = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();
         let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
@@ -319,26 +319,26 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             syncs_per_operation: combination.syncs_per_operation(),
             latency_ns: Summary::from_values(&values)?,
             per_second: Summary::from_values(&combination.per_second()),
-            best: best(combination),
+            best: is_best(combination),
         })
     };
-    let mut spots: Vec<SettingsResult> = all.iter().filter_map(spot).collect();
-    spots.sort_by(|a, b| {
-        let promise = |spot: &SettingsResult| (spot.tier, spot.power_cut);
+    let mut results: Vec<SettingsResult> = measured.iter().filter_map(build_result).collect();
+    results.sort_by(|a, b| {
+        let promise = |result: &SettingsResult| (result.tier, result.power_cut);
         promise(b).cmp(&promise(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
     });
-    spots
+    results
 }
 
 /// The spots by promise, the safest first.
 pub fn group_by_guarantee(
-    spots: &[SettingsResult],
+    results: &[SettingsResult],
 ) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
-    let mut all: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
-    for spot in spots {
-        all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
+    let mut by_guarantee: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
+    for result in results {
+        by_guarantee.entry((result.tier, result.power_cut)).or_default().push(result);
     }
-    all
+    by_guarantee
 }
 
 /// A promise in words: `power: a power cut costs nothing`.

@@ -55,7 +55,7 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
     let mut known = pools(merged, &figures);
     known.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
     let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
-        let position = figures.iter().position(|other| other == figure);
+        let position = figures.iter().position(|known_figure| known_figure == figure);
         position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
@@ -71,23 +71,23 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
 
 /// The published tables of a study.
 fn study_tables<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
-    let own = |table: &Table| table.study == study.study;
+    let is_of_study = |table: &Table| table.study == study.study;
     // A study's tables are consecutive.
-    let from = merged.tables.iter().position(own).unwrap_or_default();
-    let number = merged.tables[from..].iter().take_while(|table| own(table)).count();
-    &merged.tables[from..from + number]
+    let start = merged.tables.iter().position(is_of_study).unwrap_or_default();
+    let count = merged.tables[start..].iter().take_while(|table| is_of_study(table)).count();
+    &merged.tables[start..start + count]
 }
 
 /// Each figure of every group in which stores compete. Published tables compare stores as shipped, whatever they promise:
 /// so do these if `default` was asked for, and only here. Tables of winners never mix tiers.
 pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
-    let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
+    let mut pools_by_figure: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
     for group in &merged.groups {
         let sorted = SortedTrials::new(merged, group);
         if sorted.stores.is_empty() {
             continue;
         }
-        for (figure, pools) in figures.iter().zip(&mut all) {
+        for (figure, pools) in figures.iter().zip(&mut pools_by_figure) {
             let pool = pool(merged, group, &sorted, figure);
             match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
                 Some(known) => join(known, pool),
@@ -95,13 +95,13 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
             }
         }
     }
-    all
+    pools_by_figure
 }
 
 /// Whether two groups differ only in the tier that `default` resolved to.
 pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
-    let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
-    shipped(a) && shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
+    let is_shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
+    is_shipped(a) && is_shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
 fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
@@ -118,10 +118,10 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
         .stores
         .extend(pool.stores.into_iter().filter(|store| !known.stores.contains(store)).collect::<Vec<_>>());
     for (position, stores) in pool.cells {
-        let here = known.cells.entry(position).or_default();
+        let stores_here = known.cells.entry(position).or_default();
         for (store, series) in stores {
             // A trial with an unknown tier is in every group, without a figure.
-            here.entry(store).or_default().extend(series);
+            stores_here.entry(store).or_default().extend(series);
         }
     }
 }
@@ -170,15 +170,15 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_
 fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
     let ran: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut stores: Vec<(String, String)> = Vec::new();
     for omitted in &group.left_out {
         let store = merged.layout.contestant(&omitted.cell);
-        let known = all.iter().any(|(own, _)| *own == store);
-        if sorted.stores.contains(&store) && !ran.contains(&store) && !known {
-            all.push((store.into_owned(), omitted.reason.to_string()));
+        let is_known = stores.iter().any(|(known_store, _)| *known_store == store);
+        if sorted.stores.contains(&store) && !ran.contains(&store) && !is_known {
+            stores.push((store.into_owned(), omitted.reason.to_string()));
         }
     }
-    all
+    stores
 }
 
 pub(crate) fn scope(key: &GroupKey) -> Scope {
@@ -194,24 +194,24 @@ pub(crate) fn scope(key: &GroupKey) -> Scope {
 /// are called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
-    let hardware = groups.iter().any(|group| group.key.hardware != scope.hardware);
-    let hardware = hardware.then(|| scope.hardware.clone());
+    let has_several = groups.iter().any(|group| group.key.hardware != scope.hardware);
+    let hardware = has_several.then(|| scope.hardware.clone());
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
-    let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
+    let value_of = |axis: Axis| scope.facets.iter().find(|(facet_axis, _)| *facet_axis == axis).map(|(_, value)| value);
     let facets: Vec<String> = merged
         .facets()
         .into_iter()
         .filter(varies)
-        .map(|axis| match value(axis) {
+        .map(|axis| match value_of(axis) {
             Some(value) => format!("{} {value}", axis.name()),
             None => format!("{} compared", axis.name()),
         })
         .collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
-    let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
+    let shows_guarantee = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
-    let guarantee = said.then_some(()).and_then(|()| match scope.guarantee {
+    let guarantee = shows_guarantee.then_some(()).and_then(|()| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
         Some((asked, tier)) => Some(GuaranteeLabel(asked, tier, None).to_string()),
         None => has_guarantee.then(|| "guarantee compared".to_owned()),
@@ -222,17 +222,17 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
 
 /// Whether all groups have one guarantee, except for the tiers that `default` resolved to.
 fn is_one_guarantee(merged: &Merged<'_>) -> bool {
-    let of = |group: &Group<'_>| match group.key.asked {
+    let guarantee_of = |group: &Group<'_>| match group.key.asked {
         Some(GuaranteeChoice::Default) => (Some(GuaranteeChoice::Default), None),
         asked => (asked, group.key.tier),
     };
-    merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
+    merged.groups.windows(2).all(|pair| guarantee_of(&pair[0]) == guarantee_of(&pair[1]))
 }
 
 /// The note on verdicts about stores as shipped, whose tiers differ.
 pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
-    let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
-    mixed.then_some(
+    let is_mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
+    is_mixed.then_some(
         "At default the stores are compared as shipped, as was published, though some promise more than others. The tables \
          of winners never mix guarantees.",
     )
@@ -240,8 +240,8 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 
 /// Why there is no verdict on a claim of which nothing was measured.
 pub(crate) fn why_unmeasured(checked: &CheckedClaim<'_>) -> String {
-    let why = |finding| words::why_undecided(checked.claim, finding);
-    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
+    let reason_of = |finding| words::why_undecided(checked.claim, finding);
+    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), reason_of)
 }
 
 pub(crate) fn unheard(claim: &Claim) -> String {
@@ -275,8 +275,8 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
             }
         }
     }
-    let silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
-    let silent = study.checked.iter().filter(silent);
+    let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
+    let silent = study.checked.iter().filter(is_silent);
     let (unheard, cannot): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
     for (label, number) in [(NOT_MEASURABLE, cannot.len()), (NOT_APPLICABLE, unheard.len())] {
         if number > 0 {

@@ -58,14 +58,14 @@ const DRIFT: f64 = 0.05;
 type Latencies = BTreeMap<u32, f64>;
 
 fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
-    let mut all: IndexMap<_, Latencies> = IndexMap::new();
+    let mut latencies: IndexMap<_, Latencies> = IndexMap::new();
     for (trial, measured) in run.trials.iter().filter_map(|trial: &TrialResult| Some((trial, trial.ok()?))) {
         for operation in measured.operations.iter().filter(|operation| operation.latency.mean_ns > 0.0) {
             let key = (&trial.cell, operation.operation.as_str());
-            all.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
+            latencies.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
         }
     }
-    all
+    latencies
 }
 
 /// Trials far off, with the farthest operation of each, the farthest first.
@@ -120,11 +120,11 @@ pub fn drift(run: &Run) -> Option<Drift> {
     // One ratio for each cell: its operations are from one trial, and not independent.
     let mut by_cell: IndexMap<&Cell, Vec<f64>> = IndexMap::new();
     for ((cell, _), latencies) in by_cell_and_operation(run) {
-        let part = |late: bool| {
+        let half_mean = |late: bool| {
             let values = latencies.iter().filter(|(block, _)| (**block >= half) == late);
             geometric_mean(&values.map(|(_, value)| *value).collect::<Vec<_>>())
         };
-        if let (Some(early), Some(late)) = (part(false), part(true)) {
+        if let (Some(early), Some(late)) = (half_mean(false), half_mean(true)) {
             by_cell.entry(cell).or_default().push(late.value / early.value);
         }
     }
@@ -151,9 +151,9 @@ mod tests {
                 .records(CountRange::starting_at(100 * (cell + 1)))
                 .ns(1000.0 * factors[block] * noise)
         };
-        let all: Vec<Vec<Sample>> =
+        let samples: Vec<Vec<Sample>> =
             (0..factors.len()).map(|block| (0..8).map(|cell| sample(block, cell)).collect()).collect();
-        blocks("box", &all)
+        blocks("box", &samples)
     }
 
     #[test]

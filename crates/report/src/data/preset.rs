@@ -19,18 +19,18 @@ pub(crate) fn describe_preset(run: &Run) -> Option<String> {
     if whole.presets.contains_key(WHOLE) {
         whole.apply_preset(WHOLE).ok()?;
     }
-    let all = smaller(run.plan()?, &whole);
-    (!all.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", all.join("; ")))
+    let changes = smaller(run.plan()?, &whole);
+    (!changes.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", changes.join("; ")))
 }
 
 fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
-    let instead = |name: &str, own: &str, other: &str| format!("{name} {own} for {other}");
-    let [own, other] = [plan, whole].map(|plan| plan.trials.to_string());
-    let trials = (plan.trials < whole.trials).then(|| instead("trials", &own, &other));
+    let describe_change = |name: &str, in_run: &str, in_paper: &str| format!("{name} {in_run} for {in_paper}");
+    let [in_run, in_paper] = [plan, whole].map(|plan| plan.trials.to_string());
+    let trials = (plan.trials < whole.trials).then(|| describe_change("trials", &in_run, &in_paper));
     let parameters = whole.parameters.names().filter_map(|name| {
-        let (own, other) = (plan.parameters.text(name)?, whole.parameters.text(name)?);
-        let is_less = amount(&own).zip(amount(&other)).is_some_and(|(own, other)| own < other);
-        is_less.then(|| instead(name, &readable(&own), &readable(&other)))
+        let (in_run, in_paper) = (plan.parameters.text(name)?, whole.parameters.text(name)?);
+        let is_less = amount(&in_run).zip(amount(&in_paper)).is_some_and(|(in_run, in_paper)| in_run < in_paper);
+        is_less.then(|| describe_change(name, &readable(&in_run), &readable(&in_paper)))
     });
     let pairs = plan.paired.iter().filter(|pair| !whole.paired.contains(pair)).map(|pair| {
         let names: Vec<&str> = pair.iter().map(|axis| axis.name()).collect();
@@ -38,16 +38,16 @@ fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
     });
     // Presets ask for one guarantee, as papers did.
     let axes = whole.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
-        let (own, other) = (plan.axes.values(axis), whole.axes.values(axis));
+        let (in_run, in_paper) = (plan.axes.values(axis), whole.axes.values(axis));
         // Axes that go together may repeat values.
-        let without = |all: &[Value], others: &[Value]| -> IndexSet<String> {
-            all.iter().filter(|value| !others.contains(value)).map(|value| value.text().to_owned()).collect()
+        let missing_from = |values: &[Value], added: &[Value]| -> IndexSet<String> {
+            values.iter().filter(|value| !added.contains(value)).map(|value| value.text().to_owned()).collect()
         };
-        let (lacking, others) = (without(&other, &own), without(&own, &other));
-        match (lacking.is_empty(), others.is_empty()) {
+        let (missing, added) = (missing_from(&in_paper, &in_run), missing_from(&in_run, &in_paper));
+        match (missing.is_empty(), added.is_empty()) {
             (true, _) => None,
-            (_, true) => Some(format!("no {} {}", axis.name(), listed(&lacking))),
-            _ => Some(instead(axis.name(), &listed(&others), &listed(&lacking))),
+            (_, true) => Some(format!("no {} {}", axis.name(), listed(&missing))),
+            _ => Some(describe_change(axis.name(), &listed(&added), &listed(&missing))),
         }
     });
     trials.into_iter().chain(parameters).chain(axes).chain(pairs).collect()

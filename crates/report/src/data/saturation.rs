@@ -29,12 +29,12 @@ fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> O
 
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
 fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
-    let told =
-        |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
-    let behind_s = told(BEHIND_US)? / 1e6;
+    let statistic =
+        |name: &str| measured.statistics.iter().find(|setting| setting.name == name)?.value.parse::<f64>().ok();
+    let behind_s = statistic(BEHIND_US)? / 1e6;
     let played_s = operation.wall_ns as f64 / 1e9;
-    let each = measured.operations.iter().filter(|one| one.operation != OVERALL);
-    let count = each.map(|one| one.count).sum::<u64>() as f64;
+    let operations = measured.operations.iter().filter(|result| result.operation != OVERALL);
+    let count = operations.map(|result| result.count).sum::<u64>() as f64;
     let lasts_s = played_s - behind_s;
     // Time by which its reader was late was removed from the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
@@ -44,12 +44,12 @@ fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<
 /// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
 /// have the same wall time to the nanosecond.
 fn reached(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
-    if let Some(all) = measured.operation(OVERALL) {
-        return all.per_second();
+    if let Some(overall) = measured.operation(OVERALL) {
+        return overall.per_second();
     }
-    let phase = |one: &OperationResult| (one.wall_ns, one.rate_over_ns);
-    let beside = measured.operations.iter().filter(|other| phase(other) == phase(operation));
-    let count: u64 = beside.map(|other| other.count).sum();
+    let phase = |result: &OperationResult| (result.wall_ns, result.rate_over_ns);
+    let same_phase = measured.operations.iter().filter(|result| phase(result) == phase(operation));
+    let count: u64 = same_phase.map(|result| result.count).sum();
     Some(operation.per_second()? * count as f64 / operation.count as f64)
 }
 
@@ -60,14 +60,14 @@ pub fn fell_behind(cell: &Cell, measured: &Measurements, operation: &OperationRe
 
 /// The reached and the required rate of a cell's trials, as `8,580/s of 20,000/s`; `None` if most kept up.
 pub fn reached_rate(entries: &[Entry<'_>], operation: &str) -> Option<String> {
-    let of = |entry: &Entry<'_>| {
+    let rates_of = |entry: &Entry<'_>| {
         let measured = entry.trial.ok()?;
         Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
     };
-    let all: Vec<Option<(f64, f64)>> = entries.iter().filter_map(of).collect();
-    let behind: Vec<(f64, f64)> = all.iter().copied().flatten().collect();
+    let rates_by_trial: Vec<Option<(f64, f64)>> = entries.iter().filter_map(rates_of).collect();
+    let behind: Vec<(f64, f64)> = rates_by_trial.iter().copied().flatten().collect();
     let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > all.len())
+    (behind.len() * 2 > rates_by_trial.len())
         .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(asked)))
 }
 
@@ -224,8 +224,8 @@ mod tests {
         }
         let lines = describe_saturation(&merged);
         // 4,000 operations in 10 s, and in 13 s of the schedule that continued.
-        let says = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
-        assert!(lines.len() == 4 && lines[0].ends_with(says), "{lines:?}");
+        let ending = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
+        assert!(lines.len() == 4 && lines[0].ends_with(ending), "{lines:?}");
     }
 
     #[test]
