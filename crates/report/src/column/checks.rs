@@ -128,13 +128,13 @@ fn size_over_full(measured: &Measurements, bytes: u64) -> Option<f64> {
 
 /// The times of opening after kills, with the most records.
 fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
-    let most: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
-    Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
+    let largest: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
+    Some(largest.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
 /// The share of states with wanted findings.
-fn share_of_cuts(measured: &Measurements, wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
+fn share_of_cuts(measured: &Measurements, is_wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
-    let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
-    ratio(found.map(|(_, states)| states).sum(), cuts.states())
+    let wanted_states = cuts.found.iter().filter(|(finding, _)| is_wanted(**finding));
+    ratio(wanted_states.map(|(_, states)| states).sum(), cuts.states())
 }

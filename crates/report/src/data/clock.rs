@@ -61,12 +61,12 @@ pub(crate) fn notes<'m>(
     let mut shortest: BTreeMap<&str, f64> = BTreeMap::new();
     for (hardware, ns) in latencies_ns {
         let Some(ns) = ns else { continue };
-        let so_far = shortest.entry(hardware).or_insert(f64::INFINITY);
-        *so_far = so_far.min(ns);
+        let least = shortest.entry(hardware).or_insert(f64::INFINITY);
+        *least = least.min(ns);
     }
     let note = |(hardware, shortest): (&str, f64)| {
-        let here = merged.runs.iter().filter(|run| run.header.hardware == hardware);
-        let cost = here.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
+        let runs_of_hardware = merged.runs.iter().filter(|run| run.header.hardware == hardware);
+        let cost = runs_of_hardware.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
         (shortest < SHORT * cost).then(|| {
             format!(
                 "A reading of the clock costs {} on {hardware}. Every latency includes about one: more than a twentieth of those \
@@ -112,23 +112,23 @@ mod tests {
         assert_eq!(get(&[run([250.0, 320.0])]), (false, Some(Rule::Interval)));
         assert_eq!(get(&[run([250_000.0, 255_000.0])]), (false, Some(Rule::Interval)));
         // A clock that waits costs more, and hides nothing.
-        let mut waits = run([500.0, 530.0]);
-        assert_eq!(get(std::slice::from_ref(&waits)), (true, Some(Rule::Clock)));
-        waits.header.environment.clock = "monotonic".into();
-        assert_eq!(get(std::slice::from_ref(&waits)), (false, Some(Rule::Interval)));
-        waits.header.environment.clock_ns = 40.0;
-        assert_eq!(get(&[waits]), (true, Some(Rule::Clock)));
+        let mut slower_run = run([500.0, 530.0]);
+        assert_eq!(get(std::slice::from_ref(&slower_run)), (true, Some(Rule::Clock)));
+        slower_run.header.environment.clock = "monotonic".into();
+        assert_eq!(get(std::slice::from_ref(&slower_run)), (false, Some(Rule::Interval)));
+        slower_run.header.environment.clock_ns = 40.0;
+        assert_eq!(get(&[slower_run]), (true, Some(Rule::Clock)));
     }
 
     #[test]
     fn only_what_is_timed_by_it_is_limited_by_it() {
         let run = run([250.0, 255.0]);
-        let of = |column: &Column, operation: &str| {
+        let resolution_of = |column: &Column, operation: &str| {
             resolution(std::iter::once(&run.header.environment), column, operation, 2)
         };
-        assert_eq!(of(&PEAK_MEMORY, "trial"), Resolution::default());
-        assert_eq!((of(&MEAN_LATENCY, "insert").fixed_ns, of(&MEAN_LATENCY, "insert").share), (10.0, 0.0));
-        assert_eq!(of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
+        assert_eq!(resolution_of(&PEAK_MEMORY, "trial"), Resolution::default());
+        assert_eq!((resolution_of(&MEAN_LATENCY, "insert").fixed_ns, resolution_of(&MEAN_LATENCY, "insert").share), (10.0, 0.0));
+        assert_eq!(resolution_of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub struct Quotient {
 impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
     fn ln(&self, block: &BlockKey) -> Option<f64> {
-        let sum = |all: &[Series<BlockKey>]| {
-            all.iter()
+        let sum = |series_list: &[Series<BlockKey>]| {
+            series_list.iter()
                 .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
                 .sum()
         };
@@ -115,17 +115,17 @@ pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
         .flat_map(|series| series.keys())
         .copied()
         .collect();
-    let mean = |block: BlockKey| {
+    let block_mean = |block: BlockKey| {
         let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
         Some((block, (sum? / quotients.len() as f64).exp()))
     };
-    let of_blocks: Series<BlockKey> = blocks.into_iter().filter_map(mean).collect();
-    let ones = of_blocks.keys().map(|block| (*block, 1.0)).collect();
-    let ratio = compare_at(&of_blocks, &ones, confidence)?;
+    let block_means: Series<BlockKey> = blocks.into_iter().filter_map(block_mean).collect();
+    let ones = block_means.keys().map(|block| (*block, 1.0)).collect();
+    let ratio = compare_at(&block_means, &ones, confidence)?;
     Some(Times {
         ratio,
-        least: of_blocks.values().copied().fold(f64::INFINITY, f64::min),
-        greatest: of_blocks.values().copied().fold(0.0, f64::max),
+        least: block_means.values().copied().fold(f64::INFINITY, f64::min),
+        greatest: block_means.values().copied().fold(0.0, f64::max),
         known: EffectVerdict::judge(&ratio),
     })
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::stats::CONFIDENCE;
 
-    fn of(values: &[f64]) -> Times {
+    fn times_of(values: &[f64]) -> Times {
         let series = |values: &mut dyn Iterator<Item = f64>| -> Series<BlockKey> {
             values
                 .enumerate()
@@ -157,7 +157,7 @@ mod tests {
             (&[0.5, 0.6], EffectVerdict::NotYet, "×0.548 (0.500..0.600)?"),
             (&[0.5], EffectVerdict::NotYet, "×0.500?"),
         ] {
-            let times = of(values);
+            let times = times_of(values);
             assert_eq!((times.known, times.text().as_str()), (known, text));
         }
     }
