@@ -65,9 +65,9 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
             FaultKind::FlushForEver,
         ];
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        let all =
+        let counts =
             KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
-        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), all.sum())
+        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), counts.sum())
     })
     .closer();
 

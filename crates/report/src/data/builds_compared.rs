@@ -36,8 +36,8 @@ fn environment_facts(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
 fn describe_environments(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     let environments: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(environment_facts).collect();
     let differs = |name: &String| {
-        let known: BTreeSet<&BTreeSet<&str>> = environments.iter().filter_map(|facts| facts.get(name)).collect();
-        known.len() > 1
+        let values_known: BTreeSet<&BTreeSet<&str>> = environments.iter().filter_map(|facts| facts.get(name)).collect();
+        values_known.len() > 1
     };
     let words = |(name, values): (&String, &BTreeSet<&str>)| {
         let values = if values.is_empty() {
@@ -145,7 +145,7 @@ mod tests {
     fn describe_all(runs: &[Run]) -> Vec<String> {
         let words =
             |words: Vec<(String, String)>| words.into_iter().map(|(_, words)| words).collect::<Vec<_>>();
-        environment_differences(runs).into_iter().map(|all| words(all).join(", ")).collect()
+        environment_differences(runs).into_iter().map(|words_of_run| words(words_of_run).join(", ")).collect()
     }
 
     fn run_of(stores: &[&str]) -> Run {
@@ -164,26 +164,26 @@ mod tests {
     #[test]
     fn another_processor_kernel_or_engine_version_is_told() {
         let run_with = |change: &dyn Fn(&mut Run)| {
-            let mut other = run_of(&["lmdb"]);
-            change(&mut other);
-            describe_all(&[run_of(&["lmdb"]), other])
+            let mut changed = run_of(&["lmdb"]);
+            change(&mut changed);
+            describe_all(&[run_of(&["lmdb"]), changed])
         };
-        let other = run_with(&|run| run.header.environment.cpu = Some("other".into()));
-        assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
+        let changed = run_with(&|run| run.header.environment.cpu = Some("other".into()));
+        assert!(changed[0] != changed[1] && changed[1] == "processor other", "{changed:?}");
         assert_eq!(run_with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
         assert_eq!(run_with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
         // Two known builds of one name: an unknown one says nothing.
-        let known =
+        let with_machine_id =
             |id: &'static str| move |run: &mut Run| run.header.environment.machine_id = Some(id.into());
-        assert_eq!(with(&known("b7")), ["", ""]);
-        let two = ["a1", "b7"].map(|id| {
+        assert_eq!(run_with(&with_machine_id("b7")), ["", ""]);
+        let machines = ["a1", "b7"].map(|id| {
             let mut run = run_of(&["lmdb"]);
-            known(id)(&mut run);
+            with_machine_id(id)(&mut run);
             run
         });
-        assert_eq!(describe_all(&two), ["box with the identity a1", "box with the identity b7"]);
+        assert_eq!(describe_all(&machines), ["box with the identity a1", "box with the identity b7"]);
         let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
-        assert_eq!(with(&newer)[1], "lmdb 9.9");
+        assert_eq!(run_with(&newer)[1], "lmdb 9.9");
         assert_eq!(describe_all(&[run_of(&["lmdb"]), run_of(&["redb"])]), ["", ""], "each has one alone");
     }
 
@@ -212,11 +212,11 @@ mod tests {
             "the compiler alone would make one of two builds"
         );
         // With many engines, the number is shown, and what both runs have.
-        let all = describe_all(&[
+        let lines = describe_all(&[
             built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
             built(&["leveldb", "lmdb", "redb"], clang),
         ]);
-        assert_eq!(all[1], "3 engines built with clang version 20.1.2");
+        assert_eq!(lines[1], "3 engines built with clang version 20.1.2");
         let ready = run("box", &[Sample::new("rocksdb").distributed(false)]);
         assert_eq!(describe_all(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
         assert_eq!(

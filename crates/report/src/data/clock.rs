@@ -13,7 +13,7 @@ use crate::column::{ClockLimit, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
 
 /// A latency is short if the clock's cost is more than this fraction of it.
-const SHORT: f64 = 20.0;
+const MIN_CLOCK_COSTS: f64 = 20.0;
 
 /// Operations that read, in crud, ycsb (also all operations together) and batch.
 const READS: [&str; 6] = ["get", "read", "scan", "read-modify-write", "select", OVERALL];
@@ -67,12 +67,12 @@ pub(crate) fn notes<'m>(
     let note = |(hardware, shortest): (&str, f64)| {
         let runs_of_hardware = merged.runs.iter().filter(|run| run.header.hardware == hardware);
         let cost = runs_of_hardware.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
-        (shortest < SHORT * cost).then(|| {
+        (shortest < MIN_CLOCK_COSTS * cost).then(|| {
             format!(
                 "A reading of the clock costs {} on {hardware}. Every latency includes about one: more than a twentieth of those \
                  below {}.",
                 rough_ns(cost),
-                rough_ns(SHORT * cost)
+                rough_ns(MIN_CLOCK_COSTS * cost)
             )
         })
     };

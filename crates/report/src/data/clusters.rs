@@ -137,9 +137,9 @@ pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
         gather_trials(merged, group, &mut by_store);
     }
     let has_several =
-        |gathered: &ClusterTrials<'_>| gathered.ran.keys().filter(|place| place.is_file_system()).count() > 1;
-    let compared = by_store.into_iter().filter(|(_, gathered)| has_several(gathered));
-    compared.map(|((key, store), gathered)| lay_out(merged, &key, &store, &gathered)).collect()
+        |cluster_trials: &ClusterTrials<'_>| cluster_trials.ran.keys().filter(|place| place.is_file_system()).count() > 1;
+    let compared = by_store.into_iter().filter(|(_, cluster_trials)| has_several(cluster_trials));
+    compared.map(|((key, store), cluster_trials)| lay_out(merged, &key, &store, &cluster_trials)).collect()
 }
 
 fn gather_trials<'a>(
@@ -152,18 +152,18 @@ fn gather_trials<'a>(
     let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
     for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
         let cell = &entry.trial.cell;
-        let gathered = by_store.entry(key(cell)).or_default();
-        let entries = gathered.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
+        let cluster_trials = by_store.entry(key(cell)).or_default();
+        let entries = cluster_trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
         entries.entry(layout.position(cell)).or_default().push(*entry);
         for name in &names {
-            if !gathered.operations.contains(name) {
-                gathered.operations.insert(name.clone());
+            if !cluster_trials.operations.contains(name) {
+                cluster_trials.operations.insert(name.clone());
             }
         }
     }
     for omitted in &group.left_out {
-        let gathered = by_store.entry(key(&omitted.cell)).or_default();
-        gathered.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
+        let cluster_trials = by_store.entry(key(&omitted.cell)).or_default();
+        cluster_trials.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
     }
 }
 
@@ -181,20 +181,20 @@ fn store(cell: &Cell) -> String {
     join_parts(contestant_values.map(|(_, value)| value.text()))
 }
 
-fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterTrials<'_>) -> Clusters {
-    let places: BTreeSet<&MapPosition> = gathered.ran.keys().chain(gathered.left_out.keys()).collect();
+fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, cluster_trials: &ClusterTrials<'_>) -> Clusters {
+    let places: BTreeSet<&MapPosition> = cluster_trials.ran.keys().chain(cluster_trials.left_out.keys()).collect();
     let rows: BTreeSet<_> = places.iter().map(|place| place.row()).collect();
     let mut columns: Vec<u32> =
         places.iter().map(|place| place.cluster).collect::<BTreeSet<_>>().into_iter().collect();
     // Places without a choice of size come last.
     columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
-    let latencies = gathered.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
+    let latencies = cluster_trials.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
     let maps = figures.filter_map(|(name, column)| {
-        let (combinations, by_place) = figures_of(merged, gathered, name, column)?;
+        let (combinations, by_place) = figures_of(merged, cluster_trials, name, column)?;
         let map_spot = |place: &MapPosition| match by_place.get(place) {
             Some(figure) => MapSpot::Found(*figure),
-            None => MapSpot::Missing(why_absent(gathered, place)),
+            None => MapSpot::Missing(why_absent(cluster_trials, place)),
         };
         let row_spots = |row: &_| {
             let find_place = |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
@@ -212,7 +212,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
         store: store.to_owned(),
         maps: maps.collect(),
         rows: rows.iter().map(name).collect(),
-        left_out: reasons(gathered),
+        left_out: reasons(cluster_trials),
         columns,
     }
 }
@@ -220,30 +220,30 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
 /// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
 fn figures_of<'g>(
     merged: &Merged<'_>,
-    gathered: &'g ClusterTrials<'_>,
+    cluster_trials: &'g ClusterTrials<'_>,
     name: &str,
     column: &Column,
 ) -> Option<(usize, BTreeMap<&'g MapPosition, ClusterFigure>)> {
     let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
     let place_series = |(place, by_position): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
         let series = by_position.iter().map(|(position, entries)| (position, series_of(entries)));
-        let known: BTreeMap<&Position, Series<BlockKey>> =
+        let series_by_position: BTreeMap<&Position, Series<BlockKey>> =
             series.filter(|(_, series)| !series.is_empty()).collect();
-        (!known.is_empty()).then_some((place, known))
+        (!series_by_position.is_empty()).then_some((place, series_by_position))
     };
     let places: Vec<(&MapPosition, BTreeMap<&Position, Series<BlockKey>>)> =
-        gathered.ran.iter().filter_map(place_series).collect();
+        cluster_trials.ran.iter().filter_map(place_series).collect();
     // A single place has no comparison.
     let [(_, first), _, ..] = places.as_slice() else { return None };
-    let is_everywhere = |position: &&&Position| places.iter().all(|(_, known)| known.contains_key(**position));
+    let is_everywhere = |position: &&&Position| places.iter().all(|(_, series_by_position)| series_by_position.contains_key(**position));
     let common: Vec<&Position> = first.keys().filter(is_everywhere).copied().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     let mut sums = vec![0.0; places.len()];
     let mut wins = vec![0; places.len()];
     for position in &common {
         let series: Vec<Series<BlockKey>> =
-            places.iter().filter_map(|(_, known)| known.get(position).cloned()).collect();
-        let entries = gathered.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
+            places.iter().filter_map(|(_, series_by_position)| series_by_position.get(position).cloned()).collect();
+        let entries = cluster_trials.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
         let terms = judging_terms(&headers, entries, name, column);
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
@@ -263,22 +263,22 @@ fn figures_of<'g>(
 }
 
 /// Why a place has no figure.
-fn why_absent(gathered: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
-    let outcomes = gathered.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
+fn why_absent(cluster_trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
+    let outcomes = cluster_trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
     let reasons = outcomes.map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => AbsenceReason::Failed,
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    reasons.chain(gathered.left_out.get(place).map(|_| AbsenceReason::LeftOut))
+    reasons.chain(cluster_trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
         .min()
         .unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
-fn reasons(gathered: &ClusterTrials<'_>) -> Vec<String> {
+fn reasons(cluster_trials: &ClusterTrials<'_>) -> Vec<String> {
     let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
-    for (place, reason) in gathered.left_out.iter().filter(|(place, _)| !gathered.ran.contains_key(*place)) {
+    for (place, reason) in cluster_trials.left_out.iter().filter(|(place, _)| !cluster_trials.ran.contains_key(*place)) {
         let size = if place.cluster > 0 { format!(":{}", place.cluster) } else { String::new() };
         let names = places.entry(reason.to_string()).or_default();
         let name = format!("{}{size}", place.row);

@@ -19,9 +19,9 @@ const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, SHOWN);
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
 pub fn find_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
-    let (known, tier) = (known_danger(table, store, measured), measured.guarantee);
-    match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| dangerous_harms(cuts, tier)) {
-        None => known,
+    let (table_danger, tier) = (known_danger(table, store, measured), measured.guarantee);
+    match measured.cuts().filter(|cuts| is_news(cuts, tier, table_danger)).map(|cuts| dangerous_harms(cuts, tier)) {
+        None => table_danger,
         Some(harms) if harms.keys().all(|harm| *harm == Harm::ByHand) => Some(&REFUSED),
         Some(_) if tier >= Guarantee::Power => Some(&LOST),
         Some(_) => Some(&WRECKED),
@@ -103,10 +103,10 @@ pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String>
 
 /// The first of some stores, the rest counted.
 fn first_stores(stores: &BTreeSet<String>) -> String {
-    let named: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
+    let names: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
     match stores.len().saturating_sub(LISTED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        0 => names.join(", "),
+        rest => format!("{} and {rest} more", names.join(", ")),
     }
 }
 

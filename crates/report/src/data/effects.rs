@@ -246,7 +246,7 @@ fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static 
 }
 
 fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
-    let mut found: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
+    let mut candidates: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
     for (first, first_values) in levels {
         for (second, second_values) in
             levels.range::<String, _>((std::ops::Bound::Excluded(first), std::ops::Bound::Unbounded))
@@ -257,17 +257,17 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
                     let quotients = squares(contest, (first, a, &bases.0), (second, b, &bases.1));
                     if let Some(times) = times(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
-                        found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
+                        candidates.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
                     }
                 }
             }
         }
     }
-    let confidence = shared(found.len());
+    let confidence = shared(candidates.len());
     let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
         Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
-    let mut interactions: Vec<Interaction> = found.into_iter().filter_map(recompute).collect();
+    let mut interactions: Vec<Interaction> = candidates.into_iter().filter_map(recompute).collect();
     let size = |interaction: &Interaction| interaction.times.value().ln().abs();
     interactions.sort_by(|a, b| size(b).total_cmp(&size(a)));
     interactions
@@ -284,7 +284,7 @@ fn squares(
         .iter()
         .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
     let corners = |(settings, combination): (&Settings, &Combination<'_>)| {
-        let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
+        let corner = |settings: &Settings| contest.combinations.get(settings).map(|combination| combination.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
         let only_second = corner(&with_setting(settings, first, a_base))?;
         let neither = corner(&with_setting(&with_setting(settings, first, a_base), second, b_base))?;

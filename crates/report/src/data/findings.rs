@@ -52,11 +52,11 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
             figures.push(figure.clone());
         }
     }
-    let mut known = pools(merged, &figures);
-    known.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
+    let mut pools_by_figure = pools(merged, &figures);
+    pools_by_figure.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
     let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
-        let position = figures.iter().position(|known_figure| known_figure == figure);
-        position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
+        let position = figures.iter().position(|listed| listed == figure);
+        position.and_then(|position| pools_by_figure.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
         let checked = |claim: &'a Claim| CheckedClaim {
@@ -89,8 +89,8 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
         }
         for (figure, pools) in figures.iter().zip(&mut pools_by_figure) {
             let pool = pool(merged, group, &sorted, figure);
-            match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
-                Some(known) => join(known, pool),
+            match pools.iter_mut().find(|earlier| are_as_shipped(&earlier.scope, &pool.scope)) {
+                Some(earlier) => join(earlier, pool),
                 None => pools.push(pool),
             }
         }
@@ -104,21 +104,21 @@ pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     is_shipped(a) && is_shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
-fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
-    known.behind.extend(pool.behind);
-    known.terms.confidence = known.terms.confidence.max(pool.terms.confidence);
-    if pool.terms.resolution.fixed_ns > known.terms.resolution.fixed_ns {
-        known.terms.resolution = pool.terms.resolution;
+fn join(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+    joined.behind.extend(pool.behind);
+    joined.terms.confidence = joined.terms.confidence.max(pool.terms.confidence);
+    if pool.terms.resolution.fixed_ns > joined.terms.resolution.fixed_ns {
+        joined.terms.resolution = pool.terms.resolution;
     }
     // A store that one tier leaves out may be in another.
-    known.cannot.retain(|(store, _)| !pool.stores.contains(store));
-    known.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !known.stores.contains(store)));
-    known.scope.guarantee = Some((GuaranteeChoice::Default, None));
-    known
+    joined.cannot.retain(|(store, _)| !pool.stores.contains(store));
+    joined.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !joined.stores.contains(store)));
+    joined.scope.guarantee = Some((GuaranteeChoice::Default, None));
+    joined
         .stores
-        .extend(pool.stores.into_iter().filter(|store| !known.stores.contains(store)).collect::<Vec<_>>());
+        .extend(pool.stores.into_iter().filter(|store| !joined.stores.contains(store)).collect::<Vec<_>>());
     for (position, stores) in pool.cells {
-        let stores_here = known.cells.entry(position).or_default();
+        let stores_here = joined.cells.entry(position).or_default();
         for (store, series) in stores {
             // A trial with an unknown tier is in every group, without a figure.
             stores_here.entry(store).or_default().extend(series);
@@ -266,7 +266,7 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     for finding in findings.filter(|finding| !finding.cannot_be_measured()) {
         let label = label(merged, &finding.scope);
         let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
-        match rows.iter_mut().find(|(known, _)| *known == label) {
+        match rows.iter_mut().find(|(row_label, _)| *row_label == label) {
             Some((_, counts)) => counts[index] += 1,
             None => {
                 let mut counts = Counts::default();

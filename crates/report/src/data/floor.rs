@@ -225,13 +225,13 @@ mod tests {
     #[test]
     fn the_run_given_counts_before_the_newest_beside_it() {
         let study = samples::run("box", &[Sample::new("lmdb")]);
-        let (old, new) =
+        let (older, newer) =
             (device("2026-01-01T00:00:00Z", &[read(1e3)]), device("2026-02-01T00:00:00Z", &[read(2e3)]));
         let text = |runs: &[Run], others: &[Run]| describe_floors(&floors(runs, others)).join("");
-        let others = [old.clone(), new.clone()];
+        let others = [older.clone(), newer.clone()];
         assert!(text(std::slice::from_ref(&study), &others).contains("cache 2.00 µs"));
-        assert!(text(&[study.clone(), old.clone()], &[new]).contains("cache 1.00 µs"));
-        assert_eq!(floors(&[old], &[]), [], "a device run by itself is no floor of another");
+        assert!(text(&[study.clone(), older.clone()], &[newer]).contains("cache 1.00 µs"));
+        assert_eq!(floors(&[older], &[]), [], "a device run by itself is no floor of another");
     }
 
     #[test]

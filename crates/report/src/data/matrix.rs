@@ -261,9 +261,9 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
     let names: IndexSet<&str> =
         measured.flat_map(|m| &m.operations).map(|operation| operation.operation.as_str()).collect();
-    let known = OPERATIONS.into_iter().filter(|name| names.contains(name));
-    let others = names.iter().copied().filter(|name| !OPERATIONS.contains(name));
-    known.chain(others).map(str::to_owned).collect()
+    let paper_names = OPERATIONS.into_iter().filter(|name| names.contains(name));
+    let other_names = names.iter().copied().filter(|name| !OPERATIONS.contains(name));
+    paper_names.chain(other_names).map(str::to_owned).collect()
 }
 
 /// A group's trials, sorted for comparison.

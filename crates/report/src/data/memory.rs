@@ -79,12 +79,12 @@ impl Basis {
 mod tests {
     use super::*;
 
-    fn memory(cached: Option<u64>, without: Option<u64>) -> Memory {
+    fn memory(with_cache: Option<u64>, without_mapped: Option<u64>) -> Memory {
         Memory {
             base_bytes: 1,
             peak_above_base_bytes: 100,
-            peak_without_mapped_files_bytes: without,
-            peak_with_page_cache_bytes: cached,
+            peak_without_mapped_files_bytes: without_mapped,
+            peak_with_page_cache_bytes: with_cache,
         }
     }
 

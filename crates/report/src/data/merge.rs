@@ -360,11 +360,11 @@ fn cells(runs: &[Run]) -> impl Iterator<Item = &Cell> {
 }
 
 fn is_harness(stores: &[StoreDef], store: &str) -> bool {
-    stores.iter().any(|known| known.name == store && known.kind == StoreKind::Harness)
+    stores.iter().any(|def| def.name == store && def.kind == StoreKind::Harness)
 }
 
 fn is_server(header: &RunHeader, store: &str) -> bool {
-    header.stores.iter().any(|known| known.name == store && known.server)
+    header.stores.iter().any(|info| info.name == store && info.server)
 }
 
 fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
@@ -468,11 +468,11 @@ mod tests {
     #[test]
     fn a_library_is_ranked_apart_by_its_own_word_until_a_check_of_power_cuts_held() {
         let samples = [Sample::new("redb"), Sample::new("own")].map(|sample| sample.guarantee("power"));
-        let titles = |found: &[(StateFinding, u64)]| {
+        let titles = |findings: &[(StateFinding, u64)]| {
             let mut run = run("box", &samples);
             let measured = run.trials[1].measured.as_mut().unwrap();
             measured.statistics.push(Setting::read_back(COUNTED_BY_LIBRARY, 7));
-            let mut cuts = CutResults { found: found.iter().copied().collect(), ..CutResults::default() };
+            let mut cuts = CutResults { found: findings.iter().copied().collect(), ..CutResults::default() };
             cuts.controls.insert(Control::NoFlush, FindingCount { states: 4, caught: 4 });
             measured.cut_check = Some(CutCheck::Made(Box::new(cuts)));
             titles(&[run])

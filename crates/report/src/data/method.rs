@@ -358,8 +358,8 @@ mod tests {
             ("not_known_yet", "3"),
         ] {
             let lines = base.lines().filter(|line| !line.starts_with(key));
-            let other = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
-            let lines = differences(&[planned("lmdb", base), planned("lmdb", &other)]);
+            let other_plan = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
+            let lines = differences(&[planned("lmdb", base), planned("lmdb", &other_plan)]);
             assert!(
                 lines.iter().all(|line| line.starts_with(key)) && lines[0] != lines[1],
                 "{key}: {lines:?}"
@@ -449,8 +449,8 @@ mod tests {
         let rested = || run("a = 1", rest);
         // A run of an older version, whose plan doesn't say.
         assert_eq!(differences(&[rested(), run("a = 1", None)]), ["after_load=rest", "after_load=at-once"]);
-        let asked = run("a = 1\nafter_load = \"at-once\"", None);
-        assert_eq!(differences(&[asked, run("a = 1", None)]), ["", ""]);
+        let at_once = run("a = 1\nafter_load = \"at-once\"", None);
+        assert_eq!(differences(&[at_once, run("a = 1", None)]), ["", ""]);
         assert_eq!(differences(&[rested(), run("a = 1\nafter_load = \"rest\"", rest)]), ["", ""]);
         let nothing_loaded = |mut run: Run| {
             run.trials[0].measured.as_mut().unwrap().load = Default::default();

@@ -37,8 +37,8 @@ pub fn paper_name(store: &str) -> &str {
 
 /// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
-    let known = PAPER_STORES.iter().map(|(name, _, colour)| (*name, *colour)).chain(MORE_STORES);
-    let colour = known
+    let colours = PAPER_STORES.iter().map(|(name, _, colour)| (*name, *colour)).chain(MORE_STORES);
+    let colour = colours
         .into_iter()
         .find(|(name, _)| *name == store)
         .map_or_else(|| other_colour(store), |(_, colour)| colour);
@@ -47,10 +47,10 @@ pub fn store_style(store: &str) -> Style {
 
 /// A store's index in the palette of the HTML report, from 0 to 19: the same in every report.
 pub fn palette_position(store: &str) -> usize {
-    let known = PAPER_STORES.iter().map(|(name, ..)| *name).chain(MORE_STORES.map(|(name, _)| name));
-    let known: Vec<&str> = known.chain(["null", "memory"]).collect();
-    let position = known.iter().position(|name| *name == store);
-    position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (20 - known.len() as u64)) as usize)
+    let stores_known = PAPER_STORES.iter().map(|(name, ..)| *name).chain(MORE_STORES.map(|(name, _)| name));
+    let stores_known: Vec<&str> = stores_known.chain(["null", "memory"]).collect();
+    let position = stores_known.iter().position(|name| *name == store);
+    position.unwrap_or_else(|| stores_known.len() + (xxh3_64(store.as_bytes()) % (20 - stores_known.len() as u64)) as usize)
 }
 
 fn other_colour(store: &str) -> u8 {

@@ -169,7 +169,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
                     (Axis::RECORDS, (*records).into()),
                 ]);
                 let found =
-                    figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
+                    figures.iter().find(|(name, ..)| *name == row.figure).and_then(|(_, figure, pools)| {
                         compare(&table.stores, published, figure, &pools[group], &position)
                     });
                 cells.push(PublishedCell { row, data, records: *records, published, found });

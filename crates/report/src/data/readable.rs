@@ -8,7 +8,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::exact_bytes;
 
 /// Smaller sizes stay in bytes.
-const SHORTENED: u64 = 1024;
+const MIN_SHORTENED: u64 = 1024;
 
 /// Which settings are sizes, and which values are shipped.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Readable {
     /// A setting's value.
     pub fn value<'v>(&self, setting: &str, value: &'v str) -> Cow<'v, str> {
         let read_size =
-            || value.parse::<u64>().ok().filter(|size| *size >= SHORTENED && size.is_multiple_of(1024));
+            || value.parse::<u64>().ok().filter(|size| *size >= MIN_SHORTENED && size.is_multiple_of(1024));
         match self.sizes.contains(setting).then(read_size).flatten() {
             Some(size) => Cow::Owned(exact_bytes(size)),
             None => Cow::Borrowed(value),

@@ -132,8 +132,8 @@ pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
             continue;
         }
         let counted = parts.iter().fold(Requests::default(), |sum, part_requests| sum.plus(&part_requests.requests));
-        let whole = &disk.counts.requests;
-        let rest = Requests { journal: None, ..whole.since(&counted) };
+        let disk_total = &disk.counts.requests;
+        let rest = Requests { journal: None, ..disk_total.since(&counted) };
         parts.into_iter().for_each(|part| PartRequests::add(&mut sums, part));
         PartRequests::add(
             &mut sums,

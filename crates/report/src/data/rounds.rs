@@ -54,13 +54,13 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
 }
 
 /// The operations of a set's life.
-const OF_A_LIFE: [&str; 4] = ["update", "insert", "remove", "scan"];
+const LIFE_OPERATIONS: [&str; 4] = ["update", "insert", "remove", "scan"];
 
 /// The bytes of values that a set's life had written at the end of a round, from 0; `None` for another workload.
 pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64> {
     let rounds = measured.rounds.get(..=round)?;
     let mut operations = rounds.iter().flat_map(|round| &round.operations).filter(|operation| operation.operation != OVERALL);
-    let is_life = operations.all(|operation| OF_A_LIFE.contains(&operation.operation.as_str()));
+    let is_life = operations.all(|operation| LIFE_OPERATIONS.contains(&operation.operation.as_str()));
     let bytes: u64 = rounds.iter().map(value_bytes).sum();
     (is_life && bytes > 0).then_some(bytes as f64)
 }
@@ -95,10 +95,10 @@ pub(crate) fn trend(trials: &[&Measurements], figure: Figure) -> Option<Trend> {
 
 /// Bytes of values in the last rounds below which logs and unsorted data can explain all growth of the files: as shipped, some
 /// engines hold this much before they merge it.
-const LITTLE_WRITTEN: u64 = 64 << 20;
+const MIN_WRITTEN_BYTES: u64 = 64 << 20;
 
 /// If closing the store shrinks the files to this share, they were full of data that closing clears away.
-const CLEARED: f64 = 0.5;
+const MAX_CLEARED_SHARE: f64 = 0.5;
 
 /// Whether the files grow in the last rounds. They are measured with the store open, including its logs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -123,14 +123,14 @@ pub(crate) fn growth(trials: &[&Measurements]) -> Option<Growth> {
     let written: Vec<u64> = long().map(|(_, last)| last.iter().map(value_bytes).sum()).collect();
     let written = quantile(&written, 0.5).unwrap_or(0);
     let closed_share = |(measured, last): (&Measurements, &[Round; LAST])| {
-        let open = last.last()?.disk.allocated_bytes;
-        Some(measured.known_disk()?.allocated_bytes as f64 / open.max(1) as f64)
+        let open_bytes = last.last()?.disk.allocated_bytes;
+        Some(measured.known_disk()?.allocated_bytes as f64 / open_bytes.max(1) as f64)
     };
     let closed_share =
         median(&long().filter_map(closed_share).collect::<Vec<_>>()).map_or(f64::INFINITY, |share| share.value);
     Some(match () {
-        () if closed_share <= CLEARED => Growth::Cleared(closed_share),
-        () if written < LITTLE_WRITTEN => Growth::Short(written),
+        () if closed_share <= MAX_CLEARED_SHARE => Growth::Cleared(closed_share),
+        () if written < MIN_WRITTEN_BYTES => Growth::Short(written),
         () => Growth::Doubles(1.0 / files.per_step),
     })
 }
@@ -235,19 +235,19 @@ mod tests {
         let run = blocks("box", &[vec![Sample::new("lmdb").rounds(3)]]);
         let mut measured = run.trials[0].measured.clone().unwrap();
         let each = measured.rounds[0].operations[0].value_bytes as f64;
-        let name = |measured: &mut Measurements, name: &str| {
+        let set_operation = |measured: &mut Measurements, name: &str| {
             for round in &mut measured.rounds {
                 round.operations.truncate(1);
                 round.operations[0].operation = name.into();
             }
         };
-        name(&mut measured, "update");
+        set_operation(&mut measured, "update");
         let written =
             |measured: &Measurements| (0..4).map(|round| written_bytes(measured, round)).collect::<Vec<_>>();
         assert_eq!(written(&measured), [Some(each), Some(2.0 * each), Some(3.0 * each), None]);
-        for other in ["read", "remove"] {
-            name(&mut measured, other);
-            assert_eq!(written(&measured), [None; 4], "{other}");
+        for name in ["read", "remove"] {
+            set_operation(&mut measured, name);
+            assert_eq!(written(&measured), [None; 4], "{name}");
         }
     }
 

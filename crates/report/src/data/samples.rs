@@ -494,9 +494,9 @@ pub fn many(cells: usize) -> Run {
         samples.push(sample.size(SizeRange { from, to }).records(records));
     }
     let mut run = run("mybox", &samples);
-    let again: Vec<TrialResult> =
+    let second_block: Vec<TrialResult> =
         run.trials.iter().enumerate().map(|(i, trial)| repeat_trial(trial, i)).collect();
-    run.trials.extend(again);
+    run.trials.extend(second_block);
     run
 }
 

@@ -11,20 +11,20 @@ use super::merge::{Entry, Merged};
 use super::names::LISTED;
 
 /// The share of its rate that an open loop must reach to count as keeping up.
-const KEPT_UP: f64 = 0.9;
+const MIN_RATE_SHARE: f64 = 0.9;
 
 /// The lateness at its end from which a replay counts as behind: in a short trace, a single slow operation at its end is no
 /// sign of it.
-const LATE_S: f64 = 0.1;
+const MIN_LATE_S: f64 = 0.1;
 
 /// The reached and the required rate; `None` if the operation kept up, and in a
 /// closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
-    let (reached, asked) = match cell.rate() {
-        Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
+    let (reached, required) = match cell.rate() {
+        Rate::PerSecond(required) => (reached(measured, operation)?, f64::from(required)),
         Rate::Closed => replay_rates(measured, operation)?,
     };
-    (reached < KEPT_UP * asked).then_some((reached, asked))
+    (reached < MIN_RATE_SHARE * required).then_some((reached, required))
 }
 
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
@@ -38,7 +38,7 @@ fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<
     let lasts_s = played_s - behind_s;
     // Time by which its reader was late was removed from the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
-    (late_s >= LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
+    (late_s >= MIN_LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
 }
 
 /// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
@@ -65,29 +65,29 @@ pub fn reached_rate(entries: &[Entry<'_>], operation: &str) -> Option<String> {
         Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
     };
     let rates_by_trial: Vec<Option<(f64, f64)>> = entries.iter().filter_map(rates_of).collect();
-    let behind: Vec<(f64, f64)> = rates_by_trial.iter().copied().flatten().collect();
-    let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > rates_by_trial.len())
-        .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(asked)))
+    let rates_behind: Vec<(f64, f64)> = rates_by_trial.iter().copied().flatten().collect();
+    let (slowest, required) = rates_behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (rates_behind.len() * 2 > rates_by_trial.len())
+        .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(required)))
 }
 
 /// A line for each contestant and operation, over all required rates.
 pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
-    let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
+    let mut rates_by_operation: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(measured) = trial.ok() else { continue };
         for operation in &measured.operations {
-            let Some((reached, asked)) = rates(&trial.cell, measured, operation) else { continue };
+            let Some((reached, required)) = rates(&trial.cell, measured, operation) else { continue };
             let contestant = merged.layout.contestant(&trial.cell).into_owned();
-            found.entry((contestant, &operation.operation)).or_default().push((reached, asked));
+            rates_by_operation.entry((contestant, &operation.operation)).or_default().push((reached, required));
         }
     }
     let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
         format!("Saturated, latency not ranked: {operation} of {store}{}.", describe_rates(rates))
     };
-    let mut lines: Vec<String> = found.iter().take(LISTED).map(line).collect();
-    if found.len() > LISTED {
-        lines.push(format!("And {} more that are saturated.", found.len() - LISTED));
+    let mut lines: Vec<String> = rates_by_operation.iter().take(LISTED).map(line).collect();
+    if rates_by_operation.len() > LISTED {
+        lines.push(format!("And {} more that are saturated.", rates_by_operation.len() - LISTED));
     }
     lines
 }
@@ -100,8 +100,8 @@ fn describe_rate(rate: f64) -> String {
 /// The reached and the required rates, in words that follow a store's name.
 fn describe_rates(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
-    let asked = || rates.iter().map(|(_, asked)| *asked);
-    let (least, most) = (asked().fold(f64::INFINITY, f64::min), asked().fold(0.0, f64::max));
+    let required = || rates.iter().map(|(_, required)| *required);
+    let (least, most) = (required().fold(f64::INFINITY, f64::min), required().fold(0.0, f64::max));
     let (least, most) = (describe_rate(least), describe_rate(most));
     let slowest = three_digits(reached().fold(f64::INFINITY, f64::min));
     let trials = if rates.len() == 1 { String::new() } else { format!(" in {} trials", rates.len()) };
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {
-        let asked = Sample::new("lmdb").cell().with(
+        let open_cell = Sample::new("lmdb").cell().with(
             storebench_core::cell::Axis::RATE,
             storebench_core::cell::Axis::RATE.read("20000/s").unwrap(),
         );
@@ -136,7 +136,7 @@ mod tests {
         let mut run = blocks("box", &[block.clone(), block.clone(), block]);
         for trial in &mut run.trials {
             let store = trial.cell.store() == "lmdb";
-            trial.cell = asked.clone().with(
+            trial.cell = open_cell.clone().with(
                 storebench_core::cell::Axis::STORE,
                 storebench_core::axis::Value::word(if store { "lmdb" } else { "redb" }),
             );

@@ -76,7 +76,7 @@ fn undisturbed(key: &GroupKey) -> GroupKey {
 
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let undisturbed_key = undisturbed(&group.key);
-    let undisturbed_group = merged.groups.iter().find(|other| other.key == undisturbed_key)?;
+    let undisturbed_group = merged.groups.iter().find(|candidate| candidate.key == undisturbed_key)?;
     let (loaded, undisturbed) =
         (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
     let stores: IndexSet<&str> =
@@ -181,14 +181,14 @@ mod tests {
     use crate::terminal::{Style, section};
 
     fn only_slowdowns(runs: &[Run]) -> Slowdowns {
-        let mut all = slowdowns(&Merged::new(runs, &[NULL]));
-        assert_eq!(all.len(), 1);
-        all.remove(0)
+        let mut found = slowdowns(&Merged::new(runs, &[NULL]));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
     }
 
-    fn latencies_of(all: &Slowdowns, store: &str, operation: &str) -> LoadedLatencies {
-        let mut all = all.slowdowns.iter();
-        all.find(|slowdown| slowdown.store == store && slowdown.operation == operation).unwrap().found
+    fn latencies_of(found: &Slowdowns, store: &str, operation: &str) -> LoadedLatencies {
+        let mut slowdowns = found.slowdowns.iter();
+        slowdowns.find(|slowdown| slowdown.store == store && slowdown.operation == operation).unwrap().found
     }
 
     /// A store without and with a load, which makes it `times` slower.
@@ -200,12 +200,12 @@ mod tests {
     #[test]
     fn the_ratio_is_over_cells_and_paired_by_block() {
         // Blocks differ tenfold and cells a hundredfold; the load makes one cell 2 and the other 8 times slower: 4 on average.
-        let all: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
+        let samples: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
             .map(|weather| {
                 [pair("lmdb", 100, 1e3 * weather, 2.0), pair("lmdb", 1_000, 1e5 * weather, 8.0)].concat()
             })
             .into();
-        let found = only_slowdowns(&[blocks("box", &all)]);
+        let found = only_slowdowns(&[blocks("box", &samples)]);
         assert_eq!((found.background.as_str(), found.title.as_str()), ("cpu:2", "process, background cpu:2"));
         let insert = latencies_of(&found, "lmdb", "insert");
         assert_eq!((insert.cells, insert.ratio.blocks), (2, 3));
@@ -235,8 +235,8 @@ mod tests {
         let [_, failed] = pair("lmdb", 1_000, 1e5, 1.0);
         let mut second: Vec<Sample> = [whole(2.0), pair("lmdb", 1_000, 1e5, 50.0)].concat();
         second[3] = failed.failed("broken");
-        let all = [[whole(2.0), pair("lmdb", 1_000, 1e5, 50.0)].concat(), second];
-        let get = latencies_of(&only_slowdowns(&[blocks("box", &all)]), "lmdb", "get");
+        let samples = [[whole(2.0), pair("lmdb", 1_000, 1e5, 50.0)].concat(), second];
+        let get = latencies_of(&only_slowdowns(&[blocks("box", &samples)]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.blocks), (1, 2));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3, "{get:?}");
         // If no cell has every block, there is a mean but no interval.
@@ -262,7 +262,7 @@ mod tests {
     fn snapshots() {
         let stores =
             [("sqlite", 9_000.0, 1.31), ("nested-folder", 40_000.0, 2.4), ("rocksdb", 3_000.0, 12.75)];
-        let all: Vec<Vec<Sample>> = (0..3)
+        let samples: Vec<Vec<Sample>> = (0..3)
             .map(|block| {
                 let wobble = |index: usize| 1.0 + ((block * 31 + index * 17) % 7) as f64 / 50.0;
                 let of_store = |(index, (store, ns, times)): (usize, (&str, f64, f64))| {
@@ -275,7 +275,7 @@ mod tests {
                 stores.into_iter().enumerate().flat_map(of_store).collect()
             })
             .collect();
-        let runs = [blocks("mybox", &all)];
+        let runs = [blocks("mybox", &samples)];
         let merged = Merged::new(&runs, &[NULL]);
         for width in [80, 100, 160] {
             let load = crate::sections::find("load").unwrap();

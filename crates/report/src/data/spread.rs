@@ -4,7 +4,7 @@
 use crate::stats::Interval;
 
 /// An interval with ends further apart than this factor says nothing, and would only be long.
-const WIDEST: f64 = 1e6;
+const MAX_WIDTH: f64 = 1e6;
 
 /// The reach of a figure; `None` if it is unknown, or both ends are equal.
 pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) -> Option<String> {
@@ -25,7 +25,7 @@ pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> 
 
 /// Whether an interval is too wide to show.
 pub fn tells_nothing(interval: &Interval) -> bool {
-    !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
+    !interval.is_range() && interval.low >= 0.0 && interval.high > MAX_WIDTH * interval.low
 }
 
 /// The legend of ranges and intervals, shown once in a report.

@@ -26,13 +26,13 @@ use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};
 
 /// Up to this many comparisons the tables of stores come first; beyond it the matrix of winners says more in less room.
-const MOST_COMPARISONS: usize = 40;
+const MAX_COMPARISONS: usize = 40;
 /// The most rows of a readable table.
-const MOST_ROWS: usize = 30;
+const MAX_ROWS: usize = 30;
 /// The number of heights of a bar.
 pub const HEIGHTS: usize = 8;
 /// The smallest ratio to the best that the highest bar represents.
-const LEAST_SPAN: f64 = 4.0;
+const MIN_SPAN: f64 = 4.0;
 
 /// The standings of a group's contestants.
 #[derive(Debug)]
@@ -185,9 +185,9 @@ pub fn are_short(groups: &[Standings], report: &Report<'_>) -> bool {
     let contests = matrices.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let compared = contests.filter(|contest| contest.contenders.len() > 1).count();
     let tables = || groups.iter().flat_map(|group| &group.tables);
-    compared <= MOST_COMPARISONS
+    compared <= MAX_COMPARISONS
         && tables().count() > 0
-        && tables().all(|table| table.rows.len() <= MOST_ROWS)
+        && tables().all(|table| table.rows.len() <= MAX_ROWS)
 }
 
 /// A group's name as a heading, with the machine if there are several.
@@ -240,10 +240,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     }
     let in_memory = group.trials.iter().filter(|entry| danger::is_in_memory(merged, entry));
     let in_memory = in_memory.map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
-    let known = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
-    let mut each_answer: Vec<Answer> = by_position.values().map(|contests| known.answer(contests)).collect();
+    let known_group = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
+    let mut each_answer: Vec<Answer> = by_position.values().map(|contests| known_group.answer(contests)).collect();
     let all_contests: Contests<'_> = by_position.values().flatten().copied().collect();
-    let overall = known.answer(&all_contests);
+    let overall = known_group.answer(&all_contests);
     let best_store = overall.take.first().map(|contestant| contestant.store.as_str());
     // Of two sizes one answer covers both where it is among the answers of each: there it is named first, too.
     let covers = |answer: &Answer| match best_store {
@@ -256,10 +256,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
             .iter_mut()
             .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
     }
-    let mut unfilled = known.unfilled();
+    let mut unfilled = known_group.unfilled();
     let tables = by_position.iter().zip(&each_answer).map(|((position, contests), answer)| Table {
         at: position.clone(),
-        rows: known.rows(&figures, contests, answer),
+        rows: known_group.rows(&figures, contests, answer),
         unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
@@ -462,7 +462,7 @@ impl KnownGroup<'_, '_> {
         for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
             let Some(best) = contest.winners().next() else { continue };
             let name = self.name(&best.store);
-            let index = winners.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            let index = winners.iter().position(|(winner, _)| *winner == name).unwrap_or_else(|| {
                 winners.push((name, Vec::new()));
                 winners.len() - 1
             });
@@ -489,13 +489,13 @@ impl KnownGroup<'_, '_> {
             states += cuts.states();
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
-        let known = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
-        match known {
+        let evidence = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
+        match evidence {
             _ if harmed > 0 => {
                 Some(format!("{} of {} power cuts in this run", with_commas(harmed), with_commas(states)))
             }
-            Some(known) if harm(&known) > 0 => {
-                Some(format!("{} of {}", with_commas(harm(&known)), known.cuts()))
+            Some(evidence) if harm(&evidence) > 0 => {
+                Some(format!("{} of {}", with_commas(harm(&evidence)), evidence.cuts()))
             }
             _ => None,
         }
@@ -555,9 +555,9 @@ impl KnownGroup<'_, '_> {
 }
 
 /// States with harm that is, or may be, a danger.
-fn harm(known: &Evidence) -> u64 {
-    let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(known.guarantee));
-    dangers.map(|harm| known.count(harm)).sum()
+fn harm(evidence: &Evidence) -> u64 {
+    let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(evidence.guarantee));
+    dangers.map(|harm| evidence.count(harm)).sum()
 }
 
 /// A contestant's figure in a contest, ranked or not.
@@ -604,7 +604,7 @@ fn height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
         return 0;
     }
     let least = factors.iter().copied().reduce(f64::min).unwrap_or(1.0);
-    let span = (factors.iter().copied().fold(least, f64::max) / least).max(LEAST_SPAN).ln();
+    let span = (factors.iter().copied().fold(least, f64::max) / least).max(MIN_SPAN).ln();
     let distance = (times(figure, contest, contender).unwrap_or(least) / least).ln();
     1 + (distance / span * (HEIGHTS - 1) as f64).round().clamp(0.0, (HEIGHTS - 1) as f64) as usize
 }
@@ -683,21 +683,21 @@ mod tests {
     #[test]
     fn rows_stand_by_their_mean_and_the_best_and_those_too_close_are_marked() {
         let stores = [("lmdb", 1.0), ("sqlite", 3.0), ("redb", 1.001)];
-        let found = with_report(&stores, 0, rows);
+        let marked_rows = with_report(&stores, 0, rows);
         assert_eq!(
-            found.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
+            marked_rows.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
             ["lmdb", "redb", "sqlite"]
         );
-        let marks: Vec<Mark> = found.iter().map(|(_, mark, _)| *mark).collect();
+        let marks: Vec<Mark> = marked_rows.iter().map(|(_, mark, _)| *mark).collect();
         assert_eq!(marks, [Mark::Best, Mark::Close, Mark::None]);
     }
 
     #[test]
     fn a_dangerous_store_is_never_taken_and_stands_last_with_how_often_it_did_harm() {
         let stores = [("lmdb", 0.5), ("redb", 1.0), ("sqlite", 3.0)];
-        let found = with_report(&stores, 4, rows);
-        assert_eq!(found[0], ("redb".into(), Mark::Best, false));
-        assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
+        let marked_rows = with_report(&stores, 4, rows);
+        assert_eq!(marked_rows[0], ("redb".into(), Mark::Best, false));
+        assert_eq!(marked_rows[2], ("lmdb".into(), Mark::None, true));
         let lines = with_report(&stores, 4, brief_text);
         assert!(lines.contains("take redb; slower on average: sqlite 3."), "{lines}");
         assert!(lines.contains("lost what was promised, or needs a hand to open: lmdb (4 of 40)"), "{lines}");
@@ -739,8 +739,8 @@ mod tests {
         let merged = Merged::new(&runs, &table);
         let report = Report::new(&merged);
         let rows = &report.standings()[0].tables[0].rows;
-        let known = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
-        assert_eq!((known("lmdb"), known("redb")), (None, Some(Loss::Nothing)));
+        let power_cut = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
+        assert_eq!((power_cut("lmdb"), power_cut("redb")), (None, Some(Loss::Nothing)));
         let admits = StoreDef { library: Some(&LIBRARY), offers: RISKY, ..def("lmdb") };
         let table = [admits, def("redb")];
         let merged = Merged::new(&runs, &table);
@@ -776,17 +776,17 @@ mod tests {
             vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
-        let named = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
+        let names_taken = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
             let table =
                 [StoreDef { offers: sqlite, ..def("sqlite") }, StoreDef { offers: redb, ..def("redb") }];
             let merged = Merged::new(&runs, &table);
             let report = Report::new(&merged);
             let take = &report.standings()[0].answers[0].1.take;
-            take.iter().map(|one| one.store.clone()).collect::<Vec<_>>().join(" ")
+            take.iter().map(|contestant| contestant.store.clone()).collect::<Vec<_>>().join(" ")
         };
         // redb is the smaller.
-        assert_eq!(named(SAFE, SAFE), "redb sqlite");
-        assert_eq!(named(SAFE, RISKY), "sqlite redb");
+        assert_eq!(names_taken(SAFE, SAFE), "redb sqlite");
+        assert_eq!(names_taken(SAFE, RISKY), "sqlite redb");
     }
 
     /// The lines of two sizes: at the large one the second store takes so long.
@@ -795,7 +795,7 @@ mod tests {
         let block = |number: usize| {
             let sample = |store, ns: f64| Sample::new(store).ns(ns + number as f64);
             let small = [sample("lmdb", 1000.0), sample("redb", 3000.0)];
-            let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|one| one.size(large));
+            let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|sample| sample.size(large));
             small.into_iter().chain(large).collect::<Vec<_>>()
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
@@ -852,13 +852,13 @@ mod tests {
     #[test]
     fn the_table_fits_into_80_columns() {
         let stores = [("nested-folder", 1.0), ("berkeleydb", 3.0), ("rocksdb", 9.0)];
-        let shown = with_report(&stores, 0, |report| {
+        let table = with_report(&stores, 0, |report| {
             crate::terminal::standings::text(report.standings(), Style { width: 80, colour: false })
         });
-        let heads = shown.lines().find(|line| line.contains("insert")).unwrap();
+        let heads = table.lines().find(|line| line.contains("insert")).unwrap();
         for head in ["update", "get", "remove", "disk", "memory", "power cut"] {
-            assert!(heads.contains(head), "{shown}");
+            assert!(heads.contains(head), "{table}");
         }
-        assert!(shown.contains("\n* nested-folder  100 µs▁"), "{shown}");
+        assert!(table.contains("\n* nested-folder  100 µs▁"), "{table}");
     }
 }

@@ -11,7 +11,7 @@ use crate::data::spread;
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
 /// Figures within this factor count as alike.
-const ALIKE: f64 = 1.1;
+const ALIKE_RATIO: f64 = 1.1;
 
 /// The ratio of one figure to another over blocks, with its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ impl EffectVerdict {
         match interval {
             Some(interval) if interval.high < 1.0 => EffectVerdict::Less,
             Some(interval) if interval.low > 1.0 => EffectVerdict::More,
-            Some(interval) if interval.low >= 1.0 / ALIKE && interval.high <= ALIKE => EffectVerdict::Alike,
+            Some(interval) if interval.low >= 1.0 / ALIKE_RATIO && interval.high <= ALIKE_RATIO => EffectVerdict::Alike,
             _ => EffectVerdict::NotYet,
         }
     }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn too_few_blocks_tell_nothing_yet() {
-        for (values, known, text) in [
+        for (values, verdict, text) in [
             (&[0.5, 0.51, 0.49][..], EffectVerdict::Less, "×0.500 [0.476, 0.525]"),
             (&[2.0, 2.0, 2.0], EffectVerdict::More, "×2.00 [2.00, 2.00]"),
             (&[1.0, 1.01, 0.99], EffectVerdict::Alike, "×1.000 [0.975, 1.03]"),
@@ -158,7 +158,7 @@ mod tests {
             (&[0.5], EffectVerdict::NotYet, "×0.500?"),
         ] {
             let times = times_of(values);
-            assert_eq!((times.known, times.text().as_str()), (known, text));
+            assert_eq!((times.known, times.text().as_str()), (verdict, text));
         }
     }
 }

@@ -77,10 +77,10 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         without: finding.without.iter().map(absent).collect(),
         behind: &finding.behind,
     };
-    let table_document = |found: &'a TableVerdict| OnTableDocument {
-        table: &found.table,
-        verdict: found.verdict,
-        checks: found.tally,
+    let table_document = |table_verdict: &'a TableVerdict| OnTableDocument {
+        table: &table_verdict.table,
+        verdict: table_verdict.verdict,
+        checks: table_verdict.tally,
     };
     let claim_document = |checked: &'a CheckedClaim<'a>| ClaimDocument {
         says: &checked.claim.says,
@@ -88,7 +88,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         note: checked.claim.note.as_deref(),
         expected: checked.claim.describe(),
         published: checked.published.iter().map(table_document).collect(),
-        findings: checked.findings.iter().map(|found| finding_document(checked.claim, found)).collect(),
+        findings: checked.findings.iter().map(|finding| finding_document(checked.claim, finding)).collect(),
     };
     let study_document = |study: &'a Study<'a>| StudyDocument {
         study: &study.study.study,

@@ -342,12 +342,12 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
         .iter()
         .position(|checked| checked.claim.says == "Berkeley DB is the fastest at inserting and updating");
     let fastest = &studies[0].checked[fastest.unwrap()];
-    let found: Vec<(&str, usize, usize, Verdict)> = fastest
+    let verdicts_published: Vec<(&str, usize, usize, Verdict)> = fastest
         .published
         .iter()
         .map(|verdict| (verdict.table.as_str(), verdict.tally.agree, verdict.tally.total(), verdict.verdict))
         .collect();
-    assert_eq!(found, [("ext4", 50, 68, Verdict::NotReproduced)]);
+    assert_eq!(verdicts_published, [("ext4", 50, 68, Verdict::NotReproduced)]);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -396,8 +396,8 @@ fn places_that_agree_are_counted() {
     assert_eq!((alone.same, alone.close, alone.compared() + alone.absent), (14, 0, 170));
     // 20 of 170: too little of the table for a share.
     assert_eq!(alone.share(), None);
-    let half = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
-    assert_eq!((half.share(), Agreement { absent: 101, ..half }.share()), (Some(0.7), None));
+    let partial = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
+    assert_eq!((partial.share(), Agreement { absent: 101, ..partial }.share()), (Some(0.7), None));
     // As quick as SQLite, it is too close to call.
     let tied = count(1000.0);
     assert!(tied.close >= 14 && tied.same == 0, "{tied:?}");

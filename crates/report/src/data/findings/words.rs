@@ -96,9 +96,9 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
 
 /// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or are unavailable.
 pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
-    let named = claim.expect.stores();
+    let claim_stores = claim.expect.stores();
     let unavailable: Vec<String> =
-        finding.without.iter().filter(|(store, _)| named.contains(store)).map(absent).collect();
+        finding.without.iter().filter(|(store, _)| claim_stores.contains(store)).map(absent).collect();
     match (finding.behind.as_slice(), unavailable.as_slice()) {
         ([first, rest @ ..], _) => {
             let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
@@ -118,9 +118,9 @@ pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
 
 /// What an undecided claim needs, in words that many claims share.
 pub(crate) fn lack(checked: &CheckedClaim<'_>) -> &'static str {
-    let named = checked.claim.expect.stores();
+    let claim_stores = checked.claim.expect.stores();
     let is_absent = |finding: &Finding| {
-        finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| named.contains(store))
+        finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| claim_stores.contains(store))
     };
     let Some(finding) = checked.findings.iter().find(|finding| finding.is_measured()) else {
         return match checked.findings.first() {
@@ -242,7 +242,7 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
 /// reproduced`. `None` if winners alone say nothing about the claim.
 pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
     let format_verdict =
-        |found: &TableVerdict| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
+        |verdict: &TableVerdict| format!("{} {}: {}", verdict.table, share(verdict.tally), verdict.verdict.name());
     let verdicts: Vec<String> = checked.published.iter().map(format_verdict).collect();
     (!verdicts.is_empty()).then(|| verdicts.join("; "))
 }
@@ -282,8 +282,8 @@ fn format_evidence(
         .shown
         .iter()
         .map(|shown| {
-            let after = reach(shown.interval, &|end| evidence.unit.show(end));
-            format!("{} {}{after}", shown.who, evidence.unit.show(shown.value))
+            let interval_text = reach(shown.interval, &|end| evidence.unit.show(end));
+            format!("{} {}{interval_text}", shown.who, evidence.unit.show(shown.value))
         })
         .collect();
     let mut line = place_parts.join(", ");

@@ -9,9 +9,9 @@ use crate::data::samples::{Sample, blocks, run};
 
 fn only_matrix(runs: &[Run]) -> Matrix {
     let merged = Merged::new(runs, &[NULL]);
-    let mut found = matrices(&merged);
-    assert_eq!(found.len(), 1);
-    found.remove(0)
+    let mut matrices = matrices(&merged);
+    assert_eq!(matrices.len(), 1);
+    matrices.remove(0)
 }
 
 fn winners(contest: &Contest) -> Vec<&str> {

@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn sentences_name_the_last_and_the_least() {
         let runs = [outgrown()];
-        let all = sizes(&Merged::new(&runs, &[]));
-        let lines = sentences(&all[0], all[0].headline().unwrap(), &Readable::default());
+        let sizes_found = sizes(&Merged::new(&runs, &[]));
+        let lines = sentences(&sizes_found[0], sizes_found[0].headline().unwrap(), &Readable::default());
         assert_eq!(lines, ["No cliff up to 4x: sqlite.", "Falls last: redb.", "Falls least: sqlite."]);
     }
 }
