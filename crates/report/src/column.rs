@@ -288,8 +288,8 @@ pub const BEYOND_LENGTHS: Column =
 /// The speed at which a trace was replayed, as a multiple of its own.
 pub const REPLAY_SPEED: Column =
     trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
-        let told = m.statistics.iter().find(|one| one.name == SPEED_REACHED)?;
-        told.value.parse().ok()
+        let setting = m.statistics.iter().find(|setting| setting.name == SPEED_REACHED)?;
+        setting.value.parse().ok()
     })
     .closer();
 

@@ -101,8 +101,8 @@ pub const FILES_AFTER_RECLAIM: Column =
 /// The time of a scan over all records at the end of a set's life, over the time after it was loaded.
 pub const SCAN_AGED: Column =
     trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
-        let one = m.fragmentation.as_ref()?;
-        ratio(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
+        let fragmentation = m.fragmentation.as_ref()?;
+        ratio(quantile(&fragmentation.aged_scans_ns, 0.5)?, quantile(&fragmentation.fresh_scans_ns, 0.5)?)
     })
     .closer();
 

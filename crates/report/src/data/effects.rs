@@ -138,7 +138,7 @@ fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
         operations.iter().map(|name| Some(name.as_str())).chain([None]).collect();
     let mut main: Vec<MainEffect> = Vec::new();
     // Each interval allows for all values of the table.
-    let confidence = shared(levels.values().map(|levels| levels.len() - 1).sum());
+    let confidence = shared_confidence(levels.values().map(|levels| levels.len() - 1).sum());
     for (setting, values) in &levels {
         let base = contest.base_of(setting, values);
         for value in sort_values(values).into_iter().filter(|value| **value != base) {
@@ -155,7 +155,7 @@ fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
 }
 
 /// The confidence of one of several intervals that hold together (Bonferroni).
-fn shared(intervals: usize) -> f64 {
+fn shared_confidence(intervals: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / intervals.max(1) as f64
 }
 
@@ -254,7 +254,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             let bases = (contest.base_of(first, first_values), contest.base_of(second, second_values));
             for a in first_values.iter().filter(|value| **value != bases.0) {
                 for b in second_values.iter().filter(|value| **value != bases.1) {
-                    let quotients = squares(contest, (first, a, &bases.0), (second, b, &bases.1));
+                    let quotients = corner_quotients(contest, (first, a, &bases.0), (second, b, &bases.1));
                     if let Some(times) = times(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
                         candidates.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
@@ -263,7 +263,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             }
         }
     }
-    let confidence = shared(candidates.len());
+    let confidence = shared_confidence(candidates.len());
     let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
         Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
@@ -274,7 +274,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
 }
 
 /// All combinations of the other settings that have the four corners: both values, and neither over each alone.
-fn squares(
+fn corner_quotients(
     contest: &Contest<'_>,
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),

@@ -88,9 +88,9 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
             continue;
         }
         for (figure, pools) in figures.iter().zip(&mut pools_by_figure) {
-            let pool = pool(merged, group, &sorted, figure);
+            let pool = build_pool(merged, group, &sorted, figure);
             match pools.iter_mut().find(|earlier| are_as_shipped(&earlier.scope, &pool.scope)) {
-                Some(earlier) => join(earlier, pool),
+                Some(earlier) => merge_pool(earlier, pool),
                 None => pools.push(pool),
             }
         }
@@ -104,7 +104,7 @@ pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     is_shipped(a) && is_shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
-fn join(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+fn merge_pool(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     joined.behind.extend(pool.behind);
     joined.terms.confidence = joined.terms.confidence.max(pool.terms.confidence);
     if pool.terms.resolution.fixed_ns > joined.terms.resolution.fixed_ns {
@@ -126,7 +126,7 @@ fn join(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     }
 }
 
-fn pool(
+fn build_pool(
     merged: &Merged<'_>,
     group: &Group<'_>,
     sorted: &SortedTrials<'_, '_>,
@@ -136,7 +136,7 @@ fn pool(
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
         terms: terms_of(merged, group, sorted, figure),
-        cannot: cannot(merged, group, sorted),
+        cannot: absent_stores(merged, group, sorted),
         behind: Vec::new(),
         cells: Default::default(),
     };
@@ -167,7 +167,7 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_
 }
 
 /// The stores of a group none of whose combinations could run, with reasons.
-fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
+fn absent_stores(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
     let ran: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
     let mut stores: Vec<(String, String)> = Vec::new();

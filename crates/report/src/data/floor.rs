@@ -19,7 +19,7 @@ const DEVICE: &str = "device";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
     /// The machine's name, and the place's in the runs of stores.
-    at: (String, String),
+    location: (String, String),
     /// Its figures, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
     /// The trials behind the figure with the fewest.
@@ -99,8 +99,8 @@ fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor
     let (figures, trials): (Vec<String>, Vec<usize>) =
         WANTED.iter().filter_map(|wanted| figure(wanted, device_place, device)).unzip();
     let day = moment::day(&device_header.started).to_owned();
-    let at = (header.hardware.clone(), place.name.clone());
-    Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
+    let location = (header.hardware.clone(), place.name.clone());
+    Some(Floor { location, figures, trials: trials.into_iter().min()?, day })
 }
 
 /// Whether two places are one directory, or in one file system.
@@ -156,10 +156,10 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
 /// A sentence for each place with its figures; it names the place if there are several.
 pub fn describe_floors(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
-        let Floor { at: (hardware, place), figures, trials, day } = floor;
+        let Floor { location: (hardware, place), figures, trials, day } = floor;
         let place_name = match floors {
             [_] => "This place".to_owned(),
-            several if several.iter().all(|floor| floor.at.0 == *hardware) => format!("Place {place}"),
+            several if several.iter().all(|floor| floor.location.0 == *hardware) => format!("Place {place}"),
             _ => format!("{hardware}, place {place}"),
         };
         let once = if *trials == 1 { " once" } else { "" };

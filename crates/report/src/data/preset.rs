@@ -19,11 +19,11 @@ pub(crate) fn describe_preset(run: &Run) -> Option<String> {
     if full_plan.presets.contains_key(FULL_PRESET) {
         full_plan.apply_preset(FULL_PRESET).ok()?;
     }
-    let changes = smaller(run.plan()?, &full_plan);
+    let changes = describe_changes(run.plan()?, &full_plan);
     (!changes.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", changes.join("; ")))
 }
 
-fn smaller(plan: &Plan, full_plan: &Plan) -> Vec<String> {
+fn describe_changes(plan: &Plan, full_plan: &Plan) -> Vec<String> {
     let describe_change = |name: &str, in_run: &str, in_paper: &str| format!("{name} {in_run} for {in_paper}");
     let [in_run, in_paper] = [plan, full_plan].map(|plan| plan.trials.to_string());
     let trials = (plan.trials < full_plan.trials).then(|| describe_change("trials", &in_run, &in_paper));
@@ -46,8 +46,8 @@ fn smaller(plan: &Plan, full_plan: &Plan) -> Vec<String> {
         let (missing, added) = (missing_from(&in_paper, &in_run), missing_from(&in_run, &in_paper));
         match (missing.is_empty(), added.is_empty()) {
             (true, _) => None,
-            (_, true) => Some(format!("no {} {}", axis.name(), listed(&missing))),
-            _ => Some(describe_change(axis.name(), &listed(&added), &listed(&missing))),
+            (_, true) => Some(format!("no {} {}", axis.name(), list_values(&missing))),
+            _ => Some(describe_change(axis.name(), &list_values(&added), &list_values(&missing))),
         }
     });
     trials.into_iter().chain(parameters).chain(axes).chain(pairs).collect()
@@ -66,7 +66,7 @@ fn readable(text: &str) -> String {
     }
 }
 
-fn listed(values: &IndexSet<String>) -> String {
+fn list_values(values: &IndexSet<String>) -> String {
     let more = values.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names: Vec<&str> = values.iter().take(MAX_NAMED).map(String::as_str).collect();

@@ -410,7 +410,7 @@ pub fn study() -> Run {
                                 .size(SizeRange { from, to })
                                 .records(CountRange::starting_at(records))
                                 .ns(ns * f64::powi(growth, 3 * step as i32) * wobble * safety * scale);
-                            samples.extend(odd(sample, block));
+                            samples.extend(add_exceptions(sample, block));
                         }
                     }
                 }
@@ -423,7 +423,7 @@ pub fn study() -> Run {
 }
 
 /// A sample, or the failure or gap that occurs in reality.
-fn odd(sample: Sample, block: usize) -> Option<Sample> {
+fn add_exceptions(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
     let large = cell.record_size().span().from == 102_400;
     let many = cell.records().from == 1_000_000;

@@ -21,7 +21,7 @@ const MIN_LATE_S: f64 = 0.1;
 /// closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, required) = match cell.rate() {
-        Rate::PerSecond(required) => (reached(measured, operation)?, f64::from(required)),
+        Rate::PerSecond(required) => (overall_rate(measured, operation)?, f64::from(required)),
         Rate::Closed => replay_rates(measured, operation)?,
     };
     (reached < MIN_RATE_SHARE * required).then_some((reached, required))
@@ -43,7 +43,7 @@ fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<
 
 /// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
 /// have the same wall time to the nanosecond.
-fn reached(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
+fn overall_rate(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
     if let Some(overall) = measured.operation(OVERALL) {
         return overall.per_second();
     }

@@ -31,15 +31,15 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         );
     }
     notes.extend(machines::notes(merged));
-    notes.extend(not_at_rest(&trials));
+    notes.extend(rest_notes(&trials));
     notes.extend(disks::notes(merged));
-    notes.extend(devices(&trials));
-    notes.extend(unknown(&trials));
+    notes.extend(device_notes(&trials));
+    notes.extend(unknown_notes(&trials));
     notes
 }
 
 /// The device of the device's figures.
-fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn device_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
     for (hardware, _, measured) in trials {
         if let Some(device) = &measured.device {
@@ -65,7 +65,7 @@ fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 }
 
 /// Stores whose first operations include work left over from loading, though they were given time for it.
-fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn rest_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut stores: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for (hardware, store, measured) in trials {
         let Some(rest) = measured.load.rest.filter(|rest| !rest.at_rest) else { continue };
@@ -84,7 +84,7 @@ fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 }
 
 /// Unknown figures, with reasons.
-fn unknown(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn unknown_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
     for (hardware, _, measured) in trials {
         for unknown in &measured.unknown {

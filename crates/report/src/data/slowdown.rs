@@ -53,18 +53,18 @@ pub struct LoadedLatencies {
 
 /// The slow-downs by every load that the runs have together with undisturbed trials.
 pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
-    let disturbed = merged.groups.iter().filter(|group| load(&group.key) != NONE);
+    let disturbed = merged.groups.iter().filter(|group| background_of(&group.key) != NONE);
     disturbed.filter_map(|group| find_slowdowns(merged, group)).collect()
 }
 
 const NONE: &str = "none";
 
-fn load(key: &GroupKey) -> &str {
+fn background_of(key: &GroupKey) -> &str {
     key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
 /// The key of the group that differs only in the load.
-fn undisturbed(key: &GroupKey) -> GroupKey {
+fn key_without_load(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {
         if *axis == Axis::BACKGROUND {
@@ -75,7 +75,7 @@ fn undisturbed(key: &GroupKey) -> GroupKey {
 }
 
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
-    let undisturbed_key = undisturbed(&group.key);
+    let undisturbed_key = key_without_load(&group.key);
     let undisturbed_group = merged.groups.iter().find(|candidate| candidate.key == undisturbed_key)?;
     let (loaded, undisturbed) =
         (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
@@ -85,7 +85,7 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let mut slowdowns = Vec::new();
     for store in stores {
         for operation in &operations {
-            if let Some(found) = find(cells(&loaded, &undisturbed, store, operation)) {
+            if let Some(found) = compare_blocks(paired_latencies(&loaded, &undisturbed, store, operation)) {
                 let (store, operation) = (store.to_owned(), operation.clone());
                 slowdowns.push(Slowdown { store, operation, found });
             }
@@ -94,7 +94,7 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     (!slowdowns.is_empty()).then(|| Slowdowns {
         hardware: group.key.hardware.clone(),
         title: merged.label(&group.key),
-        background: load(&group.key).to_owned(),
+        background: background_of(&group.key).to_owned(),
         slowdowns,
     })
 }
@@ -102,7 +102,7 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
 /// A cell's latencies with and without the load, by the blocks measured both ways.
 type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 
-fn cells(
+fn paired_latencies(
     loaded: &SortedTrials<'_, '_>,
     undisturbed: &SortedTrials<'_, '_>,
     store: &str,
@@ -125,7 +125,7 @@ fn cells(
 /// The mean over cells within each block, then the comparison of the blocks: cells of one block share its noise, so
 /// an interval may count only blocks, not cells. Blocks can be compared only if they hold the same cells; a cell
 /// that lacks a block of the others is excluded.
-fn find(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
+fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
     let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
     let (complete, incomplete): (Vec<Pairs>, Vec<Pairs>) =
         cells.into_iter().partition(|pairs| pairs.len() == blocks.len());

@@ -13,7 +13,7 @@ pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) ->
     Some(match () {
         () if interval.is_range() && low == high => return None,
         () if interval.is_range() => format!("({}..{})", format_value(low), format_value(high)),
-        () if tells_nothing(&interval) => "[too wide to say]".to_owned(),
+        () if is_too_wide(&interval) => "[too wide to say]".to_owned(),
         () => format!("[{}, {}]", format_value(low), format_value(high)),
     })
 }
@@ -24,7 +24,7 @@ pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> 
 }
 
 /// Whether an interval is too wide to show.
-pub fn tells_nothing(interval: &Interval) -> bool {
+pub fn is_too_wide(interval: &Interval) -> bool {
     !interval.is_range() && interval.low >= 0.0 && interval.high > MAX_WIDTH * interval.low
 }
 

@@ -494,8 +494,8 @@ impl KnownGroup<'_, '_> {
             _ if harmed > 0 => {
                 Some(format!("{} of {} power cuts in this run", with_commas(harmed), with_commas(states)))
             }
-            Some(evidence) if harm(&evidence) > 0 => {
-                Some(format!("{} of {}", with_commas(harm(&evidence)), evidence.cuts()))
+            Some(evidence) if count_harm(&evidence) > 0 => {
+                Some(format!("{} of {}", with_commas(count_harm(&evidence)), evidence.cuts()))
             }
             _ => None,
         }
@@ -519,10 +519,10 @@ impl KnownGroup<'_, '_> {
             .map(|(store, is_riskier)| {
                 let row_figure = |wanted: &Figure| {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
-                    let contender = find(contest, store)?;
+                    let contender = find_contender(contest, store)?;
                     Some(RowFigure {
                         figure: contender.figure,
-                        height: height(figure, contest, contender),
+                        height: bar_height(figure, contest, contender),
                         wins: is_won_by(&contest.contenders, store) && contest.contenders.len() > 1,
                     })
                 };
@@ -555,13 +555,13 @@ impl KnownGroup<'_, '_> {
 }
 
 /// States with harm that is, or may be, a danger.
-fn harm(evidence: &Evidence) -> u64 {
+fn count_harm(evidence: &Evidence) -> u64 {
     let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(evidence.guarantee));
     dangers.map(|harm| evidence.count(harm)).sum()
 }
 
 /// A contestant's figure in a contest, ranked or not.
-fn find<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
+fn find_contender<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }
 
@@ -581,7 +581,7 @@ fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f6
 
 /// The geometric mean of a contestant's factors.
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
-    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find(contest, store)?);
+    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find_contender(contest, store)?);
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
     geometric_mean(&factors).map(|mean| mean.value)
 }
@@ -589,7 +589,7 @@ fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
 /// The mean factor to another contestant, over the contests in which both have figures.
 fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
-        let times_best = |store: &str| times(figure, contest, find(contest, store)?);
+        let times_best = |store: &str| times(figure, contest, find_contender(contest, store)?);
         Some(times_best(store)? / times_best(reference)?)
     };
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
@@ -597,7 +597,7 @@ fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) 
 }
 
 /// The height of a bar among those of its contest.
-fn height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
+fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
     let contenders = contest.contenders.iter().chain(&contest.riskier);
     let factors: Vec<f64> = contenders.filter_map(|contender| times(figure, contest, contender)).collect();
     if factors.len() < 2 {

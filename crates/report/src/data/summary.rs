@@ -41,10 +41,10 @@ pub(crate) fn warning_lines(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// The first of some lines, the rest counted.
-pub(crate) fn cut_off(mut lines: Vec<String>, what: &str) -> Vec<String> {
+pub(crate) fn cut_off(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     let more = lines.len().saturating_sub(LISTED);
     lines.truncate(LISTED);
-    lines.extend((more > 0).then(|| format!("And {more} more {what}.")));
+    lines.extend((more > 0).then(|| format!("And {more} more {noun}.")));
     lines
 }
 
@@ -126,11 +126,11 @@ pub(crate) struct RepeatedEvent {
 /// Events by their words, which include the reason.
 pub(crate) type Lists = IndexMap<String, RepeatedEvent>;
 
-fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
-    match list.get_mut(&what) {
-        Some(alike) => alike.times += 1,
+fn count_in(list: &mut Lists, event: String, example: impl FnOnce() -> String) {
+    match list.get_mut(&event) {
+        Some(repeated) => repeated.times += 1,
         None => {
-            list.insert(what, RepeatedEvent { times: 1, example: example() });
+            list.insert(event, RepeatedEvent { times: 1, example: example() });
         }
     }
 }
@@ -156,9 +156,9 @@ pub(crate) fn missing_figures<'m>(
             match &trial.outcome {
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
-                    let what = format!("{store}, {}: {}", kind(*reason), one_line(message));
+                    let event = format!("{store}, {}: {}", kind(*reason), one_line(message));
                     let log = if log.is_empty() { String::new() } else { format!(", {log}") };
-                    count_in(&mut failed, what, || format!("{id}, block {}{log}{of_run}", trial.block));
+                    count_in(&mut failed, event, || format!("{id}, block {}{log}{of_run}", trial.block));
                 }
                 Outcome::Unsupported { message } => {
                     count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);
@@ -213,8 +213,8 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
             is_paired && not_run.count() == matrix.contestants()
         };
         for (position, absent) in absent.iter().filter(|(position, absent)| is_unmeasured(absent.why) && !has_no_plan(position)) {
-            let what = format!("{}: {}", absent.store, matrix.name());
-            count_in(&mut lists, what, || position.to_string());
+            let event = format!("{}: {}", absent.store, matrix.name());
+            count_in(&mut lists, event, || position.to_string());
         }
     }
     lists

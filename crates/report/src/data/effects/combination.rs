@@ -63,7 +63,7 @@ type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, 
 
 /// One contest for each place in which runs vary settings of a store.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
-    let varied: BTreeSet<&str> = merged.cells().filter(|cell| varies(cell)).map(Cell::store).collect();
+    let varied: BTreeSet<&str> = merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
@@ -95,19 +95,19 @@ fn comparable(trial: &TrialResult) -> Option<&Measurements> {
     trial.ok().filter(|measured| !is_behind(measured))
 }
 
-fn varies(cell: &Cell) -> bool {
+fn has_settings(cell: &Cell) -> bool {
     cell.settings().next().is_some()
 }
 
 fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
     let cell = &entry.trial.cell;
-    let facets = unset(group);
+    let facets = facets_without_settings(group);
     let asked = group.key.asked;
     (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
 /// The values that distinguish a group, without settings.
-fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
+fn facets_without_settings(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
 
@@ -121,7 +121,7 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
     let named_points =
         plan.points.iter().filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
-        unset(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
+        facets_without_settings(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
     let asked = group.key.asked.filter(|asked| *asked != GuaranteeChoice::Default);
     let asked = asked.map(|asked| format!("guarantee {asked}"));
     let facets = facets.map(|(axis, value)| format!("{axis} {value}"));

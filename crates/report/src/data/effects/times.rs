@@ -96,7 +96,7 @@ pub struct Quotient {
 
 impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
-    fn ln(&self, block: &BlockKey) -> Option<f64> {
+    fn log_quotient(&self, block: &BlockKey) -> Option<f64> {
         let sum = |series_list: &[Series<BlockKey>]| {
             series_list.iter()
                 .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
@@ -116,7 +116,7 @@ pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
         .copied()
         .collect();
     let block_mean = |block: BlockKey| {
-        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
+        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.log_quotient(&block)).sum();
         Some((block, (sum? / quotients.len() as f64).exp()))
     };
     let block_means: Series<BlockKey> = blocks.into_iter().filter_map(block_mean).collect();
