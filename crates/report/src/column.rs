@@ -608,9 +608,9 @@ mod tests {
         let value_of = |measured: &Measurements, id: &str| {
             COLUMNS.iter().find(|column| column.id == id).unwrap().trial_value(measured)
         };
-        let handed_bytes = (67_200 + 1_075_200) as f64;
-        assert_eq!(value_of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / handed_bytes));
-        assert_eq!(value_of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / handed_bytes));
+        let bytes = (67_200 + 1_075_200) as f64;
+        assert_eq!(value_of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / bytes));
+        assert_eq!(value_of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / bytes));
         measured.device = None;
         assert_eq!(value_of(&measured, "write_amplification_settled"), None);
     }

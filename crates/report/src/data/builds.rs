@@ -39,7 +39,7 @@ pub(crate) fn describe_build(build: &StoreBuild) -> String {
         None => "whether with assertions is not known",
     };
     let flags = build.flags.as_deref().map_or_else(String::new, |flags| format!(", {flags}"));
-    let ranking = build.not_ranked.as_deref().map_or_else(String::new, |reason| format!("; not ranked: {reason}"));
+    let ranking = build.not_ranked.as_deref().map_or_else(String::new, |why| format!("; not ranked: {why}"));
     format!("{}, {assertions}{flags}{ranking}", build.source)
 }
 

@@ -34,10 +34,10 @@ fn environment_facts(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
 }
 
 fn describe_environments(runs: &[Run]) -> Vec<Vec<(String, String)>> {
-    let environments: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(environment_facts).collect();
+    let by_run: Vec<BTreeMap<String, BTreeSet<&str>>> = runs.iter().map(environment_facts).collect();
     let differs = |name: &String| {
-        let values_known: BTreeSet<&BTreeSet<&str>> = environments.iter().filter_map(|facts| facts.get(name)).collect();
-        values_known.len() > 1
+        let values: BTreeSet<&BTreeSet<&str>> = by_run.iter().filter_map(|facts| facts.get(name)).collect();
+        values.len() > 1
     };
     let words = |(name, values): (&String, &BTreeSet<&str>)| {
         let values = if values.is_empty() {
@@ -47,7 +47,7 @@ fn describe_environments(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         };
         (name.clone(), format!("{name} {values}"))
     };
-    environments.iter().map(|facts| facts.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
+    by_run.iter().map(|facts| facts.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
 }
 
 /// A part of a build, most telling first.
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    fn describe_all(runs: &[Run]) -> Vec<String> {
+    fn texts(runs: &[Run]) -> Vec<String> {
         let words =
             |words: Vec<(String, String)>| words.into_iter().map(|(_, words)| words).collect::<Vec<_>>();
         environment_differences(runs).into_iter().map(|words_of_run| words(words_of_run).join(", ")).collect()
@@ -166,7 +166,7 @@ mod tests {
         let run_with = |change: &dyn Fn(&mut Run)| {
             let mut changed = run_of(&["lmdb"]);
             change(&mut changed);
-            describe_all(&[run_of(&["lmdb"]), changed])
+            texts(&[run_of(&["lmdb"]), changed])
         };
         let changed = run_with(&|run| run.header.environment.cpu = Some("other".into()));
         assert!(changed[0] != changed[1] && changed[1] == "processor other", "{changed:?}");
@@ -181,10 +181,10 @@ mod tests {
             with_machine_id(id)(&mut run);
             run
         });
-        assert_eq!(describe_all(&machines), ["box with the identity a1", "box with the identity b7"]);
+        assert_eq!(texts(&machines), ["box with the identity a1", "box with the identity b7"]);
         let newer = |run: &mut Run| run.trials[0].measured.as_mut().unwrap().store_version = "9.9".into();
         assert_eq!(run_with(&newer)[1], "lmdb 9.9");
-        assert_eq!(describe_all(&[run_of(&["lmdb"]), run_of(&["redb"])]), ["", ""], "each has one alone");
+        assert_eq!(texts(&[run_of(&["lmdb"]), run_of(&["redb"])]), ["", ""], "each has one alone");
     }
 
     #[test]
@@ -192,18 +192,18 @@ mod tests {
         let gcc = "-O2 -fPIC; c++ (Debian 12.2.0) 12.2.0";
         let clang = "-O2 -fPIC; clang version 20.1.2";
         assert_eq!(
-            describe_all(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang)]),
+            texts(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang)]),
             ["rocksdb built with cc (Debian 12.2.0) 12.2.0", "rocksdb built with clang version 20.1.2"]
         );
-        assert_eq!(describe_all(&[built(&["rocksdb"], gcc), built(&["rocksdb"], gcc)]), ["", ""]);
+        assert_eq!(texts(&[built(&["rocksdb"], gcc), built(&["rocksdb"], gcc)]), ["", ""]);
         let native = "-O2 -fPIC -march=native; clang version 20.1.2";
         assert_eq!(
-            describe_all(&[built(&["lmdb", "rocksdb"], clang), built(&["lmdb", "rocksdb"], native)]),
+            texts(&[built(&["lmdb", "rocksdb"], clang), built(&["lmdb", "rocksdb"], native)]),
             ["lmdb and rocksdb built without -march=native", "lmdb and rocksdb built with -march=native"]
         );
         let sized = "-O3 -fPIC; clang version 20.1.2";
         assert_eq!(
-            describe_all(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang), built(&["rocksdb"], sized)]),
+            texts(&[built(&["rocksdb"], gcc), built(&["rocksdb"], clang), built(&["rocksdb"], sized)]),
             [
                 "rocksdb built with cc (Debian 12.2.0) 12.2.0, -O2",
                 "rocksdb built with clang version 20.1.2, -O2",
@@ -212,15 +212,15 @@ mod tests {
             "the compiler alone would make one of two builds"
         );
         // With many engines, the number is shown, and what both runs have.
-        let lines = describe_all(&[
+        let lines = texts(&[
             built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
             built(&["leveldb", "lmdb", "redb"], clang),
         ]);
         assert_eq!(lines[1], "3 engines built with clang version 20.1.2");
         let ready = run("box", &[Sample::new("rocksdb").distributed(false)]);
-        assert_eq!(describe_all(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
+        assert_eq!(texts(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
         assert_eq!(
-            describe_all(&[built(&["rocksdb"], gcc), run_of(&["rocksdb"])]),
+            texts(&[built(&["rocksdb"], gcc), run_of(&["rocksdb"])]),
             ["", ""],
             "an older run does not know its build"
         );
@@ -229,6 +229,6 @@ mod tests {
     #[test]
     fn a_build_that_is_not_ranked_sets_no_run_apart() {
         let run_with = |assertions| run("box", &[Sample::new("rocksdb").distributed(assertions)]);
-        assert_eq!(describe_all(&[run_with(true), run_with(false)]), ["", ""]);
+        assert_eq!(texts(&[run_with(true), run_with(false)]), ["", ""]);
     }
 }

@@ -127,7 +127,8 @@ mod tests {
             resolution(std::iter::once(&run.header.environment), column, operation, 2)
         };
         assert_eq!(resolution_of(&PEAK_MEMORY, "trial"), Resolution::default());
-        assert_eq!((resolution_of(&MEAN_LATENCY, "insert").fixed_ns, resolution_of(&MEAN_LATENCY, "insert").share), (10.0, 0.0));
+        let insert = resolution_of(&MEAN_LATENCY, "insert");
+        assert_eq!((insert.fixed_ns, insert.share), (10.0, 0.0));
         assert_eq!(resolution_of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
     }
 

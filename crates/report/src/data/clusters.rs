@@ -137,9 +137,9 @@ pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
         gather_trials(merged, group, &mut by_store);
     }
     let has_several =
-        |cluster_trials: &ClusterTrials<'_>| cluster_trials.ran.keys().filter(|place| place.is_file_system()).count() > 1;
-    let compared = by_store.into_iter().filter(|(_, cluster_trials)| has_several(cluster_trials));
-    compared.map(|((key, store), cluster_trials)| lay_out(merged, &key, &store, &cluster_trials)).collect()
+        |trials: &ClusterTrials<'_>| trials.ran.keys().filter(|place| place.is_file_system()).count() > 1;
+    let compared = by_store.into_iter().filter(|(_, trials)| has_several(trials));
+    compared.map(|((key, store), trials)| lay_out(merged, &key, &store, &trials)).collect()
 }
 
 fn gather_trials<'a>(
@@ -152,18 +152,18 @@ fn gather_trials<'a>(
     let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
     for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
         let cell = &entry.trial.cell;
-        let cluster_trials = by_store.entry(key(cell)).or_default();
-        let entries = cluster_trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
+        let trials = by_store.entry(key(cell)).or_default();
+        let entries = trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
         entries.entry(layout.position(cell)).or_default().push(*entry);
         for name in &names {
-            if !cluster_trials.operations.contains(name) {
-                cluster_trials.operations.insert(name.clone());
+            if !trials.operations.contains(name) {
+                trials.operations.insert(name.clone());
             }
         }
     }
     for omitted in &group.left_out {
-        let cluster_trials = by_store.entry(key(&omitted.cell)).or_default();
-        cluster_trials.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
+        let trials = by_store.entry(key(&omitted.cell)).or_default();
+        trials.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
     }
 }
 
@@ -181,20 +181,20 @@ fn store(cell: &Cell) -> String {
     join_parts(contestant_values.map(|(_, value)| value.text()))
 }
 
-fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, cluster_trials: &ClusterTrials<'_>) -> Clusters {
-    let places: BTreeSet<&MapPosition> = cluster_trials.ran.keys().chain(cluster_trials.left_out.keys()).collect();
+fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, trials: &ClusterTrials<'_>) -> Clusters {
+    let places: BTreeSet<&MapPosition> = trials.ran.keys().chain(trials.left_out.keys()).collect();
     let rows: BTreeSet<_> = places.iter().map(|place| place.row()).collect();
     let mut columns: Vec<u32> =
         places.iter().map(|place| place.cluster).collect::<BTreeSet<_>>().into_iter().collect();
     // Places without a choice of size come last.
     columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
-    let latencies = cluster_trials.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
+    let latencies = trials.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
     let maps = figures.filter_map(|(name, column)| {
-        let (combinations, by_place) = figures_of(merged, cluster_trials, name, column)?;
+        let (combinations, by_place) = figures_of(merged, trials, name, column)?;
         let map_spot = |place: &MapPosition| match by_place.get(place) {
             Some(figure) => MapSpot::Found(*figure),
-            None => MapSpot::Missing(why_absent(cluster_trials, place)),
+            None => MapSpot::Missing(why_absent(trials, place)),
         };
         let row_spots = |row: &_| {
             let find_place = |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
@@ -212,7 +212,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, cluster_trials: &Cl
         store: store.to_owned(),
         maps: maps.collect(),
         rows: rows.iter().map(name).collect(),
-        left_out: reasons(cluster_trials),
+        left_out: reasons(trials),
         columns,
     }
 }
@@ -220,30 +220,30 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, cluster_trials: &Cl
 /// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
 fn figures_of<'g>(
     merged: &Merged<'_>,
-    cluster_trials: &'g ClusterTrials<'_>,
+    trials: &'g ClusterTrials<'_>,
     name: &str,
     column: &Column,
 ) -> Option<(usize, BTreeMap<&'g MapPosition, ClusterFigure>)> {
     let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
     let place_series = |(place, by_position): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
         let series = by_position.iter().map(|(position, entries)| (position, series_of(entries)));
-        let series_by_position: BTreeMap<&Position, Series<BlockKey>> =
+        let series: BTreeMap<&Position, Series<BlockKey>> =
             series.filter(|(_, series)| !series.is_empty()).collect();
-        (!series_by_position.is_empty()).then_some((place, series_by_position))
+        (!series.is_empty()).then_some((place, series))
     };
     let places: Vec<(&MapPosition, BTreeMap<&Position, Series<BlockKey>>)> =
-        cluster_trials.ran.iter().filter_map(place_series).collect();
+        trials.ran.iter().filter_map(place_series).collect();
     // A single place has no comparison.
     let [(_, first), _, ..] = places.as_slice() else { return None };
-    let is_everywhere = |position: &&&Position| places.iter().all(|(_, series_by_position)| series_by_position.contains_key(**position));
-    let common: Vec<&Position> = first.keys().filter(is_everywhere).copied().collect();
+    let is_common = |position: &&&Position| places.iter().all(|(_, series)| series.contains_key(**position));
+    let common: Vec<&Position> = first.keys().filter(is_common).copied().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     let mut sums = vec![0.0; places.len()];
     let mut wins = vec![0; places.len()];
     for position in &common {
         let series: Vec<Series<BlockKey>> =
-            places.iter().filter_map(|(_, series_by_position)| series_by_position.get(position).cloned()).collect();
-        let entries = cluster_trials.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
+            places.iter().filter_map(|(_, series)| series.get(position).cloned()).collect();
+        let entries = trials.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
         let terms = judging_terms(&headers, entries, name, column);
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
@@ -263,22 +263,22 @@ fn figures_of<'g>(
 }
 
 /// Why a place has no figure.
-fn why_absent(cluster_trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
-    let outcomes = cluster_trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
+fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
+    let outcomes = trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
     let reasons = outcomes.map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => AbsenceReason::Failed,
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    reasons.chain(cluster_trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
+    reasons.chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
         .min()
         .unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
-fn reasons(cluster_trials: &ClusterTrials<'_>) -> Vec<String> {
+fn reasons(trials: &ClusterTrials<'_>) -> Vec<String> {
     let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
-    for (place, reason) in cluster_trials.left_out.iter().filter(|(place, _)| !cluster_trials.ran.contains_key(*place)) {
+    for (place, reason) in trials.left_out.iter().filter(|(place, _)| !trials.ran.contains_key(*place)) {
         let size = if place.cluster > 0 { format!(":{}", place.cluster) } else { String::new() };
         let names = places.entry(reason.to_string()).or_default();
         let name = format!("{}{size}", place.row);
@@ -300,8 +300,8 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
 
     fn block(factor: f64) -> Vec<Sample> {
-        let sample = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * factor);
-        vec![sample("ext4:1024", 100.0), sample("ext4:4096", 200.0), sample("ntfs:4096", 800.0), sample("here", 300.0)]
+        let row = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * factor);
+        vec![row("ext4:1024", 100.0), row("ext4:4096", 200.0), row("ntfs:4096", 800.0), row("here", 300.0)]
     }
 
     #[test]

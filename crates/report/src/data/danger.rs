@@ -19,9 +19,9 @@ const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, SHOWN);
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
 pub fn find_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
-    let (table_danger, tier) = (known_danger(table, store, measured), measured.guarantee);
-    match measured.cuts().filter(|cuts| is_news(cuts, tier, table_danger)).map(|cuts| dangerous_harms(cuts, tier)) {
-        None => table_danger,
+    let (listed, tier) = (known_danger(table, store, measured), measured.guarantee);
+    match measured.cuts().filter(|cuts| is_news(cuts, tier, listed)).map(|cuts| dangerous_harms(cuts, tier)) {
+        None => listed,
         Some(harms) if harms.keys().all(|harm| *harm == Harm::ByHand) => Some(&REFUSED),
         Some(_) if tier >= Guarantee::Power => Some(&LOST),
         Some(_) => Some(&WRECKED),
@@ -36,7 +36,7 @@ fn known_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Opt
 
 /// Whether a trial's check shows a danger, at its guarantee, that the table does not have for these settings.
 pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
-    let Some((measured, cuts)) = trial.ok().and_then(|measured| Some((measured, measured.cuts()?))) else { return false };
+    let Some((measured, cuts)) = trial.ok().and_then(|m| Some((m, m.cuts()?))) else { return false };
     let tier = trial.cell.guarantee().tier().unwrap_or(measured.guarantee);
     is_news(cuts, tier, known_danger(table, trial.cell.store(), measured))
 }
@@ -60,7 +60,7 @@ pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTree
 /// The stores of a group that an accident can destroy, in a line for each accident. If the group's own name says what a
 /// power cut can cost, that is not repeated.
 pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
-    let mut stores_by_accident: IndexMap<String, BTreeSet<String>> = IndexMap::new();
+    let mut by_accident: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
@@ -70,14 +70,14 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         let Some(accident) = danger.filter(|danger| !is_in_name(danger)).and_then(accident) else {
             continue;
         };
-        stores_by_accident.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
+        by_accident.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
-    stores_by_accident.sort_keys();
+    by_accident.sort_keys();
     let accidents =
-        stores_by_accident.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
-    let not_ranked: Vec<_> = avoided(merged, group).into_iter().collect();
-    let not_ranked = (!not_ranked.is_empty()).then(|| format!("Not ranked, as riskier: {}.", not_ranked.join(", ")));
-    accidents.chain(not_ranked).chain(unseen(merged, group)).collect()
+        by_accident.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
+    let riskier: Vec<_> = avoided(merged, group).into_iter().collect();
+    let riskier = (!riskier.is_empty()).then(|| format!("Not ranked, as riskier: {}.", riskier.join(", ")));
+    accidents.chain(riskier).chain(unseen(merged, group)).collect()
 }
 
 /// Where a trial's files were.
@@ -157,7 +157,7 @@ mod tests {
         const HOLDS: &[GuaranteeOffer] =
             &[GuaranteeOffer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
         let table = [def("lmdb", HOLDS), def("redb", HOLDS)];
-        let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|sample| sample.guarantee("power"));
+        let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|s| s.guarantee("power"));
         let judge = |trials: usize, lost: u64| {
             let mut run = run("box", &samples[..trials]);
             let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40)].into();
@@ -168,7 +168,7 @@ mod tests {
             let matrix = matrix::matrix(&merged, &merged.groups[0]).unwrap();
             let contest = &matrix.rows[0].contests[0];
             let ratio =
-                contest.riskier.first().map(|contender| (contender.times_worse.unwrap().ratio.value * 100.0).round());
+                contest.riskier.first().map(|first| (first.times_worse.unwrap().ratio.value * 100.0).round());
             let winners = contest.winners().map(|contender| contender.store.clone()).collect::<Vec<_>>();
             (winners.join(" "), ratio, matrix.dangers.join(" "), is_shown_first(&table, &runs[0].trials[0]))
         };

@@ -111,17 +111,17 @@ pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
 pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     let readable = &merged.readable;
     let mut effects = effects(merged);
-    let make_readable = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
-    for store_effects in &mut effects {
-        for effect in &mut store_effects.main {
-            make_readable(&effect.setting, &mut effect.value);
-            make_readable(&effect.setting, &mut effect.base);
+    let shorten = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
+    for table in &mut effects {
+        for effect in &mut table.main {
+            shorten(&effect.setting, &mut effect.value);
+            shorten(&effect.setting, &mut effect.base);
         }
-        for (setting, value) in store_effects.interactions.iter_mut().flat_map(|effect| [&mut effect.first, &mut effect.second])
-        {
-            make_readable(setting, value);
+        let pairs = table.interactions.iter_mut().flat_map(|effect| [&mut effect.first, &mut effect.second]);
+        for (setting, value) in pairs {
+            shorten(setting, value);
         }
-        for point in &mut store_effects.points {
+        for point in &mut table.points {
             point.name = readable.name(&point.name).into_owned();
         }
     }
@@ -246,7 +246,7 @@ fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static 
 }
 
 fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
-    let mut candidates: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
+    let mut found: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
     for (first, first_values) in levels {
         for (second, second_values) in
             levels.range::<String, _>((std::ops::Bound::Excluded(first), std::ops::Bound::Unbounded))
@@ -257,17 +257,17 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
                     let quotients = corner_quotients(contest, (first, a, &bases.0), (second, b, &bases.1));
                     if let Some(times) = times(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
-                        candidates.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
+                        found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
                     }
                 }
             }
         }
     }
-    let confidence = shared_confidence(candidates.len());
+    let confidence = shared_confidence(found.len());
     let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
         Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
-    let mut interactions: Vec<Interaction> = candidates.into_iter().filter_map(recompute).collect();
+    let mut interactions: Vec<Interaction> = found.into_iter().filter_map(recompute).collect();
     let size = |interaction: &Interaction| interaction.times.value().ln().abs();
     interactions.sort_by(|a, b| size(b).total_cmp(&size(a)));
     interactions
@@ -283,12 +283,12 @@ fn corner_quotients(
         .combinations
         .iter()
         .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
-    let corners = |(settings, combination): (&Settings, &Combination<'_>)| {
-        let corner = |settings: &Settings| contest.combinations.get(settings).map(|combination| combination.series(None));
+    let corners = |(settings, both_set): (&Settings, &Combination<'_>)| {
+        let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
         let only_second = corner(&with_setting(settings, first, a_base))?;
         let neither = corner(&with_setting(&with_setting(settings, first, a_base), second, b_base))?;
-        Some(Quotient { above: vec![combination.series(None), neither], below: vec![only_first, only_second] })
+        Some(Quotient { above: vec![both_set.series(None), neither], below: vec![only_first, only_second] })
     };
     with_both.filter_map(corners).collect()
 }

@@ -61,6 +61,6 @@ pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<PartTime> {
         let (part, times, recorded_on) = (part_requests.part, part_requests.times, recorded_on.clone());
         Some(PartTime { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
     };
-    let parts = requests_by_part(entries).into_iter().filter(|part_requests| part_requests.part != Part::Rest);
+    let parts = requests_by_part(entries).into_iter().filter(|part| part.part != Part::Rest);
     parts.filter_map(estimate).collect()
 }

@@ -52,16 +52,16 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
             figures.push(figure.clone());
         }
     }
-    let mut pools_by_figure = pools(merged, &figures);
-    pools_by_figure.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
-    let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
+    let mut pools = pools(merged, &figures);
+    pools.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
+    let pools_of = |figure: &Figure| -> &[Pool<BlockKey>] {
         let position = figures.iter().position(|listed| listed == figure);
-        position.and_then(|position| pools_by_figure.get(position)).map_or(&[], Vec::as_slice)
+        position.and_then(|position| pools.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
         let checked = |claim: &'a Claim| CheckedClaim {
             claim,
-            findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
+            findings: evaluate(claim, &study.among, study.design.as_ref(), &pools_of),
             published: check_tables(claim, &study.among, study_tables(merged, study)),
         };
         Study { study, checked: study.claims.iter().map(checked).collect() }
@@ -100,8 +100,8 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
 
 /// Whether two groups differ only in the tier that `default` resolved to.
 pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
-    let is_shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
-    is_shipped(a) && is_shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
+    let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
+    shipped(a) && shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
 fn merge_pool(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
@@ -136,7 +136,7 @@ fn build_pool(
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
         terms: terms_of(merged, group, sorted, figure),
-        cannot: absent_stores(merged, group, sorted),
+        cannot: excluded(merged, group, sorted),
         behind: Vec::new(),
         cells: Default::default(),
     };
@@ -167,7 +167,7 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_
 }
 
 /// The stores of a group none of whose combinations could run, with reasons.
-fn absent_stores(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
+fn excluded(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
     let ran: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
     let mut stores: Vec<(String, String)> = Vec::new();
@@ -198,7 +198,7 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let hardware = has_several.then(|| scope.hardware.clone());
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
-    let value_of = |axis: Axis| scope.facets.iter().find(|(facet_axis, _)| *facet_axis == axis).map(|(_, value)| value);
+    let value_of = |axis: Axis| scope.facets.iter().find(|(key, _)| *key == axis).map(|(_, value)| value);
     let facets: Vec<String> = merged
         .facets()
         .into_iter()
@@ -209,9 +209,9 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
         })
         .collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
-    let shows_guarantee = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
+    let is_shown = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
-    let guarantee = shows_guarantee.then_some(()).and_then(|()| match scope.guarantee {
+    let guarantee = is_shown.then_some(()).and_then(|()| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
         Some((asked, tier)) => Some(GuaranteeLabel(asked, tier, None).to_string()),
         None => has_guarantee.then(|| "guarantee compared".to_owned()),

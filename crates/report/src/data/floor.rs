@@ -93,7 +93,7 @@ fn is_complete(run: &Run) -> bool {
 /// The figures of a place in a device run; `None` if it is of another machine or place.
 fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor> {
     let device_header = &device.header;
-    let machine_of = |header: &RunHeader| (header.hardware.clone(), header.environment.cpu.clone(), header.environment.cores);
+    let machine_of = |h: &RunHeader| (h.hardware.clone(), h.environment.cpu.clone(), h.environment.cores);
     let device_place = device_header.locations.iter().find(|device_place| is_same(place, device_place));
     let device_place = device_place.filter(|_| machine_of(header) == machine_of(device_header))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
@@ -237,18 +237,18 @@ mod tests {
     #[test]
     fn another_machine_place_or_half_a_run_tells_nothing() {
         let study = samples::run("box", &[Sample::new("lmdb")]);
-        let floors_with = |change: fn(&mut Run)| {
+        let hits = |change: fn(&mut Run)| {
             let mut device = device("2026-01-01T00:00:00Z", &[read(1e3)]);
             change(&mut device);
             floors(std::slice::from_ref(&study), &[device]).len()
         };
-        assert_eq!(floors_with(|_| {}), 1);
-        assert_eq!(floors_with(|run| run.header.hardware = "other".into()), 0);
-        assert_eq!(floors_with(|run| run.header.environment.cpu = None), 0);
-        assert_eq!(floors_with(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
-        assert_eq!(floors_with(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
+        assert_eq!(hits(|_| {}), 1);
+        assert_eq!(hits(|run| run.header.hardware = "other".into()), 0);
+        assert_eq!(hits(|run| run.header.environment.cpu = None), 0);
+        assert_eq!(hits(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
+        assert_eq!(hits(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
         assert_eq!(
-            floors_with(|run| {
+            hits(|run| {
                 run.header.locations[0].path = "/elsewhere".into();
                 run.header.locations[0].device = Some("sda".into());
             }),
@@ -258,6 +258,6 @@ mod tests {
             let plan = storebench_host::plan::find("device").unwrap();
             run.header.plan = plan.to_toml().unwrap();
         };
-        assert_eq!(floors_with(half), 0);
+        assert_eq!(hits(half), 0);
     }
 }

@@ -12,8 +12,8 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     for run in merged.runs {
         for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
             let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
-            let limits_shown = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
-            words.extend(limits_shown.map(|limit| (describe_limit(limit), ())));
+            let limits = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
+            words.extend(limits.map(|limit| (describe_limit(limit), ())));
         }
     }
     let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {

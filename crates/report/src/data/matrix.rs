@@ -340,13 +340,13 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
             let figure = Summary::from_values(&figures.values().copied().collect::<Vec<_>>())?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
-            Some(name_contender(&self.stores, standing))
+            Some(to_contender(&self.stores, standing))
         };
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
         let all_entries = self.stores.iter().flat_map(|store| entries(store));
         Contest {
             riskier: (0..series.len()).filter(is_avoided).filter_map(find_riskier).collect(),
-            contenders: contenders.into_iter().map(|standing| name_contender(&self.stores, standing)).collect(),
+            contenders: contenders.into_iter().map(|standing| to_contender(&self.stores, standing)).collect(),
             absent: absent
                 .map(|(store, _)| AbsentStore {
                     store: store.to_string(),
@@ -543,7 +543,7 @@ fn planned_operations(workload: Workload) -> Vec<&'static str> {
     if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
-fn name_contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
+fn to_contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     Contender::new(stores.get_index(standing.index).map_or_else(String::new, ToString::to_string), standing)
 }
 

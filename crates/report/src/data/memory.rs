@@ -90,11 +90,11 @@ mod tests {
 
     #[test]
     fn the_fairest_that_all_know_decides() {
-        let (full, partial, unknown) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
+        let (full, partial, empty) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
         let fairest_of = |trials: &[&Memory]| Basis::fairest(trials.iter().copied());
         assert_eq!(fairest_of(&[&full, &full]), Basis::WithPageCache);
         assert_eq!(fairest_of(&[&full, &partial]), Basis::WithoutMappedFiles);
-        assert_eq!(fairest_of(&[&full, &unknown]), Basis::Resident);
+        assert_eq!(fairest_of(&[&full, &empty]), Basis::Resident);
         assert_eq!(fairest_of(&[]), Basis::Resident);
         let bytes =
             [Basis::WithPageCache, Basis::WithoutMappedFiles, Basis::Resident].map(|b| b.bytes(&full));

@@ -358,8 +358,8 @@ mod tests {
             ("not_known_yet", "3"),
         ] {
             let lines = base.lines().filter(|line| !line.starts_with(key));
-            let other_plan = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
-            let lines = differences(&[planned("lmdb", base), planned("lmdb", &other_plan)]);
+            let plan = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
+            let lines = differences(&[planned("lmdb", base), planned("lmdb", &plan)]);
             assert!(
                 lines.iter().all(|line| line.starts_with(key)) && lines[0] != lines[1],
                 "{key}: {lines:?}"

@@ -47,10 +47,10 @@ pub fn store_style(store: &str) -> Style {
 
 /// A store's index in the palette of the HTML report, from 0 to 19: the same in every report.
 pub fn palette_position(store: &str) -> usize {
-    let stores_known = PAPER_STORES.iter().map(|(name, ..)| *name).chain(MORE_STORES.map(|(name, _)| name));
-    let stores_known: Vec<&str> = stores_known.chain(["null", "memory"]).collect();
-    let position = stores_known.iter().position(|name| *name == store);
-    position.unwrap_or_else(|| stores_known.len() + (xxh3_64(store.as_bytes()) % (20 - stores_known.len() as u64)) as usize)
+    let names = PAPER_STORES.iter().map(|(name, ..)| *name).chain(MORE_STORES.map(|(name, _)| name));
+    let names: Vec<&str> = names.chain(["null", "memory"]).collect();
+    let position = names.iter().position(|name| *name == store);
+    position.unwrap_or_else(|| names.len() + (xxh3_64(store.as_bytes()) % (20 - names.len() as u64)) as usize)
 }
 
 fn other_colour(store: &str) -> u8 {

@@ -18,12 +18,12 @@ pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
         speeds.entry(merged.layout.contestant(&trial.cell).into_owned()).or_default().push(speed);
     }
     let means = speeds.iter().filter_map(|(store, speeds)| Some((store, mean(speeds)?.1.value)));
-    let speeds_shown: Vec<String> =
+    let texts: Vec<String> =
         means.map(|(store, times)| format!("{store} {}x", three_digits(times))).take(LISTED).collect();
     let more = speeds.len().saturating_sub(LISTED);
     let ending = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!speeds_shown.is_empty())
-        .then(|| format!("Speed of the replay, in times the trace's own: {}{ending}.", speeds_shown.join(", ")))
+    (!texts.is_empty())
+        .then(|| format!("Speed of the replay, in times the trace's own: {}{ending}.", texts.join(", ")))
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ pub(crate) fn describe_preset(run: &Run) -> Option<String> {
 }
 
 fn describe_changes(plan: &Plan, full_plan: &Plan) -> Vec<String> {
-    let describe_change = |name: &str, in_run: &str, in_paper: &str| format!("{name} {in_run} for {in_paper}");
-    let [in_run, in_paper] = [plan, full_plan].map(|plan| plan.trials.to_string());
-    let trials = (plan.trials < full_plan.trials).then(|| describe_change("trials", &in_run, &in_paper));
+    let describe_change = |name: &str, in_run: &str, paper: &str| format!("{name} {in_run} for {paper}");
+    let [in_run, paper] = [plan, full_plan].map(|plan| plan.trials.to_string());
+    let trials = (plan.trials < full_plan.trials).then(|| describe_change("trials", &in_run, &paper));
     let parameters = full_plan.parameters.names().filter_map(|name| {
-        let (in_run, in_paper) = (plan.parameters.text(name)?, full_plan.parameters.text(name)?);
-        let is_less = amount(&in_run).zip(amount(&in_paper)).is_some_and(|(in_run, in_paper)| in_run < in_paper);
-        is_less.then(|| describe_change(name, &readable(&in_run), &readable(&in_paper)))
+        let (in_run, paper) = (plan.parameters.text(name)?, full_plan.parameters.text(name)?);
+        let is_less = amount(&in_run).zip(amount(&paper)).is_some_and(|(in_run, paper)| in_run < paper);
+        is_less.then(|| describe_change(name, &readable(&in_run), &readable(&paper)))
     });
     let pairs = plan.paired.iter().filter(|pair| !full_plan.paired.contains(pair)).map(|pair| {
         let names: Vec<&str> = pair.iter().map(|axis| axis.name()).collect();
@@ -38,12 +38,12 @@ fn describe_changes(plan: &Plan, full_plan: &Plan) -> Vec<String> {
     });
     // Presets ask for one guarantee, as papers did.
     let axes = full_plan.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
-        let (in_run, in_paper) = (plan.axes.values(axis), full_plan.axes.values(axis));
+        let (in_run, paper) = (plan.axes.values(axis), full_plan.axes.values(axis));
         // Axes that go together may repeat values.
-        let missing_from = |values: &[Value], added: &[Value]| -> IndexSet<String> {
-            values.iter().filter(|value| !added.contains(value)).map(|value| value.text().to_owned()).collect()
+        let missing_from = |values: &[Value], rest: &[Value]| -> IndexSet<String> {
+            values.iter().filter(|value| !rest.contains(value)).map(|value| value.text().to_owned()).collect()
         };
-        let (missing, added) = (missing_from(&in_paper, &in_run), missing_from(&in_run, &in_paper));
+        let (missing, added) = (missing_from(&paper, &in_run), missing_from(&in_run, &paper));
         match (missing.is_empty(), added.is_empty()) {
             (true, _) => None,
             (_, true) => Some(format!("no {} {}", axis.name(), list_values(&missing))),

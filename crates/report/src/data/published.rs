@@ -78,7 +78,8 @@ pub fn describe_agreement(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
     let agree = same + close;
-    let details = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
+    let details =
+        format!("{same} with the same winner, {close} too close to call with it; {other} have another");
     let mut words = match agreement.share() {
         Some(share) => {
             format!("{agree} of {compared} combinations agree ({}): {details}.", Unit::Share.show(share))
@@ -187,8 +188,8 @@ fn compare(
     pool: &Pool<BlockKey>,
     position: &Position,
 ) -> Option<Evidence> {
-    let stores_here = pool.cells.get(position)?;
-    let series = stores.iter().map(|store| stores_here.get(store).cloned().unwrap_or_else(Series::new)).collect();
+    let cells = pool.cells.get(position)?;
+    let series = stores.iter().map(|store| cells.get(store).cloned().unwrap_or_else(Series::new)).collect();
     let (spot, terms) = (position.clone(), Terms { few: FewBlocksRule::Threshold, ..pool.terms });
     let contest = Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
@@ -239,6 +240,6 @@ pub fn documents<'a>(merged: &Merged<'_>, comparisons: &'a [TableComparison<'a>]
         agreeing_share: comparison.agreement().share(),
         comparisons: comparison.places.iter().map(place).collect(),
     };
-    let with_figures = comparisons.iter().filter(|comparison| comparison.places.iter().any(|place| place.found.is_some()));
-    with_figures.map(document).collect()
+    let matched = comparisons.iter().filter(|table| table.places.iter().any(|place| place.found.is_some()));
+    matched.map(document).collect()
 }

@@ -128,10 +128,10 @@ pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
     for trial in entries.iter().map(|entry| entry.trial) {
         let (Some(measured), Some(disk)) = (trial.ok(), &trial.disk) else { continue };
         let parts = parts(measured);
-        if !parts.iter().any(|part_requests| part_requests.part.is_operation()) {
+        if !parts.iter().any(|part| part.part.is_operation()) {
             continue;
         }
-        let counted = parts.iter().fold(Requests::default(), |sum, part_requests| sum.plus(&part_requests.requests));
+        let counted = parts.iter().fold(Requests::default(), |sum, part| sum.plus(&part.requests));
         let disk_total = &disk.counts.requests;
         let rest = Requests { journal: None, ..disk_total.since(&counted) };
         parts.into_iter().for_each(|part| PartRequests::add(&mut sums, part));

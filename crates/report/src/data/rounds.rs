@@ -59,7 +59,7 @@ const LIFE_OPERATIONS: [&str; 4] = ["update", "insert", "remove", "scan"];
 /// The bytes of values that a set's life had written at the end of a round, from 0; `None` for another workload.
 pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64> {
     let rounds = measured.rounds.get(..=round)?;
-    let mut operations = rounds.iter().flat_map(|round| &round.operations).filter(|operation| operation.operation != OVERALL);
+    let mut operations = rounds.iter().flat_map(|round| &round.operations).filter(|o| o.operation != OVERALL);
     let is_life = operations.all(|operation| LIFE_OPERATIONS.contains(&operation.operation.as_str()));
     let bytes: u64 = rounds.iter().map(value_bytes).sum();
     (is_life && bytes > 0).then_some(bytes as f64)
@@ -75,7 +75,7 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
         }
         _ => None,
     };
-    let ratios: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| ratio_of(measured)).collect();
+    let ratios: Vec<f64> = measured(entries).into_iter().filter_map(|(_, m)| ratio_of(m)).collect();
     Summary::from_values(&ratios)
 }
 
@@ -119,17 +119,17 @@ pub(crate) fn growth(trials: &[&Measurements]) -> Option<Growth> {
     if !files.is_told || files.per_step <= 0.0 {
         return Some(Growth::None);
     }
-    let long = || trials.iter().filter_map(|measured| Some((*measured, measured.rounds.last_chunk::<LAST>()?)));
+    let long = || trials.iter().filter_map(|m| Some((*m, m.rounds.last_chunk::<LAST>()?)));
     let written: Vec<u64> = long().map(|(_, last)| last.iter().map(value_bytes).sum()).collect();
     let written = quantile(&written, 0.5).unwrap_or(0);
-    let closed_share = |(measured, last): (&Measurements, &[Round; LAST])| {
+    let left_share = |(measured, last): (&Measurements, &[Round; LAST])| {
         let open_bytes = last.last()?.disk.allocated_bytes;
         Some(measured.known_disk()?.allocated_bytes as f64 / open_bytes.max(1) as f64)
     };
-    let closed_share =
-        median(&long().filter_map(closed_share).collect::<Vec<_>>()).map_or(f64::INFINITY, |share| share.value);
+    let left_share =
+        median(&long().filter_map(left_share).collect::<Vec<_>>()).map_or(f64::INFINITY, |share| share.value);
     Some(match () {
-        () if closed_share <= MAX_CLEARED_SHARE => Growth::Cleared(closed_share),
+        () if left_share <= MAX_CLEARED_SHARE => Growth::Cleared(left_share),
         () if written < MIN_WRITTEN_BYTES => Growth::Short(written),
         () => Growth::Doubles(1.0 / files.per_step),
     })
@@ -147,7 +147,7 @@ pub(crate) fn kept_of_written(trials: &[&Measurements], files: Trend) -> Option<
 
 /// The bytes of values that a round wrote.
 fn value_bytes(round: &Round) -> u64 {
-    let is_write = |operation: &&OperationResult| ["update", "insert"].contains(&operation.operation.as_str());
+    let is_write = |o: &&OperationResult| ["update", "insert"].contains(&o.operation.as_str());
     round.operations.iter().filter(is_write).map(|operation| operation.value_bytes).sum()
 }
 
@@ -216,11 +216,11 @@ mod tests {
             }
         };
         // Five rounds of inserts and updates.
-        let Some(Growth::Doubles(rounds)) = growth(&|measured| (close(measured, 90), write(measured, 7 << 20)).0) else {
+        let Some(Growth::Doubles(rounds)) = growth(&|m| (close(m, 90), write(m, 7 << 20)).0) else {
             panic!("it grows")
         };
         assert!((rounds - 8.0).abs() < 0.01, "{rounds}");
-        assert_eq!(growth(&|measured| (close(measured, 90), write(measured, 6 << 20)).0), Some(Growth::Short(60 << 20)));
+        assert_eq!(growth(&|m| (close(m, 90), write(m, 6 << 20)).0), Some(Growth::Short(60 << 20)));
         let cleared = growth(&|measured| (close(measured, 40), write(measured, 7 << 20)).0);
         assert!(matches!(cleared, Some(Growth::Cleared(share)) if (share - 0.4).abs() < 0.01), "{cleared:?}");
         let steady = |measured: &mut Measurements| {

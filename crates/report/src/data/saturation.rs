@@ -30,7 +30,7 @@ fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> O
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
 fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let statistic =
-        |name: &str| measured.statistics.iter().find(|setting| setting.name == name)?.value.parse::<f64>().ok();
+        |name: &str| measured.statistics.iter().find(|entry| entry.name == name)?.value.parse::<f64>().ok();
     let behind_s = statistic(BEHIND_US)? / 1e6;
     let played_s = operation.wall_ns as f64 / 1e9;
     let operations = measured.operations.iter().filter(|result| result.operation != OVERALL);
@@ -73,21 +73,21 @@ pub fn reached_rate(entries: &[Entry<'_>], operation: &str) -> Option<String> {
 
 /// A line for each contestant and operation, over all required rates.
 pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
-    let mut rates_by_operation: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
+    let mut rates_by_name: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(measured) = trial.ok() else { continue };
         for operation in &measured.operations {
             let Some((reached, required)) = rates(&trial.cell, measured, operation) else { continue };
             let contestant = merged.layout.contestant(&trial.cell).into_owned();
-            rates_by_operation.entry((contestant, &operation.operation)).or_default().push((reached, required));
+            rates_by_name.entry((contestant, &operation.operation)).or_default().push((reached, required));
         }
     }
     let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
         format!("Saturated, latency not ranked: {operation} of {store}{}.", describe_rates(rates))
     };
-    let mut lines: Vec<String> = rates_by_operation.iter().take(LISTED).map(line).collect();
-    if rates_by_operation.len() > LISTED {
-        lines.push(format!("And {} more that are saturated.", rates_by_operation.len() - LISTED));
+    let mut lines: Vec<String> = rates_by_name.iter().take(LISTED).map(line).collect();
+    if rates_by_name.len() > LISTED {
+        lines.push(format!("And {} more that are saturated.", rates_by_name.len() - LISTED));
     }
     lines
 }

@@ -142,9 +142,9 @@ mod tests {
         run.trials[1].measured.as_mut().unwrap().load.rest =
             Some(Rest { took_ns: 30_000_000_000, at_rest: false });
         let notes = notes_of(run);
-        let sentence = "In 1 trial on box, leveldb was still at work 30.0 s after it had been loaded: its first operations hold \
+        let note = "In 1 trial on box, leveldb was still at work 30.0 s after it had been loaded: its first operations hold \
                     some of that.";
-        assert!(notes.contains(&sentence.to_owned()), "{notes:?}");
+        assert!(notes.contains(&note.to_owned()), "{notes:?}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, compare};
 
 /// Sizes are distinguished by thousandths of the memory.
-const PARTS_OF_MEMORY: f64 = 1000.0;
+const SCALE: f64 = 1000.0;
 
 /// The stores of one machine, one guarantee, one number of threads, with growing data.
 #[derive(Debug, Serialize)]
@@ -132,7 +132,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
         DataSize::Bytes(bytes) => {
             let limits = &entry.trial.machine.as_ref()?.limits;
             let memory = limits.iter().find(|limit| limit.limit == LimitKind::Memory)?.in_force?;
-            Some((bytes as f64 / memory as f64 * PARTS_OF_MEMORY).round() / PARTS_OF_MEMORY).filter(|times| *times > 0.0)
+            Some((bytes as f64 / memory as f64 * SCALE).round() / SCALE).filter(|times| *times > 0.0)
         }
     }
 }
@@ -152,7 +152,7 @@ pub fn is_there(merged: &Merged<'_>) -> bool {
     let is_measured =
         |entry: &&Entry<'_>| entry.trial.ok().is_some() && !merged.is_harness(entry.trial.cell.store());
     entries.filter(is_measured).any(|entry| {
-        let parts = times(entry).map(|times| (times * PARTS_OF_MEMORY).round() as u64);
+        let parts = times(entry).map(|times| (times * SCALE).round() as u64);
         parts.is_some_and(|parts| *first_sizes.entry(entry.trial.cell.store()).or_insert(parts) != parts)
     })
 }
@@ -179,7 +179,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
                     size_trials.operations.extend(operations(group));
                 }
                 let sizes = size_trials.stores.entry(store.into_owned()).or_default();
-                sizes.entry((times * PARTS_OF_MEMORY).round() as u64).or_default().extend(entries);
+                sizes.entry((times * SCALE).round() as u64).or_default().extend(entries);
             }
         }
     }
@@ -197,7 +197,7 @@ fn build_sizes(
 ) -> Sizes {
     let measured_sizes: Vec<u64> = size_trials.stores.values().flat_map(BTreeMap::keys).copied().collect();
     let (least, most) = (measured_sizes.iter().min().copied(), measured_sizes.iter().max().copied());
-    let ends = (least.filter(|least| *least as f64 <= PARTS_OF_MEMORY), most.filter(|most| *most as f64 > PARTS_OF_MEMORY));
+    let ends = (least.filter(|least| *least as f64 <= SCALE), most.filter(|most| *most as f64 > SCALE));
     // All together come first.
     size_trials.operations.sort_by_key(|name| name != OVERALL);
     let operation_falls = |name: &String| StoreFalls {
@@ -213,8 +213,8 @@ fn build_sizes(
         title,
         groups: size_trials.groups,
         rest,
-        inside: ends.0.map(|parts| parts as f64 / PARTS_OF_MEMORY),
-        outside: ends.1.map(|parts| parts as f64 / PARTS_OF_MEMORY),
+        inside: ends.0.map(|parts| parts as f64 / SCALE),
+        outside: ends.1.map(|parts| parts as f64 / SCALE),
     }
 }
 
@@ -241,7 +241,7 @@ fn find_falls(
         let ends = series_at(outside).zip(series_at(inside));
         kept_shares.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
         let curve_in_times: Vec<(f64, Series<BlockKey>)> =
-            curve.iter().map(|(parts, series)| (*parts as f64 / PARTS_OF_MEMORY, series.clone())).collect();
+            curve.iter().map(|(parts, series)| (*parts as f64 / SCALE, series.clone())).collect();
         falls.push(Fall {
             store: store.clone(),
             sizes: curve_in_times
@@ -286,7 +286,7 @@ fn figures_at_size(
     series: &Series<BlockKey>,
     name: &str,
 ) -> Option<AtSize> {
-    let entries = sizes.get(&((times * PARTS_OF_MEMORY).round() as u64))?;
+    let entries = sizes.get(&((times * SCALE).round() as u64))?;
     let summarise = |column: &Column| summary(&competing_series(entries, name, column));
     Some(AtSize {
         times,

@@ -77,7 +77,7 @@ fn key_without_load(key: &GroupKey) -> GroupKey {
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let undisturbed_key = key_without_load(&group.key);
     let undisturbed_group = merged.groups.iter().find(|candidate| candidate.key == undisturbed_key)?;
-    let (loaded, undisturbed) =
+    let (loaded, unloaded) =
         (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
     let stores: IndexSet<&str> =
         loaded.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
@@ -85,7 +85,7 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let mut slowdowns = Vec::new();
     for store in stores {
         for operation in &operations {
-            if let Some(found) = compare_blocks(paired_latencies(&loaded, &undisturbed, store, operation)) {
+            if let Some(found) = compare_blocks(paired_latencies(&loaded, &unloaded, store, operation)) {
                 let (store, operation) = (store.to_owned(), operation.clone());
                 slowdowns.push(Slowdown { store, operation, found });
             }
@@ -104,7 +104,7 @@ type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 
 fn paired_latencies(
     loaded: &SortedTrials<'_, '_>,
-    undisturbed: &SortedTrials<'_, '_>,
+    unloaded: &SortedTrials<'_, '_>,
     store: &str,
     operation: &str,
 ) -> Vec<Pairs> {
@@ -113,10 +113,10 @@ fn paired_latencies(
         entries.map_or_else(Series::new, |entries| competing_series(entries, operation, &MEAN_LATENCY))
     };
     let pairs = |position: &Position| -> Pairs {
-        let undisturbed = latencies(undisturbed, position);
+        let unloaded = latencies(unloaded, position);
         let loaded = latencies(loaded, position).into_iter();
-        loaded.filter_map(|(block, loaded)| undisturbed.get(&block).map(|undisturbed| (block, (loaded, *undisturbed))))
-            .filter(|(_, (loaded, undisturbed))| *loaded > 0.0 && *undisturbed > 0.0)
+        loaded.filter_map(|(block, loaded)| unloaded.get(&block).map(|unloaded| (block, (loaded, *unloaded))))
+            .filter(|(_, (loaded, unloaded))| *loaded > 0.0 && *unloaded > 0.0)
             .collect()
     };
     loaded.entries.keys().map(pairs).filter(|pairs| !pairs.is_empty()).collect()
@@ -137,15 +137,15 @@ fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
         geometric_mean(&values).map(|mean| (*block, mean.value))
     };
     let loaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
-    let undisturbed: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
+    let unloaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
     let over_blocks = |series: &Series<BlockKey>| {
         geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
     };
     Some(LoadedLatencies {
         cells: complete.len(),
-        undisturbed_ns: over_blocks(&undisturbed)?,
+        undisturbed_ns: over_blocks(&unloaded)?,
         disturbed_ns: over_blocks(&loaded)?,
-        ratio: compare(&loaded, &undisturbed)?,
+        ratio: compare(&loaded, &unloaded)?,
     })
 }
 

@@ -240,10 +240,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     }
     let in_memory = group.trials.iter().filter(|entry| danger::is_in_memory(merged, entry));
     let in_memory = in_memory.map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
-    let known_group = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
-    let mut each_answer: Vec<Answer> = by_position.values().map(|contests| known_group.answer(contests)).collect();
+    let facts = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
+    let mut each_answer: Vec<Answer> = by_position.values().map(|contests| facts.answer(contests)).collect();
     let all_contests: Contests<'_> = by_position.values().flatten().copied().collect();
-    let overall = known_group.answer(&all_contests);
+    let overall = facts.answer(&all_contests);
     let best_store = overall.take.first().map(|contestant| contestant.store.as_str());
     // Of two sizes one answer covers both where it is among the answers of each: there it is named first, too.
     let covers = |answer: &Answer| match best_store {
@@ -256,10 +256,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
             .iter_mut()
             .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
     }
-    let mut unfilled = known_group.unfilled();
+    let mut unfilled = facts.unfilled();
     let tables = by_position.iter().zip(&each_answer).map(|((position, contests), answer)| Table {
         at: position.clone(),
-        rows: known_group.rows(&figures, contests, answer),
+        rows: facts.rows(&figures, contests, answer),
         unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
@@ -519,7 +519,7 @@ impl KnownGroup<'_, '_> {
             .map(|(store, is_riskier)| {
                 let row_figure = |wanted: &Figure| {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
-                    let contender = find_contender(contest, store)?;
+                    let contender = lookup(contest, store)?;
                     Some(RowFigure {
                         figure: contender.figure,
                         height: bar_height(figure, contest, contender),
@@ -561,7 +561,7 @@ fn count_harm(evidence: &Evidence) -> u64 {
 }
 
 /// A contestant's figure in a contest, ranked or not.
-fn find_contender<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
+fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }
 
@@ -581,7 +581,7 @@ fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f6
 
 /// The geometric mean of a contestant's factors.
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
-    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find_contender(contest, store)?);
+    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, lookup(contest, store)?);
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
     geometric_mean(&factors).map(|mean| mean.value)
 }
@@ -589,7 +589,7 @@ fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
 /// The mean factor to another contestant, over the contests in which both have figures.
 fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
-        let times_best = |store: &str| times(figure, contest, find_contender(contest, store)?);
+        let times_best = |store: &str| times(figure, contest, lookup(contest, store)?);
         Some(times_best(store)? / times_best(reference)?)
     };
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();

@@ -93,7 +93,7 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
 /// The runs with fewer trials than their plan asks for: parts of a plan, and interrupted ones, with how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     let has_several = merged.runs.len() > 1;
-    let run_prefix = |index: usize| if has_several { format!("Run {index}: ") } else { String::new() };
+    let prefix = |index: usize| if has_several { format!("Run {index}: ") } else { String::new() };
     let part_line = |(index, run): (usize, &Run)| {
         let (parts, hardware) = (run.header.shard.as_ref()?, &run.header.hardware);
         let run_name = if has_several { format!("Run {index}") } else { "This run".into() };
@@ -101,10 +101,10 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     };
     let line = |(index, run): (usize, &Run)| {
         let UnfinishedRun { done, planned, at_least } = planned_trials::unfinished(run)?;
-        let run_prefix = run_prefix(index);
-        let at_least_words = if at_least { "at least " } else { "" };
+        let prefix = prefix(index);
+        let least = if at_least { "at least " } else { "" };
         Some(format!(
-            "{run_prefix}{} of {at_least_words}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
+            "{prefix}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
             with_commas(done),
             with_commas(planned)
         ))
@@ -209,10 +209,11 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
         let absent = matrix.absent();
         let has_no_plan = |position: &Position| {
             let not_run =
-                absent.iter().filter(|(absent_at, absent)| absent_at == position && absent.why == AbsenceReason::NotRun);
+                absent.iter().filter(|(at, absent)| at == position && absent.why == AbsenceReason::NotRun);
             is_paired && not_run.count() == matrix.contestants()
         };
-        for (position, absent) in absent.iter().filter(|(position, absent)| is_unmeasured(absent.why) && !has_no_plan(position)) {
+        let missing = absent.iter().filter(|(at, absent)| is_unmeasured(absent.why) && !has_no_plan(at));
+        for (position, absent) in missing {
             let event = format!("{}: {}", absent.store, matrix.name());
             count_in(&mut lists, event, || position.to_string());
         }

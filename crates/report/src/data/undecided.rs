@@ -36,7 +36,7 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
         }
     }
     comparisons.sort_by(|a, b| b.worth.total_cmp(&a.worth));
-    comparisons.iter().flat_map(|comparison| &comparison.cells).filter_map(|id| index_by_id.get(id).copied()).collect()
+    comparisons.iter().flat_map(|pair| &pair.cells).filter_map(|id| index_by_id.get(id).copied()).collect()
 }
 
 /// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
@@ -65,8 +65,8 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
     let among = claims.among.clone();
     let merged = Merged::new(std::slice::from_ref(run), stores).with_published(vec![claims], Vec::new());
     let studies = check_at(&merged, interim::levels(&[&run.header]).early);
-    let findings = studies.iter().flat_map(|study| &study.checked);
-    let findings = findings.flat_map(|checked| checked.findings.iter().map(move |finding| (checked.claim, finding)));
+    let checks = studies.iter().flat_map(|study| &study.checked);
+    let findings = checks.flat_map(|check| check.findings.iter().map(move |finding| (check.claim, finding)));
     let open: Vec<(&Claim, &Finding)> = findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
     let mut ids = BTreeSet::new();
     for group in &merged.groups {
@@ -80,8 +80,8 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
                 }
                 let stores = claim.compared(&among);
                 let is_compared = |store: &str| stores.is_empty() || stores.iter().any(|name| name == store);
-                let contestants = contestants.iter().filter(|(store, _)| is_compared(store));
-                ids.extend(contestants.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
+                let chosen = contestants.iter().filter(|(store, _)| is_compared(store));
+                ids.extend(chosen.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
             }
         }
     }

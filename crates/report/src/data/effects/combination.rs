@@ -101,13 +101,13 @@ fn has_settings(cell: &Cell) -> bool {
 
 fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
     let cell = &entry.trial.cell;
-    let facets = facets_without_settings(group);
+    let facets = other_facets(group);
     let asked = group.key.asked;
     (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
 /// The values that distinguish a group, without settings.
-fn facets_without_settings(group: &Group<'_>) -> Vec<(Axis, String)> {
+fn other_facets(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
 
@@ -121,7 +121,7 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
     let named_points =
         plan.points.iter().filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
-        facets_without_settings(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
+        other_facets(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
     let asked = group.key.asked.filter(|asked| *asked != GuaranteeChoice::Default);
     let asked = asked.map(|asked| format!("guarantee {asked}"));
     let facets = facets.map(|(axis, value)| format!("{axis} {value}"));
@@ -148,7 +148,7 @@ impl Contest<'_> {
     /// The plan's names for a combination.
     pub fn plan_names(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
-        let names = self.named.iter().filter(|(_, point_settings)| point_settings == settings).map(|(name, _)| name.clone());
+        let names = self.named.iter().filter(|(_, point)| point == settings).map(|(name, _)| name.clone());
         base.into_iter().chain(names).collect()
     }
 
@@ -172,8 +172,8 @@ impl Combination<'_> {
     pub fn series(&self, operation: Option<&str>) -> Series<BlockKey> {
         let latency = |measured: &Measurements| {
             let operations =
-                measured.operations.iter().filter(|result| operation.is_none_or(|name| result.operation == name));
-            let (sum, count) = operations.fold((0, 0), |(sum, count), result| (sum + result.sum_ns, count + result.count));
+                measured.operations.iter().filter(|o| operation.is_none_or(|name| o.operation == name));
+            let (sum, count) = operations.fold((0, 0), |(sum, count), o| (sum + o.sum_ns, count + o.count));
             (count > 0).then(|| sum as f64 / count as f64)
         };
         self.trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
@@ -185,7 +185,7 @@ impl Combination<'_> {
             return Vec::new();
         }
         let rate_of = |measured: &Measurements| {
-            let seconds_of = |operation: &OperationResult| Some(operation.count as f64 / operation.per_second()?);
+            let seconds_of = |o: &OperationResult| Some(o.count as f64 / o.per_second()?);
             let count: u64 = measured.operations.iter().map(|operation| operation.count).sum();
             let seconds: f64 = measured.operations.iter().filter_map(seconds_of).sum();
             (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)

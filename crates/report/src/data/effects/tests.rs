@@ -110,7 +110,7 @@ fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
     assert!(titles.iter().any(|at| at.ends_with("guarantee power")), "{titles:?}");
     for effects in &found {
         assert!(near(effects.main[0].times.last().unwrap().as_ref().unwrap(), 2.0), "{effects:?}");
-        let speeds: Vec<f64> = effects.points.iter().map(|point| point.per_second.unwrap().mean.value).collect();
+        let speeds: Vec<f64> = effects.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
         assert!((speeds[0] / speeds[1] - 2.0).abs() < 1e-6, "{speeds:?}");
     }
 }
@@ -121,5 +121,6 @@ fn values_that_are_numbers_stand_in_their_order() {
         let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
         sort_values(&values).into_iter().cloned().collect()
     };
-    assert_eq!(sort(&["20000", "1", "as shipped", "200", "4KiB"]), ["1", "200", "4KiB", "20000", "as shipped"]);
+    let sorted = sort(&["20000", "1", "as shipped", "200", "4KiB"]);
+    assert_eq!(sorted, ["1", "200", "4KiB", "20000", "as shipped"]);
 }

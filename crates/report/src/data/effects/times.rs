@@ -11,7 +11,7 @@ use crate::data::spread;
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
 /// Figures within this factor count as alike.
-const ALIKE_RATIO: f64 = 1.1;
+const ALIKE: f64 = 1.1;
 
 /// The ratio of one figure to another over blocks, with its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ impl EffectVerdict {
         match interval {
             Some(interval) if interval.high < 1.0 => EffectVerdict::Less,
             Some(interval) if interval.low > 1.0 => EffectVerdict::More,
-            Some(interval) if interval.low >= 1.0 / ALIKE_RATIO && interval.high <= ALIKE_RATIO => EffectVerdict::Alike,
+            Some(interval) if interval.low >= 1.0 / ALIKE && interval.high <= ALIKE => EffectVerdict::Alike,
             _ => EffectVerdict::NotYet,
         }
     }

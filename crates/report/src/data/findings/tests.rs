@@ -76,7 +76,7 @@ fn run_three_times(samples: &[Sample]) -> Run {
     samples::blocks("box", &[1.0, 1.001, 0.999].map(block))
 }
 
-fn merge_with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
+fn merge_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
     let claims = claims::run_claims("another", claims, "test").unwrap();
     Merged::new(runs, &[NULL]).with_published(claims.into_iter().collect(), Vec::new())
 }
@@ -90,7 +90,7 @@ fn verdicts(merged: &Merged<'_>) -> Vec<Vec<Verdict>> {
 #[test]
 fn verdicts_in_the_terminal() {
     let runs = [samples::study()];
-    let merged = merge_with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     for width in [80, 100, 160] {
         let text = text(&merged, Style { width, colour: false });
         assert!(text.lines().all(|line| line.width() <= width), "{text}");
@@ -134,7 +134,7 @@ fn older_runs_have_the_claims_of_the_built_in_study() {
     };
     assert!(number("crud", "name = \"crud\"\n") > 40);
     assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
-    assert!(text(&merge_with_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
+    assert!(text(&merge_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
 }
 
 #[test]
@@ -154,7 +154,7 @@ figure = ["get"]
 expect.winner = { stores = ["leveldb"] }
 "#;
     let runs = [run_three_times(&samples)];
-    let merged = merge_with_claims(&runs, claims);
+    let merged = merge_claims(&runs, claims);
     // Tiers that were asked for stay separate.
     assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::Unknown, Verdict::Unknown]]);
     let text = text(&merged, Style { width: 100, colour: false });
@@ -175,7 +175,7 @@ fn a_load_is_compared_with_none() {
     let claims =
         claims.split("[[claim]]").filter(|part| part.contains("video") || part.contains("claims_among"));
     let runs = [run_three_times(&samples)];
-    let merged = merge_with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
+    let merged = merge_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
     let text = text(&merged, Style { width: 160, colour: false });
     assert!(
         text.contains("not reproduced: background compared 0/1\n      1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
@@ -186,7 +186,7 @@ fn a_load_is_compared_with_none() {
 #[test]
 fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let runs = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
-    let merged = merge_with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -204,7 +204,7 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
 #[test]
 fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
-    let merged = merge_with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -235,7 +235,7 @@ source = "1"
 figure = ["get"]
 expect.winner = { stores = ["sqlite"] }
 "#;
-    let merged = merge_with_claims(&runs, claims);
+    let merged = merge_claims(&runs, claims);
     let studies = check(&merged);
     let finding = &studies[0].checked[0].findings[0];
     assert_eq!((finding.verdict, finding.is_measured()), (Verdict::Unknown, false));
@@ -252,7 +252,7 @@ fn what_cannot_be_had_here_counts_in_no_group() {
             "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\nexpect.winner.stores = [\"{store}\"]\n"
         )
     };
-    let merged = merge_with_claims(&runs, &["sqlite", "leveldb", "rocksdb"].map(claim).concat());
+    let merged = merge_claims(&runs, &["sqlite", "leveldb", "rocksdb"].map(claim).concat());
     let [(_, of_group), cannot] = counts(&merged, &check(&merged)[0]).try_into().unwrap();
     assert_eq!((of_group, cannot), ([1, 1, 0], (NOT_MEASURABLE.to_owned(), [0, 0, 1])));
     let text = text(&merged, Style { width: 100, colour: false });
@@ -285,9 +285,9 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     let claims = claims::run_claims("crud", "", "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let studies = check(&merged);
-    let finding = |sentence: &str| {
+    let finding = |text: &str| {
         let mut checked = studies[0].checked.iter();
-        let checked = checked.find(|checked| checked.claim.says == sentence).unwrap_or_else(|| panic!("{sentence}"));
+        let checked = checked.find(|checked| checked.claim.says == text).unwrap_or_else(|| panic!("{text}"));
         &checked.findings[0]
     };
     let fastest = finding("Berkeley DB is the fastest at inserting and updating");
@@ -376,7 +376,7 @@ fn paper_like_run(berkeleydb: f64, background: Background) -> Run {
     run("box", &samples)
 }
 
-fn merge_with_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
+fn merge_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
     Merged::new(runs, &[]).with_published(Vec::new(), published::tables("crud").unwrap())
 }
 
@@ -385,7 +385,7 @@ fn places_that_agree_are_counted() {
     use crate::data::published::{Agreement, compare_tables};
     let count = |berkeleydb: f64| {
         let runs = [paper_like_run(berkeleydb, Background::None)];
-        let merged = merge_with_tables(&runs);
+        let merged = merge_tables(&runs);
         let comparisons = compare_tables(&merged, None);
         let names: Vec<&str> = comparisons.iter().map(|comparison| comparison.table.name.as_str()).collect();
         assert_eq!(names, ["ext4", "hdd"], "those without a video");
@@ -409,7 +409,7 @@ fn places_that_agree_are_counted() {
 fn published_tables_in_all_reports() {
     use crate::terminal::published::text;
     let runs = [paper_like_run(100.0, Background::Video)];
-    let merged = merge_with_tables(&runs);
+    let merged = merge_tables(&runs);
     for width in [80, 100, 160] {
         let text = text(&merged, None, Style { width, colour: false });
         assert!(text.lines().all(|line| line.width() <= width), "{text}");
@@ -434,10 +434,10 @@ fn published_tables_in_all_reports() {
 fn a_run_without_the_tables_places_is_told_which_to_run() {
     use crate::terminal::published::text;
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
-    let text = text(&merge_with_tables(&runs), None, Style { width: 100, colour: false });
+    let text = text(&merge_tables(&runs), None, Style { width: 100, colour: false });
     assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
     let mut bytes = Vec::new();
-    page::write(&Report::new(&merge_with_tables(&runs)), None, &mut bytes).unwrap();
+    page::write(&Report::new(&merge_tables(&runs)), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(
         page.contains("<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>"),
@@ -446,7 +446,7 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     assert!(!page.contains("Published tables next to this run"));
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
     let loaded_text =
-        crate::terminal::published::text(&merge_with_tables(&loaded), None, Style { width: 100, colour: false });
+        crate::terminal::published::text(&merge_tables(&loaded), None, Style { width: 100, colour: false });
     assert!(loaded_text.contains("No published table was measured like this run"), "{loaded_text}");
 }
 
@@ -463,17 +463,17 @@ fn a_build_with_assertions_is_no_evidence() {
 #[test]
 fn a_finding_is_summed_over_machines() {
     use Verdict::{NotReproduced as No, Reproduced as Yes, Unknown as Open};
-    let describe = |verdicts: &[(&'static str, Verdict)]| {
+    let line = |verdicts: &[(&'static str, Verdict)]| {
         words::describe_machines(verdicts.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
     };
     let verdicts = [("a", Yes), ("b", Yes), ("c", Yes), ("d", No)];
-    assert_eq!(describe(&verdicts).unwrap(), "holds on most machines (3 of 4), not on 1");
-    assert_eq!(describe(&verdicts[..3]).unwrap(), "holds on all machines (3 of 3)");
-    let mixed = [("a", Yes), ("a", Open), ("b", Yes), ("b", No), ("c", Open), ("d", No)];
-    assert_eq!(describe(&mixed).unwrap(), "holds on some machines (1 of 4), not on 1, in part on 1, unknown on 1");
-    assert_eq!(describe(&verdicts[3..]), None);
+    assert_eq!(line(&verdicts).unwrap(), "holds on most machines (3 of 4), not on 1");
+    assert_eq!(line(&verdicts[..3]).unwrap(), "holds on all machines (3 of 3)");
+    let mix = [("a", Yes), ("a", Open), ("b", Yes), ("b", No), ("c", Open), ("d", No)];
+    assert_eq!(line(&mix).unwrap(), "holds on some machines (1 of 4), not on 1, in part on 1, unknown on 1");
+    assert_eq!(line(&verdicts[3..]), None);
     assert_eq!(
-        describe(&[("c", Open), ("d", No)]).unwrap(),
+        line(&[("c", Open), ("d", No)]).unwrap(),
         "holds on none of 2 machines, not on 1, unknown on 1"
     );
 }

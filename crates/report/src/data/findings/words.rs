@@ -25,14 +25,14 @@ pub(crate) fn describe_machines<'m>(
         *not |= verdict == Verdict::NotReproduced;
     }
     (machines.len() > 1).then_some(())?;
-    let count_machines = |wanted: [bool; 2]| machines.values().filter(|outcome| **outcome == wanted).count();
+    let count = |wanted: [bool; 2]| machines.values().filter(|outcome| **outcome == wanted).count();
     let others = [("not", [false, true]), ("in part", [true, true]), ("unknown", [false, false])];
     let others =
-        others.map(|(words, wanted)| (words, count_machines(wanted))).into_iter().filter(|(_, number)| *number > 0);
+        others.map(|(words, wanted)| (words, count(wanted))).into_iter().filter(|(_, number)| *number > 0);
     let others = others.map(|(words, number)| format!(", {words} on {number}"));
     Some(format!(
         "holds {}{}",
-        describe_share(count_machines([true, false]), machines.len()),
+        describe_share(count([true, false]), machines.len()),
         others.collect::<String>()
     ))
 }
@@ -242,7 +242,7 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
 /// reproduced`. `None` if winners alone say nothing about the claim.
 pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
     let format_verdict =
-        |verdict: &TableVerdict| format!("{} {}: {}", verdict.table, share(verdict.tally), verdict.verdict.name());
+        |table: &TableVerdict| format!("{} {}: {}", table.table, share(table.tally), table.verdict.name());
     let verdicts: Vec<String> = checked.published.iter().map(format_verdict).collect();
     (!verdicts.is_empty()).then(|| verdicts.join("; "))
 }

@@ -56,8 +56,8 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
     };
     let clear = Run::new(run.header, blocks("box", &(0..8).map(clear).collect::<Vec<_>>()).trials);
     assert_eq!(count_winners(&clear), [1, 1]);
-    let row =
-        only_matrix(std::slice::from_ref(&clear)).rows.into_iter().find(|row| row.figure.name == "get").unwrap();
+    let matrix = only_matrix(std::slice::from_ref(&clear));
+    let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
     let interval = row.contests[0].contenders[1].times_worse.unwrap().ratio.interval.unwrap();
     assert!((interval.confidence - (1.0 - 0.005 / 3.0)).abs() < 1e-12, "{interval:?}");
 }
