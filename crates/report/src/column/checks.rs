@@ -54,7 +54,7 @@ pub(super) const FAULTS_SILENT: Column =
     })
     .closer();
 
-/// The same for failed writes and flushes.
+/// The share of silent faults among failed writes and flushes.
 pub(super) const SYNC_FAULTS_SILENT: Column =
     trial("sync_faults_silent", "silent failures of writes and flushes", Unit::Share, Better::Lower, |m| {
         const KINDS: [FaultKind; 5] = [
@@ -91,7 +91,7 @@ pub const FILES_LEFT: Column =
     })
     .closer();
 
-/// The same after the engine reclaimed space in its own way.
+/// The files left after the engine reclaimed space in its own way.
 pub const FILES_AFTER_RECLAIM: Column =
     trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
         size_over_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)

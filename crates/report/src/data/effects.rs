@@ -107,7 +107,7 @@ pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
     contests(merged).iter().filter_map(contest_effects).collect()
 }
 
-/// The same with readable values.
+/// The effects of settings, with readable values.
 pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     let readable = &merged.readable;
     let mut effects = effects(merged);
@@ -189,7 +189,7 @@ fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
 /// The value shown for a setting that was not given.
 const AS_SHIPPED: &str = "as shipped";
 
-/// The same settings with one at another value.
+/// The settings with one of them at another value.
 fn with_setting(settings: &Settings, name: &str, value: &str) -> Settings {
     let mut settings = settings.clone();
     match value {

@@ -44,7 +44,7 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
     check_at(merged, 0.0)
 }
 
-/// The same with at least this confidence, as before the last of several interim analyses.
+/// Checks them with at least this confidence, as before the last of several interim analyses.
 pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study<'a>> {
     let mut figures: Vec<Figure> = Vec::new();
     for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {
@@ -159,7 +159,7 @@ fn build_pool(
 fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>, figure: &Figure) -> Terms {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
-        // Whatever ended the measuring has what strict early looks left.
+        // The last analysis has the confidence that strict early ones left.
         confidence: interim::levels(&headers_of(&headers, group.trials.iter())).end,
         resolution: sorted.resolution(&figure.operation, figure.column),
         ..judging_terms(&headers, group.trials.iter(), &figure.operation, figure.column)

@@ -67,7 +67,7 @@ pub fn is_device(run: &Run) -> bool {
 }
 
 /// The figures of each place without a store: from the newest complete device run among `runs`, otherwise from the
-/// newest one among `beside`. Places that none of them measured are left out.
+/// newest one among `other_runs`. Places that none of them measured are left out.
 pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
     devices.extend(other_runs.iter().map(|run| (false, run)));

@@ -295,13 +295,13 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         }
     }
 
-    /// Ranks the contestants at a position by a figure. A store that an early look separated from all others is judged by that look,
-    /// the others by whatever ended the measuring.
+    /// Ranks the contestants at a position by a figure. A store that an early interim analysis separated from the others is judged by it,
+    /// the others by the analysis that ended the measuring.
     pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         self.contest_by(self.levels(position), (position, name, column))
     }
 
-    /// The same by an early look alone.
+    /// Ranks them by an early interim analysis alone.
     pub(crate) fn early_contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         let early = self.levels(position).early;
         self.contest_by(AnalysisLevels { early, end: early }, (position, name, column))
@@ -412,11 +412,11 @@ pub(crate) fn judging_terms<'e>(
 ) -> Terms {
     let contention = contention::find_contention(headers, entries.clone());
     let headers = headers_of(headers, entries.clone());
-    let looks = interim::count_analyses(headers.iter().map(|header| header.interim_analyses.len()));
+    let analyses = interim::count_analyses(headers.iter().map(|header| header.interim_analyses.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
     let resolution = clock::resolution(environments, column, name, threads);
-    let terms = Terms { confidence: interim::confidence(looks), resolution, ..Terms::default() };
+    let terms = Terms { confidence: interim::confidence(analyses), resolution, ..Terms::default() };
     terms.during(contention, column.clocked != ClockLimit::No)
 }
 
@@ -438,7 +438,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
-/// The same for ranked figures: without the latency of operations that did not keep up with their rate.
+/// A ranked figure of one store by block: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     match column.clocked == ClockLimit::Latency && saturation::reached_rate(entries, name).is_some() {
         true => Series::default(),

@@ -69,7 +69,7 @@ pub struct GroupKey {
     pub facets: Vec<(Axis, String)>,
     /// How the method of its runs differs from that of the other runs, in words; empty if it doesn't.
     pub method: String,
-    /// The same without the difference between servers and libraries.
+    /// How it differs, without the difference between servers and libraries.
     pub(crate) plan_method: String,
 }
 
@@ -260,7 +260,7 @@ impl<'a> Merged<'a> {
         Merged { floors: floor::floors(self.runs, device_runs), ..self }
     }
 
-    /// The number of looks that the figures of one position allow for. If several runs were each stopped by looks, any of one
+    /// The number of interim analyses that the figures of one position allow for. If several runs each had some, any of one
     /// may be combined with any of another.
     pub(crate) fn analyses<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
         let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();

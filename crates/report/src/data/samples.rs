@@ -86,7 +86,7 @@ impl Sample {
         Sample { ns, ..self }
     }
 
-    /// The same, slower by this factor.
+    /// This sample, slower by a factor.
     pub fn times(self, factor: f64) -> Sample {
         Sample { ns: self.ns * factor, ..self }
     }

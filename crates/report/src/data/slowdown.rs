@@ -45,7 +45,7 @@ pub struct LoadedLatencies {
     pub cells: usize,
     /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
     pub undisturbed_ns: f64,
-    /// The same with it.
+    /// The mean latency with it.
     pub disturbed_ns: f64,
     /// The latency with it over that without, paired by block.
     pub ratio: Ratio,

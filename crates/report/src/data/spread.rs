@@ -18,7 +18,7 @@ pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) ->
     })
 }
 
-/// The same to follow a figure; empty if there is none.
+/// The interval in words that follow a figure; empty if there is none.
 pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> String) -> String {
     text(interval, format_value).map_or_else(String::new, |reach| format!(" {reach}"))
 }

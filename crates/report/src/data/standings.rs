@@ -646,7 +646,7 @@ mod tests {
         with_report_on(StorageBacking::Disk, times, lost, read)
     }
 
-    /// The same on a disk, or in memory.
+    /// Stores on a disk, or in memory.
     fn with_report_on<R>(
         bottom: StorageBacking,
         times: &[(&'static str, f64)],

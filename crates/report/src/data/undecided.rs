@@ -1,8 +1,8 @@
 //! Chooses the trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
 //! most likely to decide for their time.
 //!
-//! A pair is examined only after planned numbers of blocks ([`interim`]), with intervals that allow for all of these looks: a
-//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks the
+//! A pair is examined only after planned numbers of blocks ([`interim`]), with intervals that allow for all of these: a
+//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two analyses the
 //! measured stores stay the same.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use crate::claims::{Claim, Finding, StudyClaims};
 use crate::judge::interim::{self, InterimAnalysis};
 
 /// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
-/// undecided, or no further look is planned. `precision`: each ratio that decides a winner must be known to within this
+/// undecided, or no further analysis is planned. `precision`: each ratio that decides a winner must be known to within this
 /// share; without it, a pair is decided once one store is better, or both are alike.
 pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f64>) -> Vec<usize> {
     let runs = std::slice::from_ref(run);
@@ -39,15 +39,15 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
     comparisons.iter().flat_map(|pair| &pair.cells).filter_map(|id| index_by_id.get(id).copied()).collect()
 }
 
-/// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
-/// decide; between two looks, the cells of the block before. Empty if all claims are decided, or lack what no block would bring.
+/// The cells of the next block if a plan goes on for its claims: at an interim analysis, the cells behind checks that are too close
+/// to call; between two analyses, the cells of the block before. Empty if all claims are decided, or no block would decide them.
 pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyClaims) -> Vec<usize> {
-    let looks = &run.header.interim_analyses;
+    let analyses = &run.header.interim_analyses;
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();
-    if looks.last().is_none_or(|last| blocks >= *last) {
+    if analyses.last().is_none_or(|last| blocks >= *last) {
         return Vec::new();
     }
-    let ids = if looks.contains(&blocks) {
+    let ids = if analyses.contains(&blocks) {
         close_cells(run, stores, claims)
     } else {
         let last_block = run.trials.iter().filter(|trial| trial.block + 1 == blocks);
@@ -92,7 +92,7 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
 struct UndecidedComparison {
     /// The ids of its cells that continue.
     cells: Vec<String>,
-    /// How much the next look can decide per second of measuring.
+    /// How much the next analysis can decide per second of measuring.
     worth: f64,
 }
 
@@ -104,9 +104,9 @@ impl UndecidedComparison {
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
     ) -> Option<UndecidedComparison> {
-        let looks = &header.interim_analyses;
+        let analyses = &header.interim_analyses;
         let blocks = contestants.values().map(|entries| entries.len()).max()? as u32;
-        let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
+        let (last, next) = (*analyses.last()?, analyses.iter().find(|planned| **planned > blocks));
         let next = *next.filter(|_| blocks < last)?;
         let levels = interim::levels(&[header]);
         let analysis_at = |blocks| InterimAnalysis {
@@ -114,8 +114,8 @@ impl UndecidedComparison {
             confidence: if blocks < last { levels.early } else { levels.end },
         };
         let (next, last) = (analysis_at(next), analysis_at(last));
-        // A store that an earlier look gave up has fewer trials.
-        let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
+        // A store that an earlier analysis gave up has fewer trials.
+        let is_measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
         let mut chances: BTreeMap<String, f64> = BTreeMap::new();
         for contest in contests {
             for (store, chance) in interim::open(&contest.contenders, precision, (next, last)) {
@@ -123,8 +123,8 @@ impl UndecidedComparison {
                 *best_chance = best_chance.max(chance);
             }
         }
-        let goes_on = |store: &str| !looks.contains(&blocks) || chances.contains_key(store);
-        let continuing = contestants.iter().filter(|(store, entries)| measured(entries) && goes_on(store));
+        let goes_on = |store: &str| !analyses.contains(&blocks) || chances.contains_key(store);
+        let continuing = contestants.iter().filter(|(store, entries)| is_measured(entries) && goes_on(store));
         let (mut cells, mut took_s) = (Vec::new(), 0.0);
         for (_, entries) in continuing {
             let Some(entry) = entries.first() else { continue };
@@ -157,7 +157,7 @@ mod tests {
         next_of_table(&[], count, stores, precision)
     }
 
-    /// The same with what is known of the stores.
+    /// The stores of the next block, given what is known of the stores.
     fn next_of_table(
         table: &[StoreDef],
         count: usize,
@@ -269,7 +269,7 @@ mod tests {
                 // The second is 3 % worse, with as much noise.
                 sample("lmdb", near[0](number), 100),
                 sample("redb", near[1](number), 100),
-                // 6 % worse: a look at 8 blocks will decide.
+                // 6 % worse: an analysis at 8 blocks will decide.
                 sample("lmdb", near[0](number), 5_000),
                 sample("redb", near[1](number) * 1.03, 5_000),
             ]

@@ -50,7 +50,7 @@ struct FindingDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     takes: Option<String>,
     checks: CheckTally,
-    /// The same for the leanings of few trials.
+    /// Checks by the leanings of few trials.
     leaning: CheckTally,
     evidence: &'a [Evidence],
     missing: &'a [String],

@@ -37,7 +37,7 @@ pub(crate) fn describe_machines<'m>(
     ))
 }
 
-/// The same for all measured findings of a claim.
+/// The machines on which a claim's measured findings hold.
 pub(crate) fn describe_all_machines(checked: &CheckedClaim<'_>) -> Option<String> {
     let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
         Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
@@ -257,7 +257,7 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     format_evidence(evidence, with_figure, |_, _| String::new())
 }
 
-/// The same with the intervals.
+/// One check in a line, with the intervals.
 pub(crate) fn evidence_with_intervals(evidence: &Evidence, with_figure: bool) -> String {
     format_evidence(evidence, with_figure, |interval, show| spread::describe_after(interval, show))
 }

@@ -32,7 +32,7 @@ fn the_harness_never_wins() {
 
 #[test]
 fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
-    // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict look, enough for the last.
+    // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict analysis, enough for the last.
     let block = |number: usize| {
         let redb_ns = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(redb_ns)]
@@ -49,7 +49,7 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
             .map(|contest| winners(&contest).len())
     };
     assert_eq!(count_winners(&run), [2, 1]);
-    // A strict look's verdict stays, with its own interval.
+    // A strict analysis's verdict stays, with its own interval.
     let clear = |number: usize| {
         let redb_ns = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(redb_ns)]
