@@ -481,15 +481,15 @@ pub const COLUMNS: &[Column] = &[
         ratio(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
     }),
     trial("load_disk_requests", "disk requests in load", Unit::Count, Better::Lower, |m| {
-        Some(asked_in_load(m)?.all() as f64)
+        Some(requests_in_load(m)?.all() as f64)
     })
     .as_disk_requests(),
     trial("load_disk_traffic", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
-        Some(bytes(asked_in_load(m)?) as f64)
+        Some(bytes(requests_in_load(m)?) as f64)
     })
     .as_disk_requests(),
     trial("load_disk_flushes", "disk flushes in load", Unit::Count, Better::Lower, |m| {
-        Some(asked_in_load(m)?.flushes as f64)
+        Some(requests_in_load(m)?.flushes as f64)
     })
     .as_disk_requests(),
     checks::REST_TIME,
@@ -521,7 +521,7 @@ fn request_count(operation: &OperationResult, number: fn(&Requests) -> u64) -> O
     ratio(number(requests), operations)
 }
 
-fn asked_in_load(measured: &Measurements) -> Option<&Requests> {
+fn requests_in_load(measured: &Measurements) -> Option<&Requests> {
     measured.load.counters.as_ref()?.disk.as_ref()
 }
 

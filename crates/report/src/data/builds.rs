@@ -27,8 +27,8 @@ pub(crate) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
 
 /// Whether all of a store's successful trials used such builds.
 pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
-    let mut succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
-    succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
+    let mut successful = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
+    successful.peek().is_some() && successful.all(|entry| entry.not_ranked().is_some())
 }
 
 /// How an engine was compiled, in words.

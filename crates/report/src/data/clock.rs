@@ -101,8 +101,8 @@ mod tests {
     fn get(runs: &[Run]) -> (bool, Option<Rule>) {
         let matrix = matrices(&Merged::new(runs, &[])).remove(0);
         let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
-        let second = &row.contests[0].contenders[1];
-        (second.verdict.wins(), second.verdict.rule())
+        let runner_up = &row.contests[0].contenders[1];
+        (runner_up.verdict.wins(), runner_up.verdict.rule())
     }
 
     #[test]

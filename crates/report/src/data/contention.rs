@@ -79,8 +79,8 @@ mod tests {
         let matrices = matrices(&merged);
         let verdict_of = |name: &str| {
             let row = matrices[0].rows.iter().find(|row| row.figure.name == name).unwrap();
-            let second = &row.contests[0].contenders[1];
-            (!second.verdict.wins(), second.verdict.rule())
+            let runner_up = &row.contests[0].contenders[1];
+            (!runner_up.verdict.wins(), runner_up.verdict.rule())
         };
         ["get", "space"].map(verdict_of)
     }

@@ -207,8 +207,8 @@ fn main_effect(
     figures: &[Option<&str>],
     confidence: f64,
 ) -> Option<MainEffect> {
-    let with_value = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
-    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = with_value
+    let matching = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
+    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = matching
         .filter_map(|(settings, combination)| {
             Some((combination, contest.combinations.get(&with_setting(settings, setting, base))?))
         })

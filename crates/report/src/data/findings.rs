@@ -168,13 +168,13 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_
 
 /// The stores of a group none of whose combinations could run, with reasons.
 fn excluded(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
-    let ran: HashSet<Cow<'_, str>> =
+    let run_stores: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
     let mut stores: Vec<(String, String)> = Vec::new();
     for omitted in &group.left_out {
         let store = merged.layout.contestant(&omitted.cell);
         let is_known = stores.iter().any(|(known_store, _)| *known_store == store);
-        if sorted.stores.contains(&store) && !ran.contains(&store) && !is_known {
+        if sorted.stores.contains(&store) && !run_stores.contains(&store) && !is_known {
             stores.push((store.into_owned(), omitted.reason.to_string()));
         }
     }
@@ -277,8 +277,8 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     }
     let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
     let silent = study.checked.iter().filter(is_silent);
-    let (unheard, cannot): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
-    for (label, number) in [(NOT_MEASURABLE, cannot.len()), (NOT_APPLICABLE, unheard.len())] {
+    let (inapplicable, unmeasurable): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
+    for (label, number) in [(NOT_MEASURABLE, unmeasurable.len()), (NOT_APPLICABLE, inapplicable.len())] {
         if number > 0 {
             let mut counts = Counts::default();
             counts[Verdict::ALL.len() - 1] = number;

@@ -121,16 +121,16 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
         by_cell.entry(&trial.cell).or_default().extend(value);
     }
     let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
-    let of_latency = wanted.unit == Unit::Nanoseconds;
+    let is_latency = wanted.unit == Unit::Nanoseconds;
     // Latency at the usual block, bandwidth at the largest; with several files the largest.
     let suitability = |cell: &&Cell| {
-        let usual = of_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
+        let usual = is_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
         (usual, size(cell, Axis::BLOCK_SIZE), size(cell, Axis::FILE_SIZE))
     };
     by_cell.retain(|_, values| !values.is_empty());
     let cell = by_cell.keys().copied().max_by_key(suitability)?;
     let (_, mean) = stats::mean(&by_cell[cell])?;
-    let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
+    let block = if is_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
     let show = |value| wanted.unit.show(value);
     let reach = spread::describe_after(mean.interval, show);
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))

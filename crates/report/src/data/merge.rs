@@ -410,12 +410,12 @@ fn group_keys(
         };
         return tiers.iter().map(group_key).collect();
     }
-    let alike: Vec<GroupKey> = measured_keys
+    let matching: Vec<GroupKey> = measured_keys
         .iter()
         .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier)
         .cloned()
         .collect();
-    if alike.is_empty() { vec![without_tier] } else { alike }
+    if matching.is_empty() { vec![without_tier] } else { matching }
 }
 
 /// The measurements of the successful trials.

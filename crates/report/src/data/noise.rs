@@ -72,7 +72,7 @@ fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
 pub fn outliers(run: &Run) -> Vec<Outlier> {
     let mut outliers: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
     for ((cell, operation), latencies) in by_cell_and_operation(run) {
-        for (block, times) in far_off(&latencies) {
+        for (block, times) in far_blocks(&latencies) {
             let outlier = Outlier { cell: cell.id(), block, operation: operation.to_owned(), times };
             let farthest = outliers.entry((cell.id(), block)).or_insert_with(|| outlier.clone());
             if distance(outlier.times) > distance(farthest.times) {
@@ -89,7 +89,7 @@ fn distance(times: f64) -> f64 {
     times.ln().abs()
 }
 
-fn far_off(latencies: &Latencies) -> Vec<(u32, f64)> {
+fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     if latencies.len() < MIN_TRIALS {
         return Vec::new();
     }
@@ -131,9 +131,9 @@ pub fn drift(run: &Run) -> Option<Drift> {
     let ratios: Vec<f64> =
         by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
     let times = geometric_mean(&ratios)?;
-    let excludes_none =
+    let is_certain =
         times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
-    (excludes_none && (times.value - 1.0).abs() > MIN_DRIFT).then_some(Drift { times })
+    (is_certain && (times.value - 1.0).abs() > MIN_DRIFT).then_some(Drift { times })
 }
 
 #[cfg(test)]

@@ -115,8 +115,8 @@ pub(crate) enum Growth {
 
 /// The growth over some trials; `None` if no trial has enough rounds.
 pub(crate) fn growth(trials: &[&Measurements]) -> Option<Growth> {
-    let files = trend(trials, Figure::Files)?;
-    if !files.is_told || files.per_step <= 0.0 {
+    let file_trend = trend(trials, Figure::Files)?;
+    if !file_trend.is_told || file_trend.per_step <= 0.0 {
         return Some(Growth::None);
     }
     let long = || trials.iter().filter_map(|m| Some((*m, m.rounds.last_chunk::<LAST>()?)));
@@ -131,18 +131,18 @@ pub(crate) fn growth(trials: &[&Measurements]) -> Option<Growth> {
     Some(match () {
         () if left_share <= MAX_CLEARED_SHARE => Growth::Cleared(left_share),
         () if written < MIN_WRITTEN_BYTES => Growth::Short(written),
-        () => Growth::Doubles(1.0 / files.per_step),
+        () => Growth::Doubles(1.0 / file_trend.per_step),
     })
 }
 
 /// The growth of rising files, as a share of the bytes of values written meanwhile; `None` if they don't grow, or nothing is written.
-pub(crate) fn kept_of_written(trials: &[&Measurements], files: Trend) -> Option<f64> {
+pub(crate) fn kept_of_written(trials: &[&Measurements], file_trend: Trend) -> Option<f64> {
     let kept_share = |round: &Round| {
         let written = value_bytes(round) as f64;
-        (written > 0.0).then(|| files.per_step * round.disk.allocated_bytes as f64 / written)
+        (written > 0.0).then(|| file_trend.per_step * round.disk.allocated_bytes as f64 / written)
     };
     let shares: Vec<f64> = trials.iter().filter_map(|measured| kept_share(measured.rounds.last()?)).collect();
-    median(&shares).filter(|_| files.is_told && files.per_step > 0.0).map(|share| share.value)
+    median(&shares).filter(|_| file_trend.is_told && file_trend.per_step > 0.0).map(|share| share.value)
 }
 
 /// The bytes of values that a round wrote.

@@ -138,13 +138,13 @@ fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
     };
     let loaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
     let unloaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
-    let over_blocks = |series: &Series<BlockKey>| {
+    let mean_of_blocks = |series: &Series<BlockKey>| {
         geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
     };
     Some(LoadedLatencies {
         cells: complete.len(),
-        undisturbed_ns: over_blocks(&unloaded)?,
-        disturbed_ns: over_blocks(&loaded)?,
+        undisturbed_ns: mean_of_blocks(&unloaded)?,
+        disturbed_ns: mean_of_blocks(&loaded)?,
         ratio: compare(&loaded, &unloaded)?,
     })
 }
@@ -152,10 +152,10 @@ fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
 /// If no cell has every block: the means over all pairs, with equal weight for each cell, and no interval.
 fn without_interval(cells: &[Pairs]) -> Option<LoadedLatencies> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
-        let of_cell = |pairs: &Pairs| {
+        let cell_mean = |pairs: &Pairs| {
             geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
         };
-        let means: Vec<f64> = cells.iter().filter_map(of_cell).collect();
+        let means: Vec<f64> = cells.iter().filter_map(cell_mean).collect();
         geometric_mean(&means).map(|mean| mean.value)
     };
     let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);

@@ -73,7 +73,7 @@ mod tests {
     }
 
     /// Two blocks of everything whose figures differ ten thousand times, under two guarantees and with a load.
-    fn unlike() -> Run {
+    fn noisy_run() -> Run {
         let block = |times: f64| -> Vec<Sample> {
             let samples_of = |store: &str, ns: f64| {
                 let sample = Sample::new(store).ns(ns * times);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn no_text_prints_an_absurd_uncertainty() {
-        let runs = [unlike()];
+        let runs = [noisy_run()];
         let merged = Merged::new(&runs, &[NULL]);
         let style = Style { width: 160, colour: false };
         let names = ["run".to_owned()];
@@ -152,13 +152,13 @@ mod tests {
             texts[2]
         );
         assert!(texts[1].contains(" (1.00 µs..10.0 ms)") && texts[1].contains(LEGEND), "{}", texts[1]);
-        let half = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
-        assert!(!texts[1].split('±').skip(1).any(half), "{}", texts[1]);
+        let starts_interval = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
+        assert!(!texts[1].split('±').skip(1).any(starts_interval), "{}", texts[1]);
     }
 
     #[test]
     fn data_for_programs_hold_the_range_of_two() {
-        let runs = [unlike()];
+        let runs = [noisy_run()];
         let mut bytes = Vec::new();
         json::write(&Report::new(&Merged::new(&runs, &[])), &mut bytes).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();

@@ -59,10 +59,10 @@ impl Standings {
         let has_row = |risk: &&Risk| rows.iter().any(|row| row.store == risk.named.store);
         let risks = self.answers.iter().flat_map(|(_, answer)| &answer.riskier).filter(has_row);
         let risks = risks.map(|risk| format!("{}, {}", risk.named.store, risk.describe()));
-        let new: Vec<String> = risks.filter(|risk| listed.insert(risk.clone())).collect();
-        match new.is_empty() {
+        let new_risks: Vec<String> = risks.filter(|risk| listed.insert(risk.clone())).collect();
+        match new_risks.is_empty() {
             true => "Riskier, not ranked, as above".to_owned(),
-            false => format!("Riskier, not ranked: {}", new.join("; ")),
+            false => format!("Riskier, not ranked: {}", new_risks.join("; ")),
         }
     }
 
@@ -250,8 +250,8 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
         Some(best_store) => answer.take.iter().any(|contestant| contestant.store == best_store),
         None => answer.take.is_empty(),
     };
-    let differ = each_answer.len() == 2 && !each_answer.iter().all(covers);
-    if each_answer.len() == 2 && !differ {
+    let answers_differ = each_answer.len() == 2 && !each_answer.iter().all(covers);
+    if each_answer.len() == 2 && !answers_differ {
         each_answer
             .iter_mut()
             .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
@@ -263,7 +263,7 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
         unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
-    let answers = match differ {
+    let answers = match answers_differ {
         true => {
             let positions: Vec<&Position> = by_position.keys().collect();
             let titles = positions.iter().map(|position| {
@@ -567,16 +567,16 @@ fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
 
 /// The factor of a figure to the best's: paired by block if both have trials in the same blocks, otherwise of the means.
 fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f64> {
-    let paired = match contest.contenders.iter().any(|ranked| ranked.store == contender.store) {
+    let paired_ratio = match contest.contenders.iter().any(|ranked| ranked.store == contender.store) {
         true => times_worse(&contest.contenders, &contender.store),
         false => contender.times_worse.map(|times| times.ratio.value),
     };
     let best = contest.contenders.first()?.figure.mean.value;
-    let of_means = match figure.better {
+    let mean_ratio = match figure.better {
         Better::Higher => best / contender.figure.mean.value,
         Better::Lower | Better::Neither => contender.figure.mean.value / best,
     };
-    paired.or_else(|| Some(of_means).filter(|times| times.is_finite() && *times > 0.0))
+    paired_ratio.or_else(|| Some(mean_ratio).filter(|times| times.is_finite() && *times > 0.0))
 }
 
 /// The geometric mean of a contestant's factors.
@@ -753,7 +753,7 @@ mod tests {
         const BUFFER: &[SettingDef] =
             &[SettingDef::new("page_size", "a size", "4096", "").filled_by_writes()];
         // A made trial reads back a size of 4,096 bytes.
-        let below = |records: u64, key_bytes: u64| {
+        let unfilled_line = |records: u64, key_bytes: u64| {
             let mut run = crate::data::samples::run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
             for trial in &mut run.trials {
                 trial.measured.as_mut().unwrap().written =
@@ -763,8 +763,8 @@ mod tests {
             let merged = Merged::new(&runs, &table);
             Report::new(&merged).standings()[0].tables[0].unfilled.clone()
         };
-        assert!(below(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
-        assert_eq!(below(10, 1_600), None, "what the buffer keeps for a record counts, too");
+        assert!(unfilled_line(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
+        assert_eq!(unfilled_line(10, 1_600), None, "what the buffer keeps for a record counts, too");
     }
 
     #[test]

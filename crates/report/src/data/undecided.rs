@@ -62,23 +62,23 @@ pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyC
 
 /// The cells behind checks that are too close to call, by their ids.
 fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<String> {
-    let among = claims.among.clone();
+    let study_stores = claims.among.clone();
     let merged = Merged::new(std::slice::from_ref(run), stores).with_published(vec![claims], Vec::new());
     let studies = check_at(&merged, interim::levels(&[&run.header]).early);
     let checks = studies.iter().flat_map(|study| &study.checked);
     let findings = checks.flat_map(|check| check.findings.iter().map(move |finding| (check.claim, finding)));
-    let open: Vec<(&Claim, &Finding)> = findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
+    let open_findings: Vec<(&Claim, &Finding)> = findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
     let mut ids = BTreeSet::new();
     for group in &merged.groups {
         let group_scope = scope(&group.key);
         for (position, contestants) in &SortedTrials::new(&merged, group).entries {
-            for (claim, finding) in &open {
+            for (claim, finding) in &open_findings {
                 let compared = claim.expect.axis().map_or_else(|| group_scope.clone(), |axis| group_scope.without_axis(axis));
                 let is_in_scope = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
                 if !is_in_scope || !finding.is_close_at(claim, position) {
                     continue;
                 }
-                let stores = claim.compared(&among);
+                let stores = claim.compared(&study_stores);
                 let is_compared = |store: &str| stores.is_empty() || stores.iter().any(|name| name == store);
                 let chosen = contestants.iter().filter(|(store, _)| is_compared(store));
                 ids.extend(chosen.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
@@ -123,8 +123,8 @@ impl UndecidedComparison {
                 *best_chance = best_chance.max(chance);
             }
         }
-        let goes_on = |store: &str| !analyses.contains(&blocks) || chances.contains_key(store);
-        let continuing = contestants.iter().filter(|(store, entries)| is_measured(entries) && goes_on(store));
+        let continues = |store: &str| !analyses.contains(&blocks) || chances.contains_key(store);
+        let continuing = contestants.iter().filter(|(store, entries)| is_measured(entries) && continues(store));
         let (mut cells, mut took_s) = (Vec::new(), 0.0);
         for (_, entries) in continuing {
             let Some(entry) = entries.first() else { continue };

@@ -63,7 +63,7 @@ type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, 
 
 /// One contest for each place in which runs vary settings of a store.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
-    let varied: BTreeSet<&str> = merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
+    let varied_stores: BTreeSet<&str> = merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
@@ -72,7 +72,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
             let Some(measured) = comparable(entry.trial).filter(|_| entry.not_ranked().is_none()) else {
                 continue;
             };
-            if !varied.contains(cell.store()) {
+            if !varied_stores.contains(cell.store()) {
                 continue;
             }
             let contest = contests

@@ -215,9 +215,9 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
     let ends = |value: f64, interval: Option<Interval>| {
         interval.map_or([value; 2], |interval| [interval.low.min(value), interval.high.max(value)])
     };
-    let of_ratios = matches!(claim.expect, Expect::Ratio(_) | Expect::Alike(_));
+    let is_ratio = matches!(claim.expect, Expect::Ratio(_) | Expect::Alike(_));
     let (ranges, unit): (Vec<[f64; 2]>, Option<Unit>) = match &claim.expect {
-        _ if of_ratios => {
+        _ if is_ratio => {
             let ratios = evidence().filter_map(|evidence| evidence.times);
             (ratios.map(|times| ends(times.value, times.interval)).collect(), None)
         }
