@@ -288,8 +288,8 @@ pub const BEYOND_LENGTHS: Column =
 /// The speed at which a trace was replayed, as a multiple of its own.
 pub const REPLAY_SPEED: Column =
     trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
-        let told = m.statistics.iter().find(|one| one.name == SPEED_REACHED)?;
-        told.value.parse().ok()
+        let setting = m.statistics.iter().find(|setting| setting.name == SPEED_REACHED)?;
+        setting.value.parse().ok()
     })
     .closer();
 
@@ -481,15 +481,15 @@ pub const COLUMNS: &[Column] = &[
         ratio(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
     }),
     trial("load_disk_requests", "disk requests in load", Unit::Count, Better::Lower, |m| {
-        Some(asked_in_load(m)?.all() as f64)
+        Some(requests_in_load(m)?.all() as f64)
     })
     .as_disk_requests(),
     trial("load_disk_traffic", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
-        Some(bytes(asked_in_load(m)?) as f64)
+        Some(bytes(requests_in_load(m)?) as f64)
     })
     .as_disk_requests(),
     trial("load_disk_flushes", "disk flushes in load", Unit::Count, Better::Lower, |m| {
-        Some(asked_in_load(m)?.flushes as f64)
+        Some(requests_in_load(m)?.flushes as f64)
     })
     .as_disk_requests(),
     checks::REST_TIME,
@@ -521,7 +521,7 @@ fn request_count(operation: &OperationResult, number: fn(&Requests) -> u64) -> O
     ratio(number(requests), operations)
 }
 
-fn asked_in_load(measured: &Measurements) -> Option<&Requests> {
+fn requests_in_load(measured: &Measurements) -> Option<&Requests> {
     measured.load.counters.as_ref()?.disk.as_ref()
 }
 
@@ -565,14 +565,14 @@ mod tests {
     #[test]
     fn bytes_per_second_are_of_values_and_over_the_time_of_the_rate() {
         let measured = samples::measured(1000.0);
-        let of = |id: &str, name: &str| {
+        let value_of = |id: &str, name: &str| {
             let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
             column.operation_value(measured.operation(name).unwrap())
         };
         let insert = measured.operation("insert").unwrap();
         let each = insert.value_bytes as f64 / insert.count as f64;
-        assert_eq!(of("bandwidth", "insert"), of("throughput", "insert").map(|rate| rate * each));
-        assert_eq!(of("bandwidth", "remove"), None, "nothing is read or written");
+        assert_eq!(value_of("bandwidth", "insert"), value_of("throughput", "insert").map(|rate| rate * each));
+        assert_eq!(value_of("bandwidth", "remove"), None, "nothing is read or written");
     }
 
     #[test]
@@ -589,30 +589,30 @@ mod tests {
     #[test]
     fn what_is_put_back_is_not_taken_for_removing() {
         let measured = samples::measured(1000.0);
-        let of = |id: &str, name: &str| {
+        let value_of = |id: &str, name: &str| {
             let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
             column.operation_value(measured.operation(name).unwrap())
         };
-        assert_eq!(of("written_per_operation", "update"), Some(640.0));
-        assert_eq!(of("written_per_sync", "update"), Some(640.0));
-        assert_eq!(of("written_per_sync", "get"), None, "there were no syncs");
+        assert_eq!(value_of("written_per_operation", "update"), Some(640.0));
+        assert_eq!(value_of("written_per_sync", "update"), Some(640.0));
+        assert_eq!(value_of("written_per_sync", "get"), None, "there were no syncs");
         for id in ["written_per_operation", "written_per_sync", "minor_faults_per_operation"] {
-            assert_eq!(of(id, "remove"), None, "{id}");
+            assert_eq!(value_of(id, "remove"), None, "{id}");
         }
-        assert_eq!(of("syncs_per_operation", "remove"), Some(1.0), "syncs are told apart");
+        assert_eq!(value_of("syncs_per_operation", "remove"), Some(1.0), "syncs are told apart");
     }
 
     #[test]
     fn write_amplification_counts_all_that_was_handed_over() {
         let mut measured = samples::measured(1000.0);
-        let of = |measured: &Measurements, id: &str| {
+        let value_of = |measured: &Measurements, id: &str| {
             COLUMNS.iter().find(|column| column.id == id).unwrap().trial_value(measured)
         };
-        let handed = (67_200 + 1_075_200) as f64;
-        assert_eq!(of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / handed));
-        assert_eq!(of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / handed));
+        let bytes = (67_200 + 1_075_200) as f64;
+        assert_eq!(value_of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / bytes));
+        assert_eq!(value_of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / bytes));
         measured.device = None;
-        assert_eq!(of(&measured, "write_amplification_settled"), None);
+        assert_eq!(value_of(&measured, "write_amplification_settled"), None);
     }
 
     #[test]

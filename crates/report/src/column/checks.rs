@@ -54,7 +54,7 @@ pub(super) const FAULTS_SILENT: Column =
     })
     .closer();
 
-/// The same for failed writes and flushes.
+/// The share of silent faults among failed writes and flushes.
 pub(super) const SYNC_FAULTS_SILENT: Column =
     trial("sync_faults_silent", "silent failures of writes and flushes", Unit::Share, Better::Lower, |m| {
         const KINDS: [FaultKind; 5] = [
@@ -65,9 +65,9 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
             FaultKind::FlushForEver,
         ];
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        let all =
+        let counts =
             KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
-        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), all.sum())
+        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), counts.sum())
     })
     .closer();
 
@@ -91,7 +91,7 @@ pub const FILES_LEFT: Column =
     })
     .closer();
 
-/// The same after the engine reclaimed space in its own way.
+/// The files left after the engine reclaimed space in its own way.
 pub const FILES_AFTER_RECLAIM: Column =
     trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
         size_over_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
@@ -101,8 +101,8 @@ pub const FILES_AFTER_RECLAIM: Column =
 /// The time of a scan over all records at the end of a set's life, over the time after it was loaded.
 pub const SCAN_AGED: Column =
     trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
-        let one = m.fragmentation.as_ref()?;
-        ratio(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
+        let fragmentation = m.fragmentation.as_ref()?;
+        ratio(quantile(&fragmentation.aged_scans_ns, 0.5)?, quantile(&fragmentation.fresh_scans_ns, 0.5)?)
     })
     .closer();
 
@@ -128,13 +128,13 @@ fn size_over_full(measured: &Measurements, bytes: u64) -> Option<f64> {
 
 /// The times of opening after kills, with the most records.
 fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
-    let most: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
-    Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
+    let largest: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
+    Some(largest.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
 /// The share of states with wanted findings.
-fn share_of_cuts(measured: &Measurements, wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
+fn share_of_cuts(measured: &Measurements, is_wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
-    let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
-    ratio(found.map(|(_, states)| states).sum(), cuts.states())
+    let wanted_states = cuts.found.iter().filter(|(finding, _)| is_wanted(**finding));
+    ratio(wanted_states.map(|(_, states)| states).sum(), cuts.states())
 }

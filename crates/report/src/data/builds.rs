@@ -8,27 +8,27 @@ use super::merge::{Entry, Merged};
 /// One sentence or two for each such store of the runs.
 pub(crate) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
-    let found: IndexSet<(&str, &str, &str)> = trials
+    let builds: IndexSet<(&str, &str, &str)> = trials
         .filter_map(|trial| {
             let measured = trial.ok()?;
             let build = measured.store_build.as_ref()?;
-            let why = build.not_ranked.as_deref()?;
-            Some((trial.cell.store(), build.source.as_str(), why))
+            let reason = build.not_ranked.as_deref()?;
+            Some((trial.cell.store(), build.source.as_str(), reason))
         })
         .collect();
-    let line = |(store, source, why): (&str, &str, &str)| {
+    let line = |(store, source, reason): (&str, &str, &str)| {
         format!(
-            "Not ranked: {store} ({source}, {why}). Its figures are shown, but such a build can't win; docs/building.md \
+            "Not ranked: {store} ({source}, {reason}). Its figures are shown, but such a build can't win; docs/building.md \
              says how to get one that can."
         )
     };
-    found.into_iter().map(line).collect()
+    builds.into_iter().map(line).collect()
 }
 
 /// Whether all of a store's successful trials used such builds.
 pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
-    let mut succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
-    succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
+    let mut successful = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
+    successful.peek().is_some() && successful.all(|entry| entry.not_ranked().is_some())
 }
 
 /// How an engine was compiled, in words.
@@ -39,8 +39,8 @@ pub(crate) fn describe_build(build: &StoreBuild) -> String {
         None => "whether with assertions is not known",
     };
     let flags = build.flags.as_deref().map_or_else(String::new, |flags| format!(", {flags}"));
-    let ranked = build.not_ranked.as_deref().map_or_else(String::new, |why| format!("; not ranked: {why}"));
-    format!("{}, {assertions}{flags}{ranked}", build.source)
+    let ranking = build.not_ranked.as_deref().map_or_else(String::new, |why| format!("; not ranked: {why}"));
+    format!("{}, {assertions}{flags}{ranking}", build.source)
 }
 
 #[cfg(test)]
@@ -57,11 +57,11 @@ mod tests {
         let runs = [run("box", &samples)];
         let merged = Merged::new(&runs, &[]);
         let style = Style { width: 200, colour: false };
-        let said = "Not ranked: rocksdb (the distribution's library, built with assertions).";
+        let sentence = "Not ranked: rocksdb (the distribution's library, built with assertions).";
         for text in
             [terminal::overview(&Report::new(&merged), style), terminal::full(&Report::new(&merged), style)]
         {
-            assert!(text.contains(said), "{text}");
+            assert!(text.contains(sentence), "{text}");
         }
         assert!(!terminal::overview(&Report::new(&merged), style).contains("rocksdb 1"));
         let full = terminal::full(&Report::new(&merged), style);

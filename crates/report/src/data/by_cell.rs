@@ -40,8 +40,8 @@ fn cells_of_group<'m>(group: &'m Group<'m>) -> Vec<CellTrials<'m>> {
 impl<'a> CellTrials<'a> {
     /// The operations, in the order in which they ran.
     pub fn operations(&self) -> IndexSet<&'a str> {
-        let all = measured(&self.entries).into_iter().flat_map(|(_, measured)| &measured.operations);
-        all.map(|done| done.operation.as_str()).collect()
+        let results = measured(&self.entries).into_iter().flat_map(|(_, measured)| &measured.operations);
+        results.map(|result| result.operation.as_str()).collect()
     }
 
     /// A figure over the trials; `operation` is empty for figures of whole trials.

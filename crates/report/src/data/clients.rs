@@ -15,14 +15,14 @@ struct Start {
 
 /// A line for each set of machines.
 pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
-    let mut found: IndexMap<Vec<&str>, Start> = IndexMap::new();
+    let mut start_by_hosts: IndexMap<Vec<&str>, Start> = IndexMap::new();
     for measured in merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.ok()) {
         let clients = &measured.clients;
         if clients.is_empty() {
             continue;
         }
         let hosts = clients.iter().map(|client| client.host.as_str()).collect();
-        let start = found.entry(hosts).or_default();
+        let start = start_by_hosts.entry(hosts).or_default();
         for client in clients {
             start.late_ns = start.late_ns.max(client.late_ns);
             start.uncertainty_ns = start.uncertainty_ns.max(client.clock_uncertainty_ns);
@@ -37,7 +37,7 @@ pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
             rough_ns(start.uncertainty_ns as f64)
         )
     };
-    found.iter().map(line).collect()
+    start_by_hosts.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::column::{ClockLimit, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
 
 /// A latency is short if the clock's cost is more than this fraction of it.
-const SHORT: f64 = 20.0;
+const MIN_CLOCK_COSTS: f64 = 20.0;
 
 /// Operations that read, in crud, ycsb (also all operations together) and batch.
 const READS: [&str; 6] = ["get", "read", "scan", "read-modify-write", "select", OVERALL];
@@ -61,18 +61,18 @@ pub(crate) fn notes<'m>(
     let mut shortest: BTreeMap<&str, f64> = BTreeMap::new();
     for (hardware, ns) in latencies_ns {
         let Some(ns) = ns else { continue };
-        let so_far = shortest.entry(hardware).or_insert(f64::INFINITY);
-        *so_far = so_far.min(ns);
+        let least = shortest.entry(hardware).or_insert(f64::INFINITY);
+        *least = least.min(ns);
     }
     let note = |(hardware, shortest): (&str, f64)| {
-        let here = merged.runs.iter().filter(|run| run.header.hardware == hardware);
-        let cost = here.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
-        (shortest < SHORT * cost).then(|| {
+        let runs_of_hardware = merged.runs.iter().filter(|run| run.header.hardware == hardware);
+        let cost = runs_of_hardware.map(|run| run.header.environment.clock_ns).fold(0.0, f64::max);
+        (shortest < MIN_CLOCK_COSTS * cost).then(|| {
             format!(
                 "A reading of the clock costs {} on {hardware}. Every latency includes about one: more than a twentieth of those \
                  below {}.",
                 rough_ns(cost),
-                rough_ns(SHORT * cost)
+                rough_ns(MIN_CLOCK_COSTS * cost)
             )
         })
     };
@@ -101,8 +101,8 @@ mod tests {
     fn get(runs: &[Run]) -> (bool, Option<Rule>) {
         let matrix = matrices(&Merged::new(runs, &[])).remove(0);
         let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
-        let second = &row.contests[0].contenders[1];
-        (second.verdict.wins(), second.verdict.rule())
+        let runner_up = &row.contests[0].contenders[1];
+        (runner_up.verdict.wins(), runner_up.verdict.rule())
     }
 
     #[test]
@@ -112,23 +112,24 @@ mod tests {
         assert_eq!(get(&[run([250.0, 320.0])]), (false, Some(Rule::Interval)));
         assert_eq!(get(&[run([250_000.0, 255_000.0])]), (false, Some(Rule::Interval)));
         // A clock that waits costs more, and hides nothing.
-        let mut waits = run([500.0, 530.0]);
-        assert_eq!(get(std::slice::from_ref(&waits)), (true, Some(Rule::Clock)));
-        waits.header.environment.clock = "monotonic".into();
-        assert_eq!(get(std::slice::from_ref(&waits)), (false, Some(Rule::Interval)));
-        waits.header.environment.clock_ns = 40.0;
-        assert_eq!(get(&[waits]), (true, Some(Rule::Clock)));
+        let mut slower_run = run([500.0, 530.0]);
+        assert_eq!(get(std::slice::from_ref(&slower_run)), (true, Some(Rule::Clock)));
+        slower_run.header.environment.clock = "monotonic".into();
+        assert_eq!(get(std::slice::from_ref(&slower_run)), (false, Some(Rule::Interval)));
+        slower_run.header.environment.clock_ns = 40.0;
+        assert_eq!(get(&[slower_run]), (true, Some(Rule::Clock)));
     }
 
     #[test]
     fn only_what_is_timed_by_it_is_limited_by_it() {
         let run = run([250.0, 255.0]);
-        let of = |column: &Column, operation: &str| {
+        let resolution_of = |column: &Column, operation: &str| {
             resolution(std::iter::once(&run.header.environment), column, operation, 2)
         };
-        assert_eq!(of(&PEAK_MEMORY, "trial"), Resolution::default());
-        assert_eq!((of(&MEAN_LATENCY, "insert").fixed_ns, of(&MEAN_LATENCY, "insert").share), (10.0, 0.0));
-        assert_eq!(of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
+        assert_eq!(resolution_of(&PEAK_MEMORY, "trial"), Resolution::default());
+        let insert = resolution_of(&MEAN_LATENCY, "insert");
+        assert_eq!((insert.fixed_ns, insert.share), (10.0, 0.0));
+        assert_eq!(resolution_of(&COLUMNS[0], "get").scale, Scale::PerSecond { threads: 2.0 });
     }
 
     #[test]

@@ -92,8 +92,8 @@ struct MapPosition {
 impl MapPosition {
     fn from_cell(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
         let place = cell.text(Axis::PLACE);
-        let own = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
-        let settings: Vec<(String, u64)> = own
+        let settings = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
+        let settings: Vec<(String, u64)> = settings
             .map(|(name, value)| {
                 (
                     format!("{name}={}", merged.readable.value(name, value.text())),
@@ -132,38 +132,38 @@ struct ClusterTrials<'a> {
 
 /// The maps of every store that ran in several places, at least two of them file systems.
 pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
-    let mut all: IndexMap<(GroupKey, String), ClusterTrials<'_>> = IndexMap::new();
+    let mut by_store: IndexMap<(GroupKey, String), ClusterTrials<'_>> = IndexMap::new();
     for group in &merged.groups {
-        gather_trials(merged, group, &mut all);
+        gather_trials(merged, group, &mut by_store);
     }
-    let several =
-        |gathered: &ClusterTrials<'_>| gathered.ran.keys().filter(|at| at.is_file_system()).count() > 1;
-    let there = all.into_iter().filter(|(_, gathered)| several(gathered));
-    there.map(|((key, store), gathered)| lay_out(merged, &key, &store, &gathered)).collect()
+    let has_several =
+        |trials: &ClusterTrials<'_>| trials.ran.keys().filter(|place| place.is_file_system()).count() > 1;
+    let compared = by_store.into_iter().filter(|(_, trials)| has_several(trials));
+    compared.map(|((key, store), trials)| lay_out(merged, &key, &store, &trials)).collect()
 }
 
 fn gather_trials<'a>(
     merged: &Merged<'_>,
     group: &Group<'a>,
-    all: &mut IndexMap<(GroupKey, String), ClusterTrials<'a>>,
+    by_store: &mut IndexMap<(GroupKey, String), ClusterTrials<'a>>,
 ) {
     let layout = &merged.layout;
     let key = |cell: &Cell| (without_place(&group.key), store(cell));
     let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
     for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
         let cell = &entry.trial.cell;
-        let gathered = all.entry(key(cell)).or_default();
-        let here = gathered.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
-        here.entry(layout.position(cell)).or_default().push(*entry);
+        let trials = by_store.entry(key(cell)).or_default();
+        let entries = trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
+        entries.entry(layout.position(cell)).or_default().push(*entry);
         for name in &names {
-            if !gathered.operations.contains(name) {
-                gathered.operations.insert(name.clone());
+            if !trials.operations.contains(name) {
+                trials.operations.insert(name.clone());
             }
         }
     }
     for omitted in &group.left_out {
-        let gathered = all.entry(key(&omitted.cell)).or_default();
-        gathered.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
+        let trials = by_store.entry(key(&omitted.cell)).or_default();
+        trials.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
     }
 }
 
@@ -176,31 +176,31 @@ fn without_place(key: &GroupKey) -> GroupKey {
 
 /// The store, or another contestant, without its settings.
 fn store(cell: &Cell) -> String {
-    let ranked =
+    let contestant_values =
         cell.values().filter(|(axis, _)| axis.role() == Role::Contestant && axis.setting().is_none());
-    join_parts(ranked.map(|(_, value)| value.text()))
+    join_parts(contestant_values.map(|(_, value)| value.text()))
 }
 
-fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterTrials<'_>) -> Clusters {
-    let ats: BTreeSet<&MapPosition> = gathered.ran.keys().chain(gathered.left_out.keys()).collect();
-    let rows: BTreeSet<_> = ats.iter().map(|at| at.row()).collect();
+fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, trials: &ClusterTrials<'_>) -> Clusters {
+    let places: BTreeSet<&MapPosition> = trials.ran.keys().chain(trials.left_out.keys()).collect();
+    let rows: BTreeSet<_> = places.iter().map(|place| place.row()).collect();
     let mut columns: Vec<u32> =
-        ats.iter().map(|at| at.cluster).collect::<BTreeSet<_>>().into_iter().collect();
+        places.iter().map(|place| place.cluster).collect::<BTreeSet<_>>().into_iter().collect();
     // Places without a choice of size come last.
     columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
-    let latencies = gathered.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
+    let latencies = trials.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
     let maps = figures.filter_map(|(name, column)| {
-        let (combinations, found) = figures_of(merged, gathered, name, column)?;
-        let spot = |at: &MapPosition| match found.get(at) {
-            Some(found) => MapSpot::Found(*found),
-            None => MapSpot::Missing(why_absent(gathered, at)),
+        let (combinations, by_place) = figures_of(merged, trials, name, column)?;
+        let map_spot = |place: &MapPosition| match by_place.get(place) {
+            Some(figure) => MapSpot::Found(*figure),
+            None => MapSpot::Missing(why_absent(trials, place)),
         };
-        let line = |row: &_| {
-            let here = |cluster: &u32| ats.iter().find(|at| at.row() == *row && at.cluster == *cluster);
-            columns.iter().map(|cluster| here(cluster).map(|at| spot(at))).collect()
+        let row_spots = |row: &_| {
+            let find_place = |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
+            columns.iter().map(|cluster| find_place(cluster).map(|place| map_spot(place))).collect()
         };
-        let spots = rows.iter().map(line).collect();
+        let spots = rows.iter().map(row_spots).collect();
         Some(Map { name: name.to_owned(), unit: column.unit, combinations, spots })
     });
     let name = |(_, place, settings): &(usize, String, Vec<(u64, String)>)| {
@@ -212,7 +212,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
         store: store.to_owned(),
         maps: maps.collect(),
         rows: rows.iter().map(name).collect(),
-        left_out: reasons(gathered),
+        left_out: reasons(trials),
         columns,
     }
 }
@@ -220,30 +220,30 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
 /// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
 fn figures_of<'g>(
     merged: &Merged<'_>,
-    gathered: &'g ClusterTrials<'_>,
+    trials: &'g ClusterTrials<'_>,
     name: &str,
     column: &Column,
 ) -> Option<(usize, BTreeMap<&'g MapPosition, ClusterFigure>)> {
     let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
-    let of_place = |(at, here): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
-        let series = here.iter().map(|(position, entries)| (position, series_of(entries)));
-        let known: BTreeMap<&Position, Series<BlockKey>> =
+    let place_series = |(place, by_position): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
+        let series = by_position.iter().map(|(position, entries)| (position, series_of(entries)));
+        let series: BTreeMap<&Position, Series<BlockKey>> =
             series.filter(|(_, series)| !series.is_empty()).collect();
-        (!known.is_empty()).then_some((at, known))
+        (!series.is_empty()).then_some((place, series))
     };
     let places: Vec<(&MapPosition, BTreeMap<&Position, Series<BlockKey>>)> =
-        gathered.ran.iter().filter_map(of_place).collect();
+        trials.ran.iter().filter_map(place_series).collect();
     // A single place has no comparison.
     let [(_, first), _, ..] = places.as_slice() else { return None };
-    let everywhere = |position: &&&Position| places.iter().all(|(_, known)| known.contains_key(**position));
-    let common: Vec<&Position> = first.keys().filter(everywhere).copied().collect();
+    let is_common = |position: &&&Position| places.iter().all(|(_, series)| series.contains_key(**position));
+    let common: Vec<&Position> = first.keys().filter(is_common).copied().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     let mut sums = vec![0.0; places.len()];
     let mut wins = vec![0; places.len()];
     for position in &common {
         let series: Vec<Series<BlockKey>> =
-            places.iter().filter_map(|(_, known)| known.get(position).cloned()).collect();
-        let entries = gathered.ran.values().filter_map(|here| here.get(*position)).flatten();
+            places.iter().filter_map(|(_, series)| series.get(position).cloned()).collect();
+        let entries = trials.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
         let terms = judging_terms(&headers, entries, name, column);
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
@@ -251,39 +251,39 @@ fn figures_of<'g>(
             wins[standing.index] += usize::from(standing.verdict.wins());
         }
     }
-    let number = common.len() as f64;
-    let mean = |sum: &f64| if column.unit == Unit::Bytes { sum / number } else { (sum / number).exp() };
+    let count = common.len() as f64;
+    let mean = |sum: &f64| if column.unit == Unit::Bytes { sum / count } else { (sum / count).exp() };
     let means: Vec<f64> = sums.iter().map(mean).collect();
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-    let found = places.iter().zip(means.iter().zip(&wins)).map(|((at, _), (mean, wins))| {
+    let figures = places.iter().zip(means.iter().zip(&wins)).map(|((place, _), (mean, wins))| {
         let times = if least > 0.0 { mean / least } else { 1.0 };
-        (*at, ClusterFigure { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
+        (*place, ClusterFigure { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
     });
-    (!common.is_empty()).then(|| (common.len(), found.collect()))
+    (!common.is_empty()).then(|| (common.len(), figures.collect()))
 }
 
 /// Why a place has no figure.
-fn why_absent(gathered: &ClusterTrials<'_>, at: &MapPosition) -> AbsenceReason {
-    let outcomes = gathered.ran.get(at).into_iter().flat_map(BTreeMap::values).flatten();
-    let ran = outcomes.map(|entry| match entry.trial.outcome {
+fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
+    let outcomes = trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
+    let reasons = outcomes.map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => AbsenceReason::Failed,
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    ran.chain(gathered.left_out.get(at).map(|_| AbsenceReason::LeftOut))
+    reasons.chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
         .min()
         .unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
-fn reasons(gathered: &ClusterTrials<'_>) -> Vec<String> {
+fn reasons(trials: &ClusterTrials<'_>) -> Vec<String> {
     let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
-    for (at, reason) in gathered.left_out.iter().filter(|(at, _)| !gathered.ran.contains_key(*at)) {
-        let size = if at.cluster > 0 { format!(":{}", at.cluster) } else { String::new() };
-        let named = places.entry(reason.to_string()).or_default();
-        let name = format!("{}{size}", at.row);
-        if !named.contains(&name) {
-            named.push(name);
+    for (place, reason) in trials.left_out.iter().filter(|(place, _)| !trials.ran.contains_key(*place)) {
+        let size = if place.cluster > 0 { format!(":{}", place.cluster) } else { String::new() };
+        let names = places.entry(reason.to_string()).or_default();
+        let name = format!("{}{size}", place.row);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     places.iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
@@ -300,24 +300,24 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
 
     fn block(factor: f64) -> Vec<Sample> {
-        let at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * factor);
-        vec![at("ext4:1024", 100.0), at("ext4:4096", 200.0), at("ntfs:4096", 800.0), at("here", 300.0)]
+        let row = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * factor);
+        vec![row("ext4:1024", 100.0), row("ext4:4096", 200.0), row("ntfs:4096", 800.0), row("here", 300.0)]
     }
 
     #[test]
     fn places_stand_by_file_system_and_cluster_size() {
         let runs = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
         let merged = Merged::new(&runs, &[]);
-        let [all] = clusters(&merged).try_into().unwrap();
-        assert_eq!(all.title(), "box, process, sqlite");
+        let [store_maps] = clusters(&merged).try_into().unwrap();
+        assert_eq!(store_maps.title(), "box, process, sqlite");
         assert_eq!(
-            (all.rows.as_slice(), all.columns.as_slice()),
+            (store_maps.rows.as_slice(), store_maps.columns.as_slice()),
             (["ext4", "ntfs", "here"].map(String::from).as_slice(), [1024, 4096, 0].as_slice())
         );
-        let names: Vec<&str> = all.maps.iter().map(|map| map.name.as_str()).collect();
+        let names: Vec<&str> = store_maps.maps.iter().map(|map| map.name.as_str()).collect();
         // Files are shorter on disk than they are long.
         assert_eq!(names, ["insert", "update", "get", "remove"]);
-        let spots = &all.maps[0].spots;
+        let spots = &store_maps.maps[0].spots;
         let times = |row: usize, column: usize| match spots[row][column] {
             Some(MapSpot::Found(found)) => Some((found.times.round(), found.wins)),
             _ => None,
@@ -328,16 +328,16 @@ mod tests {
 
     #[test]
     fn settings_make_rows_and_one_place_no_map() {
-        let of =
+        let sized =
             |place: &str, size: &str| Sample::new("sqlite").place(place).setting("sqlite.page_size", size);
         let samples: Vec<Sample> = ["ext4:1024", "ext4:4096"]
             .iter()
-            .flat_map(|place| ["512", "8192"].map(|size| of(place, size)))
+            .flat_map(|place| ["512", "8192"].map(|size| sized(place, size)))
             .collect();
         let runs = [blocks("box", &[samples])];
         let merged = Merged::new(&runs, &[]);
-        let [all] = clusters(&merged).try_into().unwrap();
-        assert_eq!(all.rows, ["ext4, page_size=512", "ext4, page_size=8192"]);
+        let [store_maps] = clusters(&merged).try_into().unwrap();
+        assert_eq!(store_maps.rows, ["ext4, page_size=512", "ext4, page_size=8192"]);
         let alone = [blocks("box", &[vec![Sample::new("sqlite").place("ext4"), Sample::new("sqlite")]])];
         assert!(clusters(&Merged::new(&alone, &[])).is_empty());
     }
@@ -347,8 +347,8 @@ mod tests {
         let failed = Sample::new("sqlite").place("ntfs:512").failed("no room");
         let runs = [blocks("box", &[[block(1.0), vec![failed]].concat()])];
         let merged = Merged::new(&runs, &[]);
-        let [all] = clusters(&merged).try_into().unwrap();
-        let ntfs = &all.maps[0].spots[1];
-        assert_eq!((all.columns[0], ntfs[0]), (512, Some(MapSpot::Missing(AbsenceReason::Failed))));
+        let [store_maps] = clusters(&merged).try_into().unwrap();
+        let ntfs = &store_maps.maps[0].spots[1];
+        assert_eq!((store_maps.columns[0], ntfs[0]), (512, Some(MapSpot::Missing(AbsenceReason::Failed))));
     }
 }

@@ -34,14 +34,14 @@ pub fn find_contention<'e>(
 /// A line for each hardware: in how many combinations no store is named because of this, and the largest load.
 pub(crate) fn describe_contention(merged: &Merged<'_>) -> Vec<String> {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
-    let mut found: IndexMap<&str, (usize, Contention)> = IndexMap::new();
+    let mut worst_by_hardware: IndexMap<&str, (usize, Contention)> = IndexMap::new();
     for group in &merged.groups {
-        for here in by_position(&merged.layout, group).values() {
-            let Some(load) = find_contention(&headers, here.values().flatten()) else { continue };
-            let (combinations, most) = found.entry(&group.key.hardware).or_insert((0, load));
+        for contestants in by_position(&merged.layout, group).values() {
+            let Some(load) = find_contention(&headers, contestants.values().flatten()) else { continue };
+            let (combinations, worst) = worst_by_hardware.entry(&group.key.hardware).or_insert((0, load));
             *combinations += 1;
-            if load.others > most.others {
-                *most = load;
+            if load.others > worst.others {
+                *worst = load;
             }
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn describe_contention(merged: &Merged<'_>) -> Vec<String> {
             load.describe().replacen("Other", "other", 1)
         )
     };
-    found.into_iter().map(line).collect()
+    worst_by_hardware.into_iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     use crate::judge::Rule;
 
     /// Five blocks of two stores, one twice as fast, while others keep this number of two processors busy.
-    fn beside(others: Option<f64>) -> Run {
+    fn run_next_to(others: Option<f64>) -> Run {
         let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(2000.0)];
         let mut run = blocks("box", &vec![block; 5]);
         run.header.environment.cores = 2;
@@ -74,33 +74,33 @@ mod tests {
     }
 
     /// Whether the slower one does not win at an operation, by which rule, and the same for space.
-    fn told(run: &Run) -> [(bool, Option<Rule>); 2] {
+    fn verdicts(run: &Run) -> [(bool, Option<Rule>); 2] {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
         let matrices = matrices(&merged);
-        let of = |name: &str| {
+        let verdict_of = |name: &str| {
             let row = matrices[0].rows.iter().find(|row| row.figure.name == name).unwrap();
-            let second = &row.contests[0].contenders[1];
-            (!second.verdict.wins(), second.verdict.rule())
+            let runner_up = &row.contests[0].contenders[1];
+            (!runner_up.verdict.wins(), runner_up.verdict.rule())
         };
-        ["get", "space"].map(of)
+        ["get", "space"].map(verdict_of)
     }
 
     #[test]
     fn nobody_is_the_fastest_where_others_left_too_few_processors() {
         let interval = Some(Rule::Interval);
         for others in [None, Some(0.1), Some(1.2)] {
-            assert_eq!(told(&beside(others)), [(true, interval), (true, interval)], "{others:?}");
+            assert_eq!(verdicts(&run_next_to(others)), [(true, interval), (true, interval)], "{others:?}");
         }
         // Others use one and a half of two processors: a thread has only a half. Disk space does not depend on it.
-        assert_eq!(told(&beside(Some(1.5))), [(true, Some(Rule::Crowded)), (true, interval)]);
+        assert_eq!(verdicts(&run_next_to(Some(1.5))), [(true, Some(Rule::Crowded)), (true, interval)]);
     }
 
     #[test]
     fn the_load_is_told_once() {
-        let said = |others| describe_contention(&Merged::new(&[beside(others)], &[]));
-        assert_eq!(said(Some(1.2)), Vec::<String>::new());
+        let lines = |others| describe_contention(&Merged::new(&[run_next_to(others)], &[]));
+        assert_eq!(lines(Some(1.2)), Vec::<String>::new());
         assert_eq!(
-            said(Some(1.5)),
+            lines(Some(1.5)),
             [
                 "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
               Measure again with nothing else running."

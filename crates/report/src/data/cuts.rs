@@ -31,32 +31,32 @@ impl CheckedStates {
     }
 
     fn add(&mut self, position: u64, check: &CutCheck) {
-        let made = match check {
+        let results = match check {
             CutCheck::NotMade { reason } => {
                 self.not_made = Some(reason.clone());
                 return;
             }
-            CutCheck::Made(made) => made,
+            CutCheck::Made(results) => results,
         };
         self.trials += 1;
-        let all = &mut self.cuts;
-        all.steps += made.steps;
-        all.requests += made.requests;
-        all.flushes += made.flushes;
-        all.whole_bytes = made.whole_bytes;
-        for (sums, own) in [(&mut all.found, &made.found), (&mut all.unacknowledged, &made.unacknowledged)] {
-            own.iter().for_each(|(finding, states)| *sums.entry(*finding).or_default() += states);
+        let sums = &mut self.cuts;
+        sums.steps += results.steps;
+        sums.requests += results.requests;
+        sums.flushes += results.flushes;
+        sums.whole_bytes = results.whole_bytes;
+        for (counts, additions) in [(&mut sums.found, &results.found), (&mut sums.unacknowledged, &results.unacknowledged)] {
+            additions.iter().for_each(|(finding, states)| *counts.entry(*finding).or_default() += states);
         }
-        all.sessions = made.sessions;
-        made.phases.iter().for_each(|(phase, states)| all.phases.entry(*phase).or_default().add(*states));
-        made.controls
+        sums.sessions = results.sessions;
+        results.phases.iter().for_each(|(phase, states)| sums.phases.entry(*phase).or_default().add(*states));
+        results.controls
             .iter()
-            .for_each(|(control, states)| all.controls.entry(*control).or_default().add(*states));
-        all.open_ns.extend(&made.open_ns);
-        all.verified += made.verified;
-        self.bad.extend(made.bad.iter().map(|bad| (position, bad.clone())));
-        all.lost_steps.extend(&made.lost_steps);
-        all.lost_ns.extend(&made.lost_ns);
+            .for_each(|(control, states)| sums.controls.entry(*control).or_default().add(*states));
+        sums.open_ns.extend(&results.open_ns);
+        sums.verified += results.verified;
+        self.bad.extend(results.bad.iter().map(|bad| (position, bad.clone())));
+        sums.lost_steps.extend(&results.lost_steps);
+        sums.lost_ns.extend(&results.lost_ns);
     }
 }
 
@@ -66,24 +66,24 @@ pub(crate) fn checked_states<'g, 'a: 'g>(
     group: &'g Group<'a>,
 ) -> Vec<(String, CheckedStates)> {
     let sorted = SortedTrials::new(merged, group);
-    let mut all: IndexMap<(Cow<'_, str>, u64), CheckedStates> = IndexMap::new();
-    for here in sorted.entries.values() {
-        for (store, entries) in here {
+    let mut by_store: IndexMap<(Cow<'_, str>, u64), CheckedStates> = IndexMap::new();
+    for contestants in sorted.entries.values() {
+        for (store, entries) in contestants {
             let checks = entries
                 .iter()
                 .filter_map(|entry| Some((entry.trial.position, entry.trial.ok()?.cut_check.as_ref()?)));
             for (position, check) in checks {
                 let whole_bytes = match check {
-                    CutCheck::Made(made) => made.whole_bytes,
+                    CutCheck::Made(results) => results.whole_bytes,
                     CutCheck::NotMade { .. } => 0,
                 };
-                let looked = all.entry((store.clone(), whole_bytes)).or_default();
-                looked.tier = group.key.asked.and_then(|asked| asked.tier()).or(group.key.tier);
-                looked.add(position, check);
+                let states = by_store.entry((store.clone(), whole_bytes)).or_default();
+                states.tier = group.key.asked.and_then(|asked| asked.tier()).or(group.key.tier);
+                states.add(position, check);
             }
         }
     }
-    all.into_iter().map(|((store, _), looked)| (store.into_owned(), looked)).collect()
+    by_store.into_iter().map(|((store, _), states)| (store.into_owned(), states)).collect()
 }
 
 #[cfg(test)]
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn what_broke_before_anything_was_acknowledged_stays_so_over_several_trials() {
-        let of = |states| [(StateFinding::Refused, states)].into_iter().collect();
-        let made = CutResults { found: of(2), unacknowledged: of(2), ..CutResults::default() };
-        let mut looked = CheckedStates::default();
-        (0..2).for_each(|position| looked.add(position, &CutCheck::Made(Box::new(made.clone()))));
-        assert_eq!(looked.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());
+        let refused = |states| [(StateFinding::Refused, states)].into_iter().collect();
+        let results = CutResults { found: refused(2), unacknowledged: refused(2), ..CutResults::default() };
+        let mut states = CheckedStates::default();
+        (0..2).for_each(|position| states.add(position, &CutCheck::Made(Box::new(results.clone()))));
+        assert_eq!(states.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());
     }
 }

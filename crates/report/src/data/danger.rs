@@ -19,9 +19,9 @@ const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, SHOWN);
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
 pub fn find_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
-    let (known, tier) = (known_danger(table, store, measured), measured.guarantee);
-    match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| dangerous_harms(cuts, tier)) {
-        None => known,
+    let (listed, tier) = (known_danger(table, store, measured), measured.guarantee);
+    match measured.cuts().filter(|cuts| is_news(cuts, tier, listed)).map(|cuts| dangerous_harms(cuts, tier)) {
+        None => listed,
         Some(harms) if harms.keys().all(|harm| *harm == Harm::ByHand) => Some(&REFUSED),
         Some(_) if tier >= Guarantee::Power => Some(&LOST),
         Some(_) => Some(&WRECKED),
@@ -36,7 +36,7 @@ fn known_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Opt
 
 /// Whether a trial's check shows a danger, at its guarantee, that the table does not have for these settings.
 pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
-    let Some((measured, cuts)) = trial.ok().and_then(|one| Some((one, one.cuts()?))) else { return false };
+    let Some((measured, cuts)) = trial.ok().and_then(|m| Some((m, m.cuts()?))) else { return false };
     let tier = trial.cell.guarantee().tier().unwrap_or(measured.guarantee);
     is_news(cuts, tier, known_danger(table, trial.cell.store(), measured))
 }
@@ -45,39 +45,39 @@ pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
 /// no other remains. If the group's name says what a power cut can cost, all of its settings are known for that.
 pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTreeSet<Cow<'g, str>> {
     let Some(tier) = group.key.tier.filter(|_| group.key.power_cut.is_none()) else { return BTreeSet::new() };
-    let mut all: IndexMap<Cow<'_, str>, bool> = IndexMap::new();
+    let mut is_risky_by_store: IndexMap<Cow<'_, str>, bool> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = find_danger(merged.stores, cell.store(), measured);
         let is_lost = tier > Guarantee::None && is_in_memory(merged, entry);
-        *all.entry(merged.layout.contestant(cell)).or_default() |=
+        *is_risky_by_store.entry(merged.layout.contestant(cell)).or_default() |=
             is_lost || is_dangerous(danger, tier, true);
     }
-    dangerous(all.into_iter())
+    dangerous(is_risky_by_store.into_iter())
 }
 
 /// The stores of a group that an accident can destroy, in a line for each accident. If the group's own name says what a
 /// power cut can cost, that is not repeated.
 pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
-    let mut told: IndexMap<String, BTreeSet<String>> = IndexMap::new();
+    let mut by_accident: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = find_danger(merged.stores, cell.store(), measured);
-        let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
+        let is_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
         let accident = |danger| accident(danger, measured.guarantee);
-        let Some(accident) = danger.filter(|danger| !told_in_name(danger)).and_then(accident) else {
+        let Some(accident) = danger.filter(|danger| !is_in_name(danger)).and_then(accident) else {
             continue;
         };
-        told.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
+        by_accident.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
-    told.sort_keys();
+    by_accident.sort_keys();
     let accidents =
-        told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
-    let aside: Vec<_> = avoided(merged, group).into_iter().collect();
-    let aside = (!aside.is_empty()).then(|| format!("Not ranked, as riskier: {}.", aside.join(", ")));
-    accidents.chain(aside).chain(unseen(merged, group)).collect()
+        by_accident.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
+    let riskier: Vec<_> = avoided(merged, group).into_iter().collect();
+    let riskier = (!riskier.is_empty()).then(|| format!("Not ranked, as riskier: {}.", riskier.join(", ")));
+    accidents.chain(riskier).chain(unseen(merged, group)).collect()
 }
 
 /// Where a trial's files were.
@@ -89,7 +89,7 @@ fn location_of<'m>(merged: &'m Merged<'_>, entry: &Entry<'_>) -> Option<&'m Loca
 /// Whether a trial's files were in memory, of which a power cut leaves nothing.
 pub(crate) fn is_in_memory(merged: &Merged<'_>, entry: &Entry<'_>) -> bool {
     let location = location_of(merged, entry);
-    location.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
+    location.is_some_and(|place| matches!(place.bottom, Some(StorageBacking::Memory { .. })))
 }
 
 /// The places of a group at `power` that can't be seen to keep that guarantee.
@@ -103,10 +103,10 @@ pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String>
 
 /// The first of some stores, the rest counted.
 fn first_stores(stores: &BTreeSet<String>) -> String {
-    let named: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
+    let names: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
     match stores.len().saturating_sub(LISTED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        0 => names.join(", "),
+        rest => format!("{} and {rest} more", names.join(", ")),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use crate::data::matrix;
     use crate::data::samples::{Sample, run};
 
-    const fn made(name: &'static str, offers: &'static [GuaranteeOffer]) -> StoreDef {
+    const fn def(name: &'static str, offers: &'static [GuaranteeOffer]) -> StoreDef {
         StoreDef { offers, ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made") }
     }
 
@@ -141,13 +141,13 @@ mod tests {
         const WRECKED: &[GuaranteeOffer] =
             &[at_process(&[Danger::new(Loss::Nothing, Loss::Whole, "it is made")])];
         const NEWEST: &[GuaranteeOffer] = &[at_process(Danger::NEWEST)];
-        let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
+        let table = [def("lmdb", WRECKED), def("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
         let merged = Merged::new(&runs, &table);
-        let found: Vec<Vec<String>> =
+        let lines: Vec<Vec<String>> =
             merged.groups.iter().map(|group| describe_dangers(&merged, group)).collect();
-        let aside = "Not ranked, as riskier: lmdb.";
-        assert_eq!(found, [["A power cut can cost the whole store: lmdb.", aside]]);
+        let not_ranked = "Not ranked, as riskier: lmdb.";
+        assert_eq!(lines, [["A power cut can cost the whole store: lmdb.", not_ranked]]);
         let unknown = Merged::new(&runs, &[]);
         assert!(unknown.groups.iter().all(|group| describe_dangers(&unknown, group).is_empty()));
     }
@@ -156,9 +156,9 @@ mod tests {
     fn what_is_dangerous_is_not_ranked_and_its_row_stays() {
         const HOLDS: &[GuaranteeOffer] =
             &[GuaranteeOffer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
-        let table = [made("lmdb", HOLDS), made("redb", HOLDS)];
-        let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|one| one.guarantee("power"));
-        let told = |trials: usize, lost: u64| {
+        let table = [def("lmdb", HOLDS), def("redb", HOLDS)];
+        let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|s| s.guarantee("power"));
+        let judge = |trials: usize, lost: u64| {
             let mut run = run("box", &samples[..trials]);
             let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40)].into();
             let cuts = CutResults { found, ..CutResults::default() };
@@ -168,27 +168,27 @@ mod tests {
             let matrix = matrix::matrix(&merged, &merged.groups[0]).unwrap();
             let contest = &matrix.rows[0].contests[0];
             let ratio =
-                contest.riskier.first().map(|one| (one.times_worse.unwrap().ratio.value * 100.0).round());
-            let winners = contest.winners().map(|one| one.store.clone()).collect::<Vec<_>>();
+                contest.riskier.first().map(|first| (first.times_worse.unwrap().ratio.value * 100.0).round());
+            let winners = contest.winners().map(|contender| contender.store.clone()).collect::<Vec<_>>();
             (winners.join(" "), ratio, matrix.dangers.join(" "), is_shown_first(&table, &runs[0].trials[0]))
         };
-        assert_eq!(told(2, 0), ("lmdb redb".into(), None, String::new(), false));
+        assert_eq!(judge(2, 0), ("lmdb redb".into(), None, String::new(), false));
         let lines = "A power cut can cost the newest writes: lmdb. Not ranked, as riskier: lmdb.";
-        assert_eq!(told(2, 34), ("redb".into(), Some(50.0), lines.into(), true));
-        assert_eq!(told(1, 34).1, None, "there is no other");
+        assert_eq!(judge(2, 34), ("redb".into(), Some(50.0), lines.into(), true));
+        assert_eq!(judge(1, 34).1, None, "there is no other");
     }
 
     #[test]
     fn a_place_whose_bottom_is_not_seen_is_named_at_power_alone() {
-        let at = |guarantee: Guarantee| {
+        let lines_at = |guarantee: Guarantee| {
             let mut run = run("box", &[Sample::new("lmdb").guarantee(guarantee.name()).tier(guarantee)]);
             run.header.locations[0].bottom = Some(StorageBacking::Unseen { why: "it is a 9p".into() });
             let runs = [run];
             let merged = Merged::new(&runs, &[]);
             merged.groups.iter().flat_map(|group| describe_dangers(&merged, group)).collect::<Vec<_>>()
         };
-        let named = "Whether here keeps through a power cut what was synced can't be seen: it is a 9p.";
-        assert_eq!(at(Guarantee::Power), [named]);
-        assert!(at(Guarantee::Process).is_empty());
+        let line = "Whether here keeps through a power cut what was synced can't be seen: it is a 9p.";
+        assert_eq!(lines_at(Guarantee::Power), [line]);
+        assert!(lines_at(Guarantee::Process).is_empty());
     }
 }

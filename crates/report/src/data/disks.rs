@@ -18,7 +18,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
 }
 
 fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
-    let sum = |of: fn(&DiskReport) -> u64| reports.iter().map(|report| of(report)).sum::<u64>();
+    let sum = |field: fn(&DiskReport) -> u64| reports.iter().map(|report| field(report)).sum::<u64>();
     let replies = sum(|report| report.counts.requests.all());
     let (late, modelled) =
         (sum(|report| report.counts.requests.late_ns), sum(|report| report.counts.requests.modelled_ns));
@@ -53,9 +53,9 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
 
 /// The time to a disk and back, from the runs that measured it.
 fn transit(reports: &[&DiskReport]) -> Option<String> {
-    let all: Vec<Transit> = reports.iter().filter_map(|report| report.transit).collect();
-    let mean = |of: fn(&Transit) -> u64| all.iter().map(of).sum::<u64>() as f64 / all.len() as f64;
-    let worst = all.iter().map(|transit| transit.p99_ns).max()?;
+    let trips: Vec<Transit> = reports.iter().filter_map(|report| report.transit).collect();
+    let mean = |field: fn(&Transit) -> u64| trips.iter().map(field).sum::<u64>() as f64 / trips.len() as f64;
+    let worst = trips.iter().map(|transit| transit.p99_ns).max()?;
     Some(format!(
         " A request takes {} through FUSE and the loop device and back, {} of it late, where the model takes no time: in the mean of \
          4 KiB read and written one at a time; 99 % take at most {}. The times of operations hold it.",
@@ -101,8 +101,8 @@ mod tests {
             transit: Some(Transit { requests: 400, mean_ns, p99_ns: 90_000, late_ns_mean: 10_000 }),
             counts: Default::default(),
         };
-        let told = transit(&[&report(40_000), &report(60_000)]).unwrap();
-        assert!(told.starts_with(" A request takes 50.0 µs through FUSE"), "{told}");
-        assert!(told.contains("10.0 µs of it late") && told.contains("at most 90.0 µs"), "{told}");
+        let text = transit(&[&report(40_000), &report(60_000)]).unwrap();
+        assert!(text.starts_with(" A request takes 50.0 µs through FUSE"), "{text}");
+        assert!(text.contains("10.0 µs of it late") && text.contains("at most 90.0 µs"), "{text}");
     }
 }

@@ -97,8 +97,8 @@ impl Effects {
     /// Whether anything is still undecided.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
-        let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
-        all.any(|times| times.known == EffectVerdict::NotYet)
+        let mut effects = main.chain(self.interactions.iter().map(|interaction| &interaction.times));
+        effects.any(|times| times.known == EffectVerdict::NotYet)
     }
 }
 
@@ -107,25 +107,25 @@ pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
     contests(merged).iter().filter_map(contest_effects).collect()
 }
 
-/// The same with readable values.
+/// The effects of settings, with readable values.
 pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     let readable = &merged.readable;
-    let mut all = effects(merged);
-    let change = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
-    for one in &mut all {
-        for effect in &mut one.main {
-            change(&effect.setting, &mut effect.value);
-            change(&effect.setting, &mut effect.base);
+    let mut effects = effects(merged);
+    let shorten = |setting: &str, value: &mut String| *value = readable.value(setting, value).into_owned();
+    for table in &mut effects {
+        for effect in &mut table.main {
+            shorten(&effect.setting, &mut effect.value);
+            shorten(&effect.setting, &mut effect.base);
         }
-        for (setting, value) in one.interactions.iter_mut().flat_map(|one| [&mut one.first, &mut one.second])
-        {
-            change(setting, value);
+        let pairs = table.interactions.iter_mut().flat_map(|effect| [&mut effect.first, &mut effect.second]);
+        for (setting, value) in pairs {
+            shorten(setting, value);
         }
-        for spot in &mut one.points {
-            spot.name = readable.name(&spot.name).into_owned();
+        for point in &mut table.points {
+            point.name = readable.name(&point.name).into_owned();
         }
     }
-    all
+    effects
 }
 
 fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
@@ -138,7 +138,7 @@ fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
         operations.iter().map(|name| Some(name.as_str())).chain([None]).collect();
     let mut main: Vec<MainEffect> = Vec::new();
     // Each interval allows for all values of the table.
-    let confidence = shared(levels.values().map(|levels| levels.len() - 1).sum());
+    let confidence = shared_confidence(levels.values().map(|levels| levels.len() - 1).sum());
     for (setting, values) in &levels {
         let base = contest.base_of(setting, values);
         for value in sort_values(values).into_iter().filter(|value| **value != base) {
@@ -155,18 +155,18 @@ fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
 }
 
 /// The confidence of one of several intervals that hold together (Bonferroni).
-fn shared(intervals: usize) -> f64 {
+fn shared_confidence(intervals: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / intervals.max(1) as f64
 }
 
 /// The values of each setting that has several.
 fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let names: BTreeSet<&String> = contest.combinations.keys().flat_map(BTreeMap::keys).collect();
-    let of = |name: &String| -> BTreeSet<String> {
+    let levels_of = |name: &String| -> BTreeSet<String> {
         contest.combinations.keys().map(|settings| level(settings, name).to_owned()).collect()
     };
-    let all = names.into_iter().map(|name| (name.clone(), of(name)));
-    all.filter(|(_, values)| values.len() > 1).collect()
+    let levels = names.into_iter().map(|name| (name.clone(), levels_of(name)));
+    levels.filter(|(_, values)| values.len() > 1).collect()
 }
 
 /// Values, by size if they are numbers.
@@ -189,7 +189,7 @@ fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
 /// The value shown for a setting that was not given.
 const AS_SHIPPED: &str = "as shipped";
 
-/// The same settings with one at another value.
+/// The settings with one of them at another value.
 fn with_setting(settings: &Settings, name: &str, value: &str) -> Settings {
     let mut settings = settings.clone();
     match value {
@@ -207,8 +207,8 @@ fn main_effect(
     figures: &[Option<&str>],
     confidence: f64,
 ) -> Option<MainEffect> {
-    let at = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
-    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = at
+    let matching = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
+    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = matching
         .filter_map(|(settings, combination)| {
             Some((combination, contest.combinations.get(&with_setting(settings, setting, base))?))
         })
@@ -216,7 +216,7 @@ fn main_effect(
     if pairs.is_empty() {
         return None;
     }
-    let of_figure = |figure: &Option<&str>| {
+    let times_of = |figure: &Option<&str>| {
         let quotients: Vec<Quotient> = pairs
             .iter()
             .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
@@ -229,15 +229,15 @@ fn main_effect(
         base: base.to_owned(),
         pairs: pairs.len(),
         promise: guarantee_change(&pairs),
-        times: figures.iter().map(of_figure).collect(),
+        times: figures.iter().map(times_of).collect(),
     })
 }
 
 /// The change of promise, in words, from the second to the first of each pair.
 fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
-    let all: BTreeSet<Ordering> =
+    let changes: BTreeSet<Ordering> =
         pairs.iter().map(|(a, b)| a.weakest_guarantee().cmp(&b.weakest_guarantee())).collect();
-    match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {
+    match (changes.contains(&Ordering::Less), changes.contains(&Ordering::Greater)) {
         (false, false) => "the same",
         (true, false) => "less",
         (false, true) => "more",
@@ -254,7 +254,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             let bases = (contest.base_of(first, first_values), contest.base_of(second, second_values));
             for a in first_values.iter().filter(|value| **value != bases.0) {
                 for b in second_values.iter().filter(|value| **value != bases.1) {
-                    let quotients = squares(contest, (first, a, &bases.0), (second, b, &bases.1));
+                    let quotients = corner_quotients(contest, (first, a, &bases.0), (second, b, &bases.1));
                     if let Some(times) = times(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
                         found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
@@ -263,50 +263,50 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             }
         }
     }
-    let confidence = shared(found.len());
-    let again = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
+    let confidence = shared_confidence(found.len());
+    let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
         Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
     };
-    let mut all: Vec<Interaction> = found.into_iter().filter_map(again).collect();
+    let mut interactions: Vec<Interaction> = found.into_iter().filter_map(recompute).collect();
     let size = |interaction: &Interaction| interaction.times.value().ln().abs();
-    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
-    all
+    interactions.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    interactions
 }
 
 /// All combinations of the other settings that have the four corners: both values, and neither over each alone.
-fn squares(
+fn corner_quotients(
     contest: &Contest<'_>,
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),
 ) -> Vec<Quotient> {
-    let both = contest
+    let with_both = contest
         .combinations
         .iter()
         .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
-    let corners = |(settings, both): (&Settings, &Combination<'_>)| {
+    let corners = |(settings, both_set): (&Settings, &Combination<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
         let only_second = corner(&with_setting(settings, first, a_base))?;
         let neither = corner(&with_setting(&with_setting(settings, first, a_base), second, b_base))?;
-        Some(Quotient { above: vec![both.series(None), neither], below: vec![only_first, only_second] })
+        Some(Quotient { above: vec![both_set.series(None), neither], below: vec![only_first, only_second] })
     };
-    both.filter_map(corners).collect()
+    with_both.filter_map(corners).collect()
 }
 
 fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
-    let all: Vec<(&Settings, &Combination<'_>)> =
+    let measured: Vec<(&Settings, &Combination<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
-    let best = |own: &Combination<'_>| {
-        let rivals: Vec<&Combination<'_>> = all
+    let is_best = |candidate: &Combination<'_>| {
+        let rivals: Vec<&Combination<'_>> = measured
             .iter()
             .map(|(_, combination)| *combination)
-            .filter(|combination| combination.weakest_guarantee() >= own.weakest_guarantee())
+            .filter(|combination| combination.weakest_guarantee() >= candidate.weakest_guarantee())
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = standing::best(&series, Better::Lower, Terms::default());
-        best.into_iter().any(|index| std::ptr::eq(rivals[index], own))
+        best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))
     };
-    let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
+    let build_result = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();
         let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
@@ -319,26 +319,26 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             syncs_per_operation: combination.syncs_per_operation(),
             latency_ns: Summary::from_values(&values)?,
             per_second: Summary::from_values(&combination.per_second()),
-            best: best(combination),
+            best: is_best(combination),
         })
     };
-    let mut spots: Vec<SettingsResult> = all.iter().filter_map(spot).collect();
-    spots.sort_by(|a, b| {
-        let promise = |spot: &SettingsResult| (spot.tier, spot.power_cut);
+    let mut results: Vec<SettingsResult> = measured.iter().filter_map(build_result).collect();
+    results.sort_by(|a, b| {
+        let promise = |result: &SettingsResult| (result.tier, result.power_cut);
         promise(b).cmp(&promise(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
     });
-    spots
+    results
 }
 
 /// The spots by promise, the safest first.
 pub fn group_by_guarantee(
-    spots: &[SettingsResult],
+    results: &[SettingsResult],
 ) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
-    let mut all: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
-    for spot in spots {
-        all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
+    let mut by_guarantee: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
+    for result in results {
+        by_guarantee.entry((result.tier, result.power_cut)).or_default().push(result);
     }
-    all
+    by_guarantee
 }
 
 /// A promise in words: `power: a power cut costs nothing`.

@@ -42,8 +42,8 @@ impl PartTime {
     /// clock would not have ticked less often.
     pub(crate) fn is_known(&self, on_ns: f64) -> bool {
         let calls = if matches!(self.part, Part::Operation { puts_back: true, .. }) { 2.0 } else { 1.0 };
-        let ticks = |ns: f64| ns / calls >= TICK_NS;
-        (self.own_ratio - 1.0).abs() <= MOST_OFF && (ticks(on_ns) || !ticks(self.recorded_ns))
+        let takes_a_tick = |ns: f64| ns / calls >= TICK_NS;
+        (self.own_ratio - 1.0).abs() <= MOST_OFF && (takes_a_tick(on_ns) || !takes_a_tick(self.recorded_ns))
     }
 }
 
@@ -51,16 +51,16 @@ impl PartTime {
 pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<PartTime> {
     let disk = entries.iter().find_map(|entry| entry.trial.disk.as_ref());
     let Some(recorded_on) = disk.map(|disk| disk.name.clone()) else { return Vec::new() };
-    let estimate = |one: super::requests::PartRequests| {
-        let clocks = one.requests.clocks.as_ref()?;
+    let estimate = |part_requests: super::requests::PartRequests| {
+        let clocks = part_requests.requests.clocks.as_ref()?;
         let mut on_ns: BTreeMap<String, f64> =
-            clocks.on_ns.iter().map(|(name, ns)| (name.clone(), one.per_operation(*ns))).collect();
-        let recorded_ns = one.per_operation(clocks.here_ns);
+            clocks.on_ns.iter().map(|(name, ns)| (name.clone(), part_requests.per_operation(*ns))).collect();
+        let recorded_ns = part_requests.per_operation(clocks.here_ns);
         let own_ratio = on_ns.remove(&recorded_on)? / recorded_ns;
-        let disk_share = one.per_operation(one.requests.modelled_ns) / recorded_ns;
-        let (part, times, recorded_on) = (one.part, one.times, recorded_on.clone());
+        let disk_share = part_requests.per_operation(part_requests.requests.modelled_ns) / recorded_ns;
+        let (part, times, recorded_on) = (part_requests.part, part_requests.times, recorded_on.clone());
         Some(PartTime { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
     };
-    let parts = requests_by_part(entries).into_iter().filter(|one| one.part != Part::Rest);
+    let parts = requests_by_part(entries).into_iter().filter(|part| part.part != Part::Rest);
     parts.filter_map(estimate).collect()
 }

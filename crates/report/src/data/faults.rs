@@ -25,20 +25,20 @@ pub(crate) fn faults_of_stores<'g, 'a: 'g>(
     group: &'g Group<'a>,
 ) -> Vec<(String, StoreFaults)> {
     let sorted = SortedTrials::new(merged, group);
-    let mut all: IndexMap<Cow<'_, str>, StoreFaults> = IndexMap::new();
-    for here in sorted.entries.values() {
-        for (store, entries) in here {
+    let mut by_store: IndexMap<Cow<'_, str>, StoreFaults> = IndexMap::new();
+    for contestants in sorted.entries.values() {
+        for (store, entries) in contestants {
             for check in entries.iter().filter_map(|entry| entry.trial.ok()?.fault_check.as_ref()) {
-                let struck = all.entry(store.clone()).or_default();
+                let store_faults = by_store.entry(store.clone()).or_default();
                 match check {
                     FaultCheck::Made(faults) => {
-                        struck.trials += 1;
-                        struck.faults.add(faults);
+                        store_faults.trials += 1;
+                        store_faults.faults.add(faults);
                     }
-                    FaultCheck::NotMade { reason } => struck.not_made = Some(reason.clone()),
+                    FaultCheck::NotMade { reason } => store_faults.not_made = Some(reason.clone()),
                 }
             }
         }
     }
-    all.into_iter().map(|(store, struck)| (store.into_owned(), struck)).collect()
+    by_store.into_iter().map(|(store, store_faults)| (store.into_owned(), store_faults)).collect()
 }

@@ -44,7 +44,7 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
     check_at(merged, 0.0)
 }
 
-/// The same with at least this confidence, as before the last of several interim analyses.
+/// Checks them with at least this confidence, as before the last of several interim analyses.
 pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study<'a>> {
     let mut figures: Vec<Figure> = Vec::new();
     for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {
@@ -52,16 +52,16 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
             figures.push(figure.clone());
         }
     }
-    let mut known = pools(merged, &figures);
-    known.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
-    let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
-        let position = figures.iter().position(|other| other == figure);
-        position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
+    let mut pools = pools(merged, &figures);
+    pools.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
+    let pools_of = |figure: &Figure| -> &[Pool<BlockKey>] {
+        let position = figures.iter().position(|listed| listed == figure);
+        position.and_then(|position| pools.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
         let checked = |claim: &'a Claim| CheckedClaim {
             claim,
-            findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
+            findings: evaluate(claim, &study.among, study.design.as_ref(), &pools_of),
             published: check_tables(claim, &study.among, study_tables(merged, study)),
         };
         Study { study, checked: study.claims.iter().map(checked).collect() }
@@ -71,31 +71,31 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
 
 /// The published tables of a study.
 fn study_tables<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
-    let own = |table: &Table| table.study == study.study;
+    let is_of_study = |table: &Table| table.study == study.study;
     // A study's tables are consecutive.
-    let from = merged.tables.iter().position(own).unwrap_or_default();
-    let number = merged.tables[from..].iter().take_while(|table| own(table)).count();
-    &merged.tables[from..from + number]
+    let start = merged.tables.iter().position(is_of_study).unwrap_or_default();
+    let count = merged.tables[start..].iter().take_while(|table| is_of_study(table)).count();
+    &merged.tables[start..start + count]
 }
 
 /// Each figure of every group in which stores compete. Published tables compare stores as shipped, whatever they promise:
 /// so do these if `default` was asked for, and only here. Tables of winners never mix tiers.
 pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
-    let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
+    let mut pools_by_figure: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
     for group in &merged.groups {
         let sorted = SortedTrials::new(merged, group);
         if sorted.stores.is_empty() {
             continue;
         }
-        for (figure, pools) in figures.iter().zip(&mut all) {
-            let pool = pool(merged, group, &sorted, figure);
-            match pools.iter_mut().find(|known| are_as_shipped(&known.scope, &pool.scope)) {
-                Some(known) => join(known, pool),
+        for (figure, pools) in figures.iter().zip(&mut pools_by_figure) {
+            let pool = build_pool(merged, group, &sorted, figure);
+            match pools.iter_mut().find(|earlier| are_as_shipped(&earlier.scope, &pool.scope)) {
+                Some(earlier) => merge_pool(earlier, pool),
                 None => pools.push(pool),
             }
         }
     }
-    all
+    pools_by_figure
 }
 
 /// Whether two groups differ only in the tier that `default` resolved to.
@@ -104,29 +104,29 @@ pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     shipped(a) && shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
-fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
-    known.behind.extend(pool.behind);
-    known.terms.confidence = known.terms.confidence.max(pool.terms.confidence);
-    if pool.terms.resolution.fixed_ns > known.terms.resolution.fixed_ns {
-        known.terms.resolution = pool.terms.resolution;
+fn merge_pool(joined: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
+    joined.behind.extend(pool.behind);
+    joined.terms.confidence = joined.terms.confidence.max(pool.terms.confidence);
+    if pool.terms.resolution.fixed_ns > joined.terms.resolution.fixed_ns {
+        joined.terms.resolution = pool.terms.resolution;
     }
     // A store that one tier leaves out may be in another.
-    known.cannot.retain(|(store, _)| !pool.stores.contains(store));
-    known.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !known.stores.contains(store)));
-    known.scope.guarantee = Some((GuaranteeChoice::Default, None));
-    known
+    joined.cannot.retain(|(store, _)| !pool.stores.contains(store));
+    joined.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !joined.stores.contains(store)));
+    joined.scope.guarantee = Some((GuaranteeChoice::Default, None));
+    joined
         .stores
-        .extend(pool.stores.into_iter().filter(|store| !known.stores.contains(store)).collect::<Vec<_>>());
+        .extend(pool.stores.into_iter().filter(|store| !joined.stores.contains(store)).collect::<Vec<_>>());
     for (position, stores) in pool.cells {
-        let here = known.cells.entry(position).or_default();
+        let stores_here = joined.cells.entry(position).or_default();
         for (store, series) in stores {
             // A trial with an unknown tier is in every group, without a figure.
-            here.entry(store).or_default().extend(series);
+            stores_here.entry(store).or_default().extend(series);
         }
     }
 }
 
-fn pool(
+fn build_pool(
     merged: &Merged<'_>,
     group: &Group<'_>,
     sorted: &SortedTrials<'_, '_>,
@@ -136,7 +136,7 @@ fn pool(
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
         terms: terms_of(merged, group, sorted, figure),
-        cannot: cannot(merged, group, sorted),
+        cannot: excluded(merged, group, sorted),
         behind: Vec::new(),
         cells: Default::default(),
     };
@@ -159,7 +159,7 @@ fn pool(
 fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>, figure: &Figure) -> Terms {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
-        // Whatever ended the measuring has what strict early looks left.
+        // The last analysis has the confidence that strict early ones left.
         confidence: interim::levels(&headers_of(&headers, group.trials.iter())).end,
         resolution: sorted.resolution(&figure.operation, figure.column),
         ..judging_terms(&headers, group.trials.iter(), &figure.operation, figure.column)
@@ -167,18 +167,18 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_
 }
 
 /// The stores of a group none of whose combinations could run, with reasons.
-fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
-    let ran: HashSet<Cow<'_, str>> =
+fn excluded(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
+    let run_stores: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut stores: Vec<(String, String)> = Vec::new();
     for omitted in &group.left_out {
         let store = merged.layout.contestant(&omitted.cell);
-        let known = all.iter().any(|(own, _)| *own == store);
-        if sorted.stores.contains(&store) && !ran.contains(&store) && !known {
-            all.push((store.into_owned(), omitted.reason.to_string()));
+        let is_known = stores.iter().any(|(known_store, _)| *known_store == store);
+        if sorted.stores.contains(&store) && !run_stores.contains(&store) && !is_known {
+            stores.push((store.into_owned(), omitted.reason.to_string()));
         }
     }
-    all
+    stores
 }
 
 pub(crate) fn scope(key: &GroupKey) -> Scope {
@@ -194,24 +194,24 @@ pub(crate) fn scope(key: &GroupKey) -> Scope {
 /// are called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
-    let hardware = groups.iter().any(|group| group.key.hardware != scope.hardware);
-    let hardware = hardware.then(|| scope.hardware.clone());
+    let has_several = groups.iter().any(|group| group.key.hardware != scope.hardware);
+    let hardware = has_several.then(|| scope.hardware.clone());
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
-    let value = |axis: Axis| scope.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value);
+    let value_of = |axis: Axis| scope.facets.iter().find(|(key, _)| *key == axis).map(|(_, value)| value);
     let facets: Vec<String> = merged
         .facets()
         .into_iter()
         .filter(varies)
-        .map(|axis| match value(axis) {
+        .map(|axis| match value_of(axis) {
             Some(value) => format!("{} {value}", axis.name()),
             None => format!("{} compared", axis.name()),
         })
         .collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
-    let said = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
+    let is_shown = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
-    let guarantee = said.then_some(()).and_then(|()| match scope.guarantee {
+    let guarantee = is_shown.then_some(()).and_then(|()| match scope.guarantee {
         Some((GuaranteeChoice::Default, None)) => Some("default (as shipped)".to_owned()),
         Some((asked, tier)) => Some(GuaranteeLabel(asked, tier, None).to_string()),
         None => has_guarantee.then(|| "guarantee compared".to_owned()),
@@ -222,17 +222,17 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
 
 /// Whether all groups have one guarantee, except for the tiers that `default` resolved to.
 fn is_one_guarantee(merged: &Merged<'_>) -> bool {
-    let of = |group: &Group<'_>| match group.key.asked {
+    let guarantee_of = |group: &Group<'_>| match group.key.asked {
         Some(GuaranteeChoice::Default) => (Some(GuaranteeChoice::Default), None),
         asked => (asked, group.key.tier),
     };
-    merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
+    merged.groups.windows(2).all(|pair| guarantee_of(&pair[0]) == guarantee_of(&pair[1]))
 }
 
 /// The note on verdicts about stores as shipped, whose tiers differ.
 pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
-    let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
-    mixed.then_some(
+    let is_mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
+    is_mixed.then_some(
         "At default the stores are compared as shipped, as was published, though some promise more than others. The tables \
          of winners never mix guarantees.",
     )
@@ -240,8 +240,8 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 
 /// Why there is no verdict on a claim of which nothing was measured.
 pub(crate) fn why_unmeasured(checked: &CheckedClaim<'_>) -> String {
-    let why = |finding| words::why_undecided(checked.claim, finding);
-    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
+    let reason_of = |finding| words::why_undecided(checked.claim, finding);
+    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), reason_of)
 }
 
 pub(crate) fn unheard(claim: &Claim) -> String {
@@ -266,7 +266,7 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     for finding in findings.filter(|finding| !finding.cannot_be_measured()) {
         let label = label(merged, &finding.scope);
         let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
-        match rows.iter_mut().find(|(known, _)| *known == label) {
+        match rows.iter_mut().find(|(row_label, _)| *row_label == label) {
             Some((_, counts)) => counts[index] += 1,
             None => {
                 let mut counts = Counts::default();
@@ -275,10 +275,10 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
             }
         }
     }
-    let silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
-    let silent = study.checked.iter().filter(silent);
-    let (unheard, cannot): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
-    for (label, number) in [(NOT_MEASURABLE, cannot.len()), (NOT_APPLICABLE, unheard.len())] {
+    let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
+    let silent = study.checked.iter().filter(is_silent);
+    let (inapplicable, unmeasurable): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
+    for (label, number) in [(NOT_MEASURABLE, unmeasurable.len()), (NOT_APPLICABLE, inapplicable.len())] {
         if number > 0 {
             let mut counts = Counts::default();
             counts[Verdict::ALL.len() - 1] = number;

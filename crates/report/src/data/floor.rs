@@ -19,7 +19,7 @@ const DEVICE: &str = "device";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
     /// The machine's name, and the place's in the runs of stores.
-    at: (String, String),
+    location: (String, String),
     /// Its figures, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
     /// The trials behind the figure with the fewest.
@@ -34,28 +34,28 @@ struct FloorFigure {
     words: &'static str,
     pattern: &'static str,
     /// How the file is opened and writes are synced.
-    how: (&'static str, &'static str),
+    io_and_sync: (&'static str, &'static str),
     unit: Unit,
 }
 
-const fn wanted(
+const fn floor_figure(
     words: &'static str,
     pattern: &'static str,
-    how: (&'static str, &'static str),
+    io_and_sync: (&'static str, &'static str),
     unit: Unit,
 ) -> FloorFigure {
-    FloorFigure { words, pattern, how, unit }
+    FloorFigure { words, pattern, io_and_sync, unit }
 }
 
 const CACHED: (&str, &str) = ("buffered", "none");
 const PAST_THE_CACHE: (&str, &str) = ("direct", "none");
 
 const WANTED: [FloorFigure; 5] = [
-    wanted("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
-    wanted("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
-    wanted("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
-    wanted("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
-    wanted("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
+    floor_figure("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
+    floor_figure("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
+    floor_figure("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
+    floor_figure("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
+    floor_figure("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
 ];
 
 /// The block size of latencies: what most file systems and engines use.
@@ -67,23 +67,23 @@ pub fn is_device(run: &Run) -> bool {
 }
 
 /// The figures of each place without a store: from the newest complete device run among `runs`, otherwise from the
-/// newest one among `beside`. Places that none of them measured are left out.
-pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
+/// newest one among `other_runs`. Places that none of them measured are left out.
+pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
-    devices.extend(beside.iter().map(|run| (false, run)));
+    devices.extend(other_runs.iter().map(|run| (false, run)));
     devices.retain(|(_, run)| is_complete(run));
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
-    let mut found: BTreeMap<(String, String), Floor> = BTreeMap::new();
+    let mut by_place: BTreeMap<(String, String), Floor> = BTreeMap::new();
     for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
         for place in &header.locations {
-            let at = (header.hardware.clone(), place.name.clone());
+            let place_key = (header.hardware.clone(), place.name.clone());
             let floor = devices.iter().find_map(|(_, device)| floor(header, place, device));
             if let Some(floor) = floor {
-                found.entry(at).or_insert(floor);
+                by_place.entry(place_key).or_insert(floor);
             }
         }
     }
-    found.into_values().collect()
+    by_place.into_values().collect()
 }
 
 fn is_complete(run: &Run) -> bool {
@@ -92,24 +92,24 @@ fn is_complete(run: &Run) -> bool {
 
 /// The figures of a place in a device run; `None` if it is of another machine or place.
 fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor> {
-    let other = &device.header;
-    let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
-    let there = other.locations.iter().find(|there| is_same(place, there));
-    let there = there.filter(|_| machine(header) == machine(other))?;
+    let device_header = &device.header;
+    let machine_of = |h: &RunHeader| (h.hardware.clone(), h.environment.cpu.clone(), h.environment.cores);
+    let device_place = device_header.locations.iter().find(|device_place| is_same(place, device_place));
+    let device_place = device_place.filter(|_| machine_of(header) == machine_of(device_header))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
-        WANTED.iter().filter_map(|wanted| figure(wanted, there, device)).unzip();
-    let day = moment::day(&other.started).to_owned();
-    let at = (header.hardware.clone(), place.name.clone());
-    Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
+        WANTED.iter().filter_map(|wanted| figure(wanted, device_place, device)).unzip();
+    let day = moment::day(&device_header.started).to_owned();
+    let location = (header.hardware.clone(), place.name.clone());
+    Some(Floor { location, figures, trials: trials.into_iter().min()?, day })
 }
 
 /// Whether two places are one directory, or in one file system.
 fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
-    let mount = |of: &LocationInfo| (of.device.clone(), of.mount_options.clone());
+    let mount_of = |place: &LocationInfo| (place.device.clone(), place.mount_options.clone());
     a.file_system == b.file_system
         && a.image == b.image
         && a.disk == b.disk
-        && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
+        && (a.path == b.path || (a.device.is_some() && mount_of(a) == mount_of(b)))
 }
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
@@ -121,16 +121,16 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
         by_cell.entry(&trial.cell).or_default().extend(value);
     }
     let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
-    let of_latency = wanted.unit == Unit::Nanoseconds;
+    let is_latency = wanted.unit == Unit::Nanoseconds;
     // Latency at the usual block, bandwidth at the largest; with several files the largest.
-    let fit = |cell: &&Cell| {
-        let usual = of_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
+    let suitability = |cell: &&Cell| {
+        let usual = is_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
         (usual, size(cell, Axis::BLOCK_SIZE), size(cell, Axis::FILE_SIZE))
     };
     by_cell.retain(|_, values| !values.is_empty());
-    let cell = by_cell.keys().copied().max_by_key(fit)?;
+    let cell = by_cell.keys().copied().max_by_key(suitability)?;
     let (_, mean) = stats::mean(&by_cell[cell])?;
-    let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
+    let block = if is_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
     let show = |value| wanted.unit.show(value);
     let reach = spread::describe_after(mean.interval, show);
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
@@ -138,7 +138,7 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
 
 fn fits(wanted: &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == wanted.pattern
-        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
+        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.io_and_sync
         && cell.text(Axis::CACHE) == "warm"
         && place.is_location_of(cell)
         && cell.threads() == 1
@@ -156,14 +156,14 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
 /// A sentence for each place with its figures; it names the place if there are several.
 pub fn describe_floors(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
-        let Floor { at: (hardware, place), figures, trials, day } = floor;
-        let of = match floors {
+        let Floor { location: (hardware, place), figures, trials, day } = floor;
+        let place_name = match floors {
             [_] => "This place".to_owned(),
-            all if all.iter().all(|other| other.at.0 == *hardware) => format!("Place {place}"),
+            several if several.iter().all(|floor| floor.location.0 == *hardware) => format!("Place {place}"),
             _ => format!("{hardware}, place {place}"),
         };
         let once = if *trials == 1 { " once" } else { "" };
-        format!("{of} with no store in the way, measured{once} on {day}: {}.", figures.join(", "))
+        format!("{place_name} with no store in the way, measured{once} on {day}: {}.", figures.join(", "))
     };
     floors.iter().map(line).collect()
 }
@@ -185,8 +185,8 @@ mod tests {
                 (Axis::IO, *io),
                 (Axis::SYNC, *sync),
             ];
-            let with = |cell: Cell, (axis, text): (Axis, &str)| cell.with(axis, axis.read(text).unwrap());
-            trial.cell = values.into_iter().fold(Cell::default(), with);
+            let set_axis = |cell: Cell, (axis, text): (Axis, &str)| cell.with(axis, axis.read(text).unwrap());
+            trial.cell = values.into_iter().fold(Cell::default(), set_axis);
             let measured = trial.measured.as_mut().unwrap();
             measured.operations.truncate(1);
             measured.operations[0].sum_ns = (ns * 1000.0) as u64;
@@ -212,9 +212,9 @@ mod tests {
         ];
         let (study, device) =
             (samples::run("box", &[Sample::new("lmdb")]), device("2026-01-02T03:04:05Z", &cells));
-        let found = describe_floors(&floors(&[study], &[device]));
+        let lines = describe_floors(&floors(&[study], &[device]));
         assert_eq!(
-            found,
+            lines,
             [
                 "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
               4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s."
@@ -225,30 +225,30 @@ mod tests {
     #[test]
     fn the_run_given_counts_before_the_newest_beside_it() {
         let study = samples::run("box", &[Sample::new("lmdb")]);
-        let (old, new) =
+        let (older, newer) =
             (device("2026-01-01T00:00:00Z", &[read(1e3)]), device("2026-02-01T00:00:00Z", &[read(2e3)]));
-        let text = |runs: &[Run], beside: &[Run]| describe_floors(&floors(runs, beside)).join("");
-        let beside = [old.clone(), new.clone()];
-        assert!(text(std::slice::from_ref(&study), &beside).contains("cache 2.00 µs"));
-        assert!(text(&[study.clone(), old.clone()], &[new]).contains("cache 1.00 µs"));
-        assert_eq!(floors(&[old], &[]), [], "a device run by itself is no floor of another");
+        let text = |runs: &[Run], others: &[Run]| describe_floors(&floors(runs, others)).join("");
+        let others = [older.clone(), newer.clone()];
+        assert!(text(std::slice::from_ref(&study), &others).contains("cache 2.00 µs"));
+        assert!(text(&[study.clone(), older.clone()], &[newer]).contains("cache 1.00 µs"));
+        assert_eq!(floors(&[older], &[]), [], "a device run by itself is no floor of another");
     }
 
     #[test]
     fn another_machine_place_or_half_a_run_tells_nothing() {
         let study = samples::run("box", &[Sample::new("lmdb")]);
-        let with = |change: fn(&mut Run)| {
+        let hits = |change: fn(&mut Run)| {
             let mut device = device("2026-01-01T00:00:00Z", &[read(1e3)]);
             change(&mut device);
             floors(std::slice::from_ref(&study), &[device]).len()
         };
-        assert_eq!(with(|_| {}), 1);
-        assert_eq!(with(|run| run.header.hardware = "other".into()), 0);
-        assert_eq!(with(|run| run.header.environment.cpu = None), 0);
-        assert_eq!(with(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
-        assert_eq!(with(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
+        assert_eq!(hits(|_| {}), 1);
+        assert_eq!(hits(|run| run.header.hardware = "other".into()), 0);
+        assert_eq!(hits(|run| run.header.environment.cpu = None), 0);
+        assert_eq!(hits(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
+        assert_eq!(hits(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
         assert_eq!(
-            with(|run| {
+            hits(|run| {
                 run.header.locations[0].path = "/elsewhere".into();
                 run.header.locations[0].device = Some("sda".into());
             }),
@@ -258,6 +258,6 @@ mod tests {
             let plan = storebench_host::plan::find("device").unwrap();
             run.header.plan = plan.to_toml().unwrap();
         };
-        assert_eq!(with(half), 0);
+        assert_eq!(hits(half), 0);
     }
 }

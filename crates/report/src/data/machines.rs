@@ -12,8 +12,8 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     for run in merged.runs {
         for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
             let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
-            let told = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
-            words.extend(told.map(|limit| (describe_limit(limit), ())));
+            let limits = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
+            words.extend(limits.map(|limit| (describe_limit(limit), ())));
         }
     }
     let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {
@@ -29,8 +29,8 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
 fn describe_limit(limit: &LimitReport) -> String {
     let remark = limit.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
     match (limit.in_force, &limit.by) {
-        (Some(found), Some(by)) => {
-            format!("{} {} by {by}{remark}", limit.limit.describe(), amount(limit.limit, found))
+        (Some(value), Some(mechanism)) => {
+            format!("{} {} by {mechanism}{remark}", limit.limit.describe(), amount(limit.limit, value))
         }
         _ => format!("{} not limited{remark}", limit.limit.describe()),
     }

@@ -53,7 +53,7 @@ pub struct Matrix {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub method: String,
     /// The columns, left to right: values of the axes of columns and halves.
-    #[serde(serialize_with = "sorted_by_axis")]
+    #[serde(serialize_with = "serialize_by_axis")]
     pub columns: Vec<Position>,
     /// The rows, from top to bottom.
     pub rows: Vec<Row>,
@@ -168,19 +168,19 @@ impl Matrix {
 
     /// The contestants without any figure at a position, with the reason of the last row there.
     pub fn absent(&self) -> Vec<(Position, &AbsentStore)> {
-        let mut all = Vec::new();
-        let ats: BTreeSet<&Position> = self.rows.iter().map(|row| &row.at).collect();
-        for at in ats {
-            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.at == *at).collect();
-            for (column, place) in self.columns.iter().enumerate() {
-                let absent =
-                    |row: &Row, store: &str| row.contests[column].absent.iter().any(|a| a.store == store);
-                let last = rows.last().into_iter().flat_map(|row| &row.contests[column].absent);
-                let everywhere = last.filter(|one| rows.iter().all(|row| absent(row, &one.store)));
-                all.extend(everywhere.map(|absent| (at.merged_with(place), absent)));
+        let mut absences = Vec::new();
+        let positions: BTreeSet<&Position> = self.rows.iter().map(|row| &row.at).collect();
+        for position in positions {
+            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.at == *position).collect();
+            for (index, column) in self.columns.iter().enumerate() {
+                let is_absent =
+                    |row: &Row, store: &str| row.contests[index].absent.iter().any(|a| a.store == store);
+                let last = rows.last().into_iter().flat_map(|row| &row.contests[index].absent);
+                let everywhere = last.filter(|store| rows.iter().all(|row| is_absent(row, &store.store)));
+                absences.extend(everywhere.map(|absent| (position.merged_with(column), absent)));
             }
         }
-        all
+        absences
     }
 
     /// The matrix with readable settings in contestants' names.
@@ -223,7 +223,7 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
 }
 
 /// Columns in JSON, each with its values in the order of the axes.
-fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(Some(columns.len()))?;
     for column in columns {
         let values: IndexMap<&str, &str> =
@@ -241,19 +241,19 @@ pub(crate) type ByPosition<'a> = BTreeMap<Position, ContestantTrials<'a>>;
 
 /// Sorts a group's trials by position and contestant, contestants in the order of appearance.
 pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
-    let mut sorted = ByPosition::new();
+    let mut by_position = ByPosition::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
-        let here = sorted.entry(layout.position(cell)).or_default();
-        here.entry(layout.contestant(cell)).or_default().push(*entry);
+        let contestants = by_position.entry(layout.position(cell)).or_default();
+        contestants.entry(layout.contestant(cell)).or_default().push(*entry);
     }
     // Two builds of an engine are never one figure: if one of them is ranked, the other is excluded.
-    for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
+    for entries in by_position.values_mut().flat_map(IndexMap::values_mut) {
         if entries.iter().any(|entry| entry.trial.ok().is_some() && entry.not_ranked().is_none()) {
             entries.retain(|entry| entry.not_ranked().is_none());
         }
     }
-    sorted
+    by_position
 }
 
 /// The operations of a group, the paper's first.
@@ -261,9 +261,9 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
     let names: IndexSet<&str> =
         measured.flat_map(|m| &m.operations).map(|operation| operation.operation.as_str()).collect();
-    let known = OPERATIONS.into_iter().filter(|name| names.contains(name));
-    let others = names.iter().copied().filter(|name| !OPERATIONS.contains(name));
-    known.chain(others).map(str::to_owned).collect()
+    let paper_names = OPERATIONS.into_iter().filter(|name| names.contains(name));
+    let other_names = names.iter().copied().filter(|name| !OPERATIONS.contains(name));
+    paper_names.chain(other_names).map(str::to_owned).collect()
 }
 
 /// A group's trials, sorted for comparison.
@@ -295,13 +295,13 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         }
     }
 
-    /// Ranks the contestants at a position by a figure. A store that an early look separated from all others is judged by that look,
-    /// the others by whatever ended the measuring.
+    /// Ranks the contestants at a position by a figure. A store that an early interim analysis separated from the others is judged by it,
+    /// the others by the analysis that ended the measuring.
     pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         self.contest_by(self.levels(position), (position, name, column))
     }
 
-    /// The same by an early look alone.
+    /// Ranks them by an early interim analysis alone.
     pub(crate) fn early_contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         let early = self.levels(position).early;
         self.contest_by(AnalysisLevels { early, end: early }, (position, name, column))
@@ -316,37 +316,37 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         levels: AnalysisLevels,
         (position, name, column): (&Position, &str, &Column),
     ) -> Contest {
-        let none = IndexMap::new();
-        let here = self.entries.get(position).unwrap_or(&none);
-        let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
+        let no_trials = IndexMap::new();
+        let contestants = self.entries.get(position).unwrap_or(&no_trials);
+        let entries = |store: &str| contestants.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = FewBlocksRule::Scatter(self.scatter(name, column));
         let terms = Terms { few, ..self.terms_at(position, name, column) };
         let is_avoided =
-            |index: &usize| self.stores.get_index(*index).is_some_and(|one| self.avoided.contains(one));
-        let of_ranked = series
+            |index: &usize| self.stores.get_index(*index).is_some_and(|store| self.avoided.contains(store));
+        let ranked_series = series
             .iter()
             .enumerate()
             .map(|(index, series)| if is_avoided(&index) { Series::default() } else { series.clone() });
-        let contenders = interim::decide(&of_ranked.collect::<Vec<_>>(), column.better, terms, levels);
+        let contenders = interim::decide(&ranked_series.collect::<Vec<_>>(), column.better, terms, levels);
         let best = contenders.first().map(|best| &series[best.index]);
-        let riskier = |index: usize| {
-            let own = &series[index];
+        let find_riskier = |index: usize| {
+            let figures = &series[index];
             let ratio = |best| match column.better {
-                Better::Higher => compare_at(best, own, levels.end),
-                Better::Lower | Better::Neither => compare_at(own, best, levels.end),
+                Better::Higher => compare_at(best, figures, levels.end),
+                Better::Lower | Better::Neither => compare_at(figures, best, levels.end),
             };
-            let figure = Summary::from_values(&own.values().copied().collect::<Vec<_>>())?;
+            let figure = Summary::from_values(&figures.values().copied().collect::<Vec<_>>())?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
-            Some(contender(&self.stores, standing))
+            Some(to_contender(&self.stores, standing))
         };
         let absent = self.stores.iter().zip(&series).filter(|(_, series)| series.is_empty());
-        let all = self.stores.iter().flat_map(|store| entries(store));
+        let all_entries = self.stores.iter().flat_map(|store| entries(store));
         Contest {
-            riskier: (0..series.len()).filter(is_avoided).filter_map(riskier).collect(),
-            contenders: contenders.into_iter().map(|standing| contender(&self.stores, standing)).collect(),
+            riskier: (0..series.len()).filter(is_avoided).filter_map(find_riskier).collect(),
+            contenders: contenders.into_iter().map(|standing| to_contender(&self.stores, standing)).collect(),
             absent: absent
                 .map(|(store, _)| AbsentStore {
                     store: store.to_string(),
@@ -357,7 +357,7 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
                     ),
                 })
                 .collect(),
-            failed_trials: all.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
+            failed_trials: all_entries.filter(|e| matches!(e.trial.outcome, Outcome::Failed { .. })).count(),
         }
     }
 
@@ -412,11 +412,11 @@ pub(crate) fn judging_terms<'e>(
 ) -> Terms {
     let contention = contention::find_contention(headers, entries.clone());
     let headers = headers_of(headers, entries.clone());
-    let looks = interim::count_analyses(headers.iter().map(|header| header.interim_analyses.len()));
+    let analyses = interim::count_analyses(headers.iter().map(|header| header.interim_analyses.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
     let resolution = clock::resolution(environments, column, name, threads);
-    let terms = Terms { confidence: interim::confidence(looks), resolution, ..Terms::default() };
+    let terms = Terms { confidence: interim::confidence(analyses), resolution, ..Terms::default() };
     terms.during(contention, column.clocked != ClockLimit::No)
 }
 
@@ -426,9 +426,9 @@ pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
 }
 
 /// The stores at a position, each with its ranked entries; stores without any are left out.
-pub(crate) fn ranked_stores<'a>(here: &ContestantTrials<'a>) -> ContestantTrials<'a> {
-    let all = here.iter().map(|(store, entries)| (store.clone(), ranked(entries)));
-    all.filter(|(_, entries)| !entries.is_empty()).collect()
+pub(crate) fn ranked_stores<'a>(contestants: &ContestantTrials<'a>) -> ContestantTrials<'a> {
+    let ranked_entries = contestants.iter().map(|(store, entries)| (store.clone(), ranked(entries)));
+    ranked_entries.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
 /// A figure of one store by block.
@@ -438,7 +438,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
-/// The same for ranked figures: without the latency of operations that did not keep up with their rate.
+/// A ranked figure of one store by block: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     match column.clocked == ClockLimit::Latency && saturation::reached_rate(entries, name).is_some() {
         true => Series::default(),
@@ -448,8 +448,8 @@ pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Colum
 
 /// The cells of a group, run or left out, whose stores compete.
 fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Item = &'g Cell> {
-    let ran = group.trials.iter().map(|entry| &entry.trial.cell);
-    let cells = ran.chain(group.left_out.iter().map(|omitted| &omitted.cell));
+    let run_cells = group.trials.iter().map(|entry| &entry.trial.cell);
+    let cells = run_cells.chain(group.left_out.iter().map(|omitted| &omitted.cell));
     cells.filter(|cell| !merged.is_harness(cell.store()))
 }
 
@@ -461,12 +461,12 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     }
     let positions: BTreeSet<Position> = cells().map(|cell| merged.layout.position(cell)).collect();
     let columns: BTreeSet<Position> = positions.iter().map(Position::column).collect();
-    let of_rows: BTreeSet<Position> =
+    let row_positions: BTreeSet<Position> =
         positions.iter().map(|position| position.values_by_role(Role::Row)).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
-        for row in &of_rows {
-            let contest = |place: &Position| sorted.contest(&row.merged_with(place), &name, column);
+        for row in &row_positions {
+            let contest = |column_at: &Position| sorted.contest(&row.merged_with(column_at), &name, column);
             rows.push(Row {
                 figure: Figure {
                     name: name.clone(),
@@ -502,7 +502,7 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
     let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
     let keeps_values = |measured: &Measurements| measured.stored.value_bytes > 0;
-    let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
+    let headline_figures = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
             // Replays of older versions reported only each kind of operation.
             Headline::Throughput
@@ -529,7 +529,7 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
             Headline::Memory => vec![(MEMORY.into(), merged.memory.column())],
         }
     };
-    workload.def().headline.iter().flat_map(of).collect()
+    workload.def().headline.iter().flat_map(headline_figures).collect()
 }
 
 /// The workload of a group: its first run's.
@@ -543,7 +543,7 @@ fn planned_operations(workload: Workload) -> Vec<&'static str> {
     if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
-fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
+fn to_contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     Contender::new(stores.get_index(standing.index).map_or_else(String::new, ToString::to_string), standing)
 }
 
@@ -552,17 +552,17 @@ fn why_absent(
     (name, column): (&str, &Column),
     left_out: Option<AbsenceReason>,
 ) -> AbsenceReason {
-    let saturated = saturation::reached_rate(entries, name).is_some();
-    let doubted = |measured: &Measurements| measured.warning(name).is_some();
+    let is_saturated = saturation::reached_rate(entries, name).is_some();
+    let has_warning = |measured: &Measurements| measured.warning(name).is_some();
     // A successful trial has all operations of its workload.
-    let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();
+    let is_missing = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
         (Outcome::Failed { .. }, _) => AbsenceReason::Failed,
         (Outcome::Unsupported { .. }, _) => AbsenceReason::Unsupported,
         _ if entry.not_ranked().is_some() => AbsenceReason::NotRanked,
-        (_, Some(measured)) if doubted(measured) => AbsenceReason::Warning,
-        (_, Some(measured)) if lacks(measured) => AbsenceReason::NotApplicable,
-        _ if saturated => AbsenceReason::Saturated,
+        (_, Some(measured)) if has_warning(measured) => AbsenceReason::Warning,
+        (_, Some(measured)) if is_missing(measured) => AbsenceReason::NotApplicable,
+        _ if is_saturated => AbsenceReason::Saturated,
         _ => AbsenceReason::NotMeasured,
     });
     outcomes.chain(left_out).min().unwrap_or(AbsenceReason::NotRun)

@@ -21,11 +21,11 @@ pub enum Basis {
 impl Basis {
     /// The fairest basis that all of these trials have.
     pub fn fairest<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
-        let all_know = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
+        let is_known_by_all = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
         let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles];
         fairer
             .into_iter()
-            .find(all_know)
+            .find(is_known_by_all)
             .filter(|_| trials.clone().next().is_some())
             .unwrap_or(Basis::Resident)
     }
@@ -79,25 +79,25 @@ impl Basis {
 mod tests {
     use super::*;
 
-    fn memory(cached: Option<u64>, without: Option<u64>) -> Memory {
+    fn memory(with_cache: Option<u64>, without_mapped: Option<u64>) -> Memory {
         Memory {
             base_bytes: 1,
             peak_above_base_bytes: 100,
-            peak_without_mapped_files_bytes: without,
-            peak_with_page_cache_bytes: cached,
+            peak_without_mapped_files_bytes: without_mapped,
+            peak_with_page_cache_bytes: with_cache,
         }
     }
 
     #[test]
     fn the_fairest_that_all_know_decides() {
-        let (both, one, none) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
-        let of = |trials: &[&Memory]| Basis::fairest(trials.iter().copied());
-        assert_eq!(of(&[&both, &both]), Basis::WithPageCache);
-        assert_eq!(of(&[&both, &one]), Basis::WithoutMappedFiles);
-        assert_eq!(of(&[&both, &none]), Basis::Resident);
-        assert_eq!(of(&[]), Basis::Resident);
+        let (full, partial, empty) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
+        let fairest_of = |trials: &[&Memory]| Basis::fairest(trials.iter().copied());
+        assert_eq!(fairest_of(&[&full, &full]), Basis::WithPageCache);
+        assert_eq!(fairest_of(&[&full, &partial]), Basis::WithoutMappedFiles);
+        assert_eq!(fairest_of(&[&full, &empty]), Basis::Resident);
+        assert_eq!(fairest_of(&[]), Basis::Resident);
         let bytes =
-            [Basis::WithPageCache, Basis::WithoutMappedFiles, Basis::Resident].map(|b| b.bytes(&both));
+            [Basis::WithPageCache, Basis::WithoutMappedFiles, Basis::Resident].map(|b| b.bytes(&full));
         assert_eq!(bytes, [Some(30), Some(20), Some(100)]);
     }
 }

@@ -69,7 +69,7 @@ pub struct GroupKey {
     pub facets: Vec<(Axis, String)>,
     /// How the method of its runs differs from that of the other runs, in words; empty if it doesn't.
     pub method: String,
-    /// The same without the difference between servers and libraries.
+    /// How it differs, without the difference between servers and libraries.
     pub(crate) plan_method: String,
 }
 
@@ -79,7 +79,7 @@ impl GroupKey {
         layout: &Layout,
         cell: &Cell,
         given: Option<GivenGuarantee>,
-        apart: &str,
+        separation: &str,
         plan_method: String,
     ) -> GroupKey {
         let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
@@ -90,7 +90,7 @@ impl GroupKey {
             power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
-            method: join_parts([apart, &plan_method]),
+            method: join_parts([separation, &plan_method]),
             plan_method,
         }
     }
@@ -107,7 +107,7 @@ impl GroupKey {
 
     /// Its value on an axis that distinguishes groups; `None` if its cells have none.
     pub fn facet(&self, axis: Axis) -> Option<&str> {
-        self.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value.as_str())
+        self.facets.iter().find(|(facet_axis, _)| *facet_axis == axis).map(|(_, value)| value.as_str())
     }
 }
 
@@ -198,53 +198,54 @@ impl<'a> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<AskedStore<'a>, BTreeSet<GivenGuarantee>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::from_runs(runs));
-        let by_its_word = by_their_word(runs, &layout);
-        let new = |run: usize, cell: &Cell, given: Option<GivenGuarantee>| {
+        let unchecked = find_unchecked_power(runs, &layout);
+        let make_key = |run: usize, cell: &Cell, given: Option<GivenGuarantee>| {
             let header = &runs[run].header;
             // A call to a server is other work than a call to a library: ranked together only if a plan compares stores.
-            let apart = match () {
-                () if !layout.names(Axis::STORE) && is_server(header, cell.store()) => BY_A_SERVER,
-                () if by_its_word.contains(&(layout.contestant(cell), cell.guarantee())) => BY_ITS_WORD,
+            let separation = match () {
+                () if !layout.names(Axis::STORE) && is_server(header, cell.store()) => SERVER_WORDS,
+                () if unchecked.contains(&(layout.contestant(cell), cell.guarantee())) => UNCHECKED_WORDS,
                 () => "",
             };
-            GroupKey::new(&header.hardware, &layout, cell, given, apart, methods.describe(run, cell))
+            GroupKey::new(&header.hardware, &layout, cell, given, separation, methods.describe(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
             let given = (measured.guarantee, measured.power_cut);
-            let key = new(run, &trial.cell, Some(given));
-            group(&mut groups, key).trials.push(Entry { run, trial });
-            let asked = (new(run, &trial.cell, None), trial.cell.store());
-            tiers.entry(asked).or_default().insert(given);
+            let key = make_key(run, &trial.cell, Some(given));
+            group_entry(&mut groups, key).trials.push(Entry { run, trial });
+            let asked_store = (make_key(run, &trial.cell, None), trial.cell.store());
+            tiers.entry(asked_store).or_default().insert(given);
         }
-        let measured: Vec<GroupKey> = groups.keys().cloned().collect();
+        let measured_keys: Vec<GroupKey> = groups.keys().cloned().collect();
         for (run, trial) in all_trials(runs).filter(|(_, trial)| trial.ok().is_none()) {
-            for key in homes(new(run, &trial.cell, None), &trial.cell, &tiers, &measured) {
-                group(&mut groups, key).trials.push(Entry { run, trial });
+            for key in group_keys(make_key(run, &trial.cell, None), &trial.cell, &tiers, &measured_keys) {
+                group_entry(&mut groups, key).trials.push(Entry { run, trial });
             }
         }
         for (index, run) in runs.iter().enumerate() {
             for left_out in &run.header.left_out {
-                for key in homes(new(index, &left_out.cell, None), &left_out.cell, &tiers, &measured) {
+                let without_tier = make_key(index, &left_out.cell, None);
+                for key in group_keys(without_tier, &left_out.cell, &tiers, &measured_keys) {
                     let omitted = OmittedCell { cell: left_out.cell.clone(), reason: &left_out.reason };
-                    group(&mut groups, key).left_out.push(omitted);
+                    group_entry(&mut groups, key).left_out.push(omitted);
                 }
             }
         }
         let competing = all_trials(runs).filter(|(_, trial)| !is_harness(stores, trial.cell.store()));
         let groups: Vec<Group<'_>> = groups.into_values().collect();
-        let there: HashSet<&str> = cells(runs).map(Cell::store).collect();
+        let store_names: HashSet<&str> = cells(runs).map(Cell::store).collect();
         Merged {
             runs,
             layout,
             workloads: runs.iter().map(workload).collect(),
-            common: common(&groups),
+            common: common_facets(&groups),
             groups,
             memory: Basis::fairest(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
             floors: floor::floors(runs, &[]),
-            readable: Readable::from_stores(stores.iter().filter(|store| there.contains(store.name))),
+            readable: Readable::from_stores(stores.iter().filter(|store| store_names.contains(store.name))),
             stores,
         }
     }
@@ -255,11 +256,11 @@ impl<'a> Merged<'a> {
     }
 
     /// With device runs that may have figures of its places, if those among its own runs don't.
-    pub fn with_devices(self, beside: &[Run]) -> Merged<'a> {
-        Merged { floors: floor::floors(self.runs, beside), ..self }
+    pub fn with_devices(self, device_runs: &[Run]) -> Merged<'a> {
+        Merged { floors: floor::floors(self.runs, device_runs), ..self }
     }
 
-    /// The number of looks that the figures of one position allow for. If several runs were each stopped by looks, any of one
+    /// The number of interim analyses that the figures of one position allow for. If several runs each had some, any of one
     /// may be combined with any of another.
     pub(crate) fn analyses<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
         let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
@@ -275,11 +276,11 @@ impl<'a> Merged<'a> {
     /// its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let varying: Vec<_> = self.varying(key).collect();
-        let named = |facet: &&(Axis, String)| {
+        let is_named = |facet: &&(Axis, String)| {
             varying.contains(facet) || facet.0.default_value() != Some(facet.1.as_str())
         };
         let guarantee = key.guarantee().map(|label| label.to_string());
-        let facets = key.facets.iter().filter(named).map(|(axis, value)| format!("{axis} {value}"));
+        let facets = key.facets.iter().filter(is_named).map(|(axis, value)| format!("{axis} {value}"));
         let method = (!key.method.is_empty()).then(|| key.method.clone());
         let parts: Vec<String> = guarantee.into_iter().chain(facets).chain(method).collect();
         parts.join(", ")
@@ -289,8 +290,8 @@ impl<'a> Merged<'a> {
     /// is more than one, and without commas, for readers that split at commas.
     pub fn hardware_label(&self, key: &GroupKey) -> String {
         let mut parts = Vec::new();
-        if self.groups.iter().any(|other| {
-            (other.key.asked, other.key.tier, other.key.power_cut) != (key.asked, key.tier, key.power_cut)
+        if self.groups.iter().any(|group| {
+            (group.key.asked, group.key.tier, group.key.power_cut) != (key.asked, key.tier, key.power_cut)
         }) {
             parts.extend(key.asked.map(|asked| match (asked, key.tier) {
                 (GuaranteeChoice::Tier(asked), Some(tier)) if asked == tier => asked.to_string(),
@@ -300,7 +301,7 @@ impl<'a> Merged<'a> {
             parts.extend(key.power_cut.map(|power_cut| format!("a power cut {power_cut}").replace(',', "")));
         }
         parts.extend(self.varying(key).map(|(axis, value)| match *axis {
-            place if place == Axis::PLACE => format!("at {value}"),
+            axis if axis == Axis::PLACE => format!("at {value}"),
             axis => format!("{axis}={value}"),
         }));
         parts.extend((!key.method.is_empty()).then(|| key.method.replace(',', "")));
@@ -333,37 +334,37 @@ fn workload(run: &Run) -> Workload {
 }
 
 /// The words that separate servers from libraries.
-const BY_A_SERVER: &str = "client and server";
+const SERVER_WORDS: &str = "client and server";
 
 /// The words that separate libraries which alone report that they keep `power`.
-const BY_ITS_WORD: &str = "by the library's word";
+const UNCHECKED_WORDS: &str = "by the library's word";
 
 /// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check of
 /// these runs confirmed it.
-fn by_their_word<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
-    let (mut by_word, mut checked) = (BTreeSet::new(), BTreeSet::new());
+fn find_unchecked_power<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
+    let (mut claimed, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (_, trial) in all_trials(runs) {
         let Some(measured) = trial.ok().filter(|measured| measured.is_by_its_word()) else { continue };
-        let of = (layout.contestant(&trial.cell), trial.cell.guarantee());
+        let contestant = (layout.contestant(&trial.cell), trial.cell.guarantee());
         if measured.cuts().and_then(|cuts| holds(cuts, measured.guarantee)) == Some(true) {
-            checked.insert(of.clone());
+            checked.insert(contestant.clone());
         }
-        by_word.insert(of);
+        claimed.insert(contestant);
     }
-    &by_word - &checked
+    &claimed - &checked
 }
 
 fn cells(runs: &[Run]) -> impl Iterator<Item = &Cell> {
-    let ran = runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
-    ran.chain(runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
+    let run_cells = runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
+    run_cells.chain(runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
 }
 
 fn is_harness(stores: &[StoreDef], store: &str) -> bool {
-    stores.iter().any(|known| known.name == store && known.kind == StoreKind::Harness)
+    stores.iter().any(|def| def.name == store && def.kind == StoreKind::Harness)
 }
 
 fn is_server(header: &RunHeader, store: &str) -> bool {
-    header.stores.iter().any(|known| known.name == store && known.server)
+    header.stores.iter().any(|info| info.name == store && info.server)
 }
 
 fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clone {
@@ -371,7 +372,7 @@ fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clo
 }
 
 /// The facets that groups share: computed once, as every label needs them.
-fn common(groups: &[Group<'_>]) -> BTreeSet<(Axis, String)> {
+fn common_facets(groups: &[Group<'_>]) -> BTreeSet<(Axis, String)> {
     let mut keys = groups.iter().map(|group| &group.key);
     let mut common: BTreeSet<_> =
         keys.next().into_iter().flat_map(|key| key.facets.iter().cloned()).collect();
@@ -379,7 +380,7 @@ fn common(groups: &[Group<'_>]) -> BTreeSet<(Axis, String)> {
     common
 }
 
-fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -> &'g mut Group<'a> {
+fn group_entry<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -> &'g mut Group<'a> {
     groups.entry(key).or_insert_with_key(|key| Group {
         key: key.clone(),
         trials: Vec::new(),
@@ -388,33 +389,33 @@ fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -
 }
 
 /// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have
-/// been; without any, the trial is missing from every group with the same request. `unknown` is its key
+/// been; without any, the trial is missing from every group with the same request. `without_tier` is its key
 /// without a tier.
-fn homes(
-    unknown: GroupKey,
+fn group_keys(
+    without_tier: GroupKey,
     cell: &Cell,
     tiers: &BTreeMap<AskedStore<'_>, BTreeSet<GivenGuarantee>>,
-    measured: &[GroupKey],
+    measured_keys: &[GroupKey],
 ) -> Vec<GroupKey> {
-    match unknown.asked {
-        None => return vec![unknown],
-        Some(GuaranteeChoice::Tier(tier)) => return vec![GroupKey { tier: Some(tier), ..unknown }],
+    match without_tier.asked {
+        None => return vec![without_tier],
+        Some(GuaranteeChoice::Tier(tier)) => return vec![GroupKey { tier: Some(tier), ..without_tier }],
         Some(GuaranteeChoice::Default) => {}
     }
-    if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
-        let home = |(tier, power_cut): &GivenGuarantee| GroupKey {
+    if let Some(tiers) = tiers.get(&(without_tier.clone(), cell.store())) {
+        let group_key = |(tier, power_cut): &GivenGuarantee| GroupKey {
             tier: Some(*tier),
             power_cut: *power_cut,
-            ..unknown.clone()
+            ..without_tier.clone()
         };
-        return tiers.iter().map(home).collect();
+        return tiers.iter().map(group_key).collect();
     }
-    let alike: Vec<GroupKey> = measured
+    let matching: Vec<GroupKey> = measured_keys
         .iter()
-        .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == unknown)
+        .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier)
         .cloned()
         .collect();
-    if alike.is_empty() { vec![unknown] } else { alike }
+    if matching.is_empty() { vec![without_tier] } else { matching }
 }
 
 /// The measurements of the successful trials.
@@ -467,18 +468,18 @@ mod tests {
     #[test]
     fn a_library_is_ranked_apart_by_its_own_word_until_a_check_of_power_cuts_held() {
         let samples = [Sample::new("redb"), Sample::new("own")].map(|sample| sample.guarantee("power"));
-        let titles = |found: &[(StateFinding, u64)]| {
+        let titles = |findings: &[(StateFinding, u64)]| {
             let mut run = run("box", &samples);
-            let own = run.trials[1].measured.as_mut().unwrap();
-            own.statistics.push(Setting::read_back(COUNTED_BY_LIBRARY, 7));
-            let mut cuts = CutResults { found: found.iter().copied().collect(), ..CutResults::default() };
+            let measured = run.trials[1].measured.as_mut().unwrap();
+            measured.statistics.push(Setting::read_back(COUNTED_BY_LIBRARY, 7));
+            let mut cuts = CutResults { found: findings.iter().copied().collect(), ..CutResults::default() };
             cuts.controls.insert(Control::NoFlush, FindingCount { states: 4, caught: 4 });
-            own.cut_check = Some(CutCheck::Made(Box::new(cuts)));
+            measured.cut_check = Some(CutCheck::Made(Box::new(cuts)));
             titles(&[run])
         };
-        let apart = ["power", "power, by the library's word"];
-        assert_eq!(titles(&[]), apart, "no state was looked at");
-        assert_eq!(titles(&[(StateFinding::Held, 20), (StateFinding::Lost, 1)]), apart);
+        let separate = ["power", "power, by the library's word"];
+        assert_eq!(titles(&[]), separate, "no state was looked at");
+        assert_eq!(titles(&[(StateFinding::Held, 20), (StateFinding::Lost, 1)]), separate);
         assert_eq!(titles(&[(StateFinding::Held, 20)]), ["power"]);
     }
 

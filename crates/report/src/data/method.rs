@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use crate::data::builds_compared;
 
 /// Keys of a plan that are not part of the method: names, keys that choose cells or end a run, and keys for readers.
-const NO_PART: [&str; 32] = [
+const NOT_IN_METHOD: [&str; 32] = [
     "format",
     "name",
     "title",
@@ -52,7 +52,7 @@ const NO_PART: [&str; 32] = [
 ];
 
 /// Keys that draw the data and the order of the work. Runs that differ in them did the same work with other random numbers.
-const DRAWN: [&str; 1] = [SEED];
+const RANDOM_KEYS: [&str; 1] = [SEED];
 
 /// The key of the seed of data and choices.
 pub const SEED: &str = "seed";
@@ -73,7 +73,7 @@ const PLACES: &str = "places.";
 const DISKS: &str = "disks.";
 
 /// Keys of a machine that set no limits.
-const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
+const NOTE_KEYS: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 
 /// The method of a run's work, by its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Method {
     /// The stores that take part.
     stores: BTreeSet<String>,
     /// Whether any cell has equal caches.
-    equal: bool,
+    has_equal_caches: bool,
 }
 
 impl Method {
@@ -91,8 +91,8 @@ impl Method {
     pub fn from_run(run: &Run) -> Option<Method> {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(run.plan_keys()?, stores);
-        method.keys.extend(not_held(run));
-        method.keys.extend(after_load(run).map(|after| ("after_load".to_owned(), after.to_owned())));
+        method.keys.extend(unenforced_limits(run));
+        method.keys.extend(after_load(run).map(|start| ("after_load".to_owned(), start.to_owned())));
         method.keys.extend(drivers(run));
         Some(method)
     }
@@ -100,15 +100,15 @@ impl Method {
     /// The method of a plan with these stores.
     pub fn read(plan: &Table, stores: BTreeSet<String>) -> Method {
         let mut keys = BTreeMap::new();
-        for (key, value) in plan.iter().filter(|(key, _)| !NO_PART.contains(&key.as_str())) {
+        for (key, value) in plan.iter().filter(|(key, _)| !NOT_IN_METHOD.contains(&key.as_str())) {
             flatten(key, value, &mut keys);
-            keys.retain(|key, _| !is_about(key));
+            keys.retain(|key, _| !is_description(key));
         }
         keys.entry("after_load".to_owned()).or_insert_with(|| AfterLoad::default().name().to_owned());
         let tuning = plan.get("axes").and_then(|axes| axes.get("tuning")).and_then(Value::as_array);
-        let equal =
-            tuning.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(Tuning::Equal.name())));
-        Method { keys, stores, equal }
+        let has_equal_caches =
+            tuning.is_some_and(|list| list.iter().any(|value| value.as_str() == Some(Tuning::Equal.name())));
+        Method { keys, stores, has_equal_caches }
     }
 
     /// The value of a key, if the plan sets it.
@@ -118,17 +118,17 @@ impl Method {
 
     /// Everything that distinguishes it from other methods, in words; without keys that only draw random numbers.
     pub fn all(&self) -> String {
-        let keys = self.keys.keys().filter(|key| self.has_part(key) && !is_drawn(key));
+        let keys = self.keys.keys().filter(|key| self.affects(key) && !is_drawn(key));
         keys.map(|key| self.describe(key)).collect::<Vec<_>>().join("\n")
     }
 
     /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if
     /// time ends them.
-    fn has_part(&self, key: &str) -> bool {
+    fn affects(&self, key: &str) -> bool {
         match key.strip_prefix("settings.").and_then(|rest| rest.split_once('.')) {
             Some((store, _)) => self.stores.contains(store),
             None if key == "operations" => !self.keys.contains_key("duration"),
-            None if key == EQUAL_CACHE => self.equal,
+            None if key == EQUAL_CACHE => self.has_equal_caches,
             None if key.starts_with(PLACES) => self.keys.contains_key(key),
             None => true,
         }
@@ -138,7 +138,7 @@ impl Method {
     pub fn describe(&self, key: &str) -> String {
         let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).or(key.strip_prefix(PLACES));
         let name = name.unwrap_or(key);
-        match self.value(key).filter(|_| self.has_part(key)) {
+        match self.value(key).filter(|_| self.affects(key)) {
             Some(value) => format!("{name}={}", value.replace(['[', ']', '"'], "")),
             None => format!("{name} not set"),
         }
@@ -159,7 +159,7 @@ pub fn key_of(setting: Axis) -> String {
 
 /// Whether a key only draws random numbers, so that runs that differ in it are equal.
 pub fn is_drawn(key: &str) -> bool {
-    DRAWN.contains(&key)
+    RANDOM_KEYS.contains(&key)
 }
 
 /// The keys in which any of these methods differ, in alphabetical order: among the methods that each key affects.
@@ -167,7 +167,7 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
     let keys: BTreeSet<&str> =
         methods.iter().flat_map(|method| method.keys.keys().map(String::as_str)).collect();
     let differs = |key: &&str| {
-        let mut values = methods.iter().filter(|method| method.has_part(key)).map(|method| method.value(key));
+        let mut values = methods.iter().filter(|method| method.affects(key)).map(|method| method.value(key));
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
@@ -182,11 +182,11 @@ pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
     let standard =
         standard.and_then(|plan| plan.parse().ok()).map(|plan| Method::read(&plan, method.stores.clone()));
     let differing = differing(&standard.iter().chain([&method]).collect::<Vec<_>>());
-    let own = |key: &str| [MACHINES, PLACES, DISKS].iter().any(|own| key.starts_with(own));
+    let is_local = |key: &str| [MACHINES, PLACES, DISKS].iter().any(|prefix| key.starts_with(prefix));
     let uncounted = ["operations", "rounds", "order", MIX, EQUAL_CACHE, "trace_facts"];
-    let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
-    let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
-    set.map(|key| method.describe(key)).collect()
+    let is_counted = |key: &&str| !is_local(key) && !uncounted.contains(key) && !is_drawn(key);
+    let keys = differing.into_iter().filter(is_counted).filter(|key| method.value(key).is_some());
+    keys.map(|key| method.describe(key)).collect()
 }
 
 /// The machine of a key, and the rest of the key.
@@ -195,18 +195,18 @@ fn machine_of(key: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a key only describes a machine or a disk.
-fn is_about(key: &str) -> bool {
-    let of_machine =
-        machine_of(key).is_some_and(|(_, what)| ABOUT.contains(&what.split('.').next().unwrap_or_default()));
+fn is_description(key: &str) -> bool {
+    let describes_machine = machine_of(key)
+        .is_some_and(|(_, rest)| NOTE_KEYS.contains(&rest.split('.').next().unwrap_or_default()));
     // A disk's name can have points in it.
-    let of_disk =
-        key.starts_with(DISKS) && ABOUT.iter().any(|about| key.split('.').any(|part| part == *about));
-    of_machine || of_disk
+    let describes_disk =
+        key.starts_with(DISKS) && NOTE_KEYS.iter().any(|about| key.split('.').any(|part| part == *about));
+    describes_machine || describes_disk
 }
 
 /// The limits in a run's plan that were not enforced, or only in part.
-fn not_held(run: &Run) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
+fn unenforced_limits(run: &Run) -> BTreeMap<String, String> {
+    let mut limits = BTreeMap::new();
     for machine in
         run.trials.iter().filter(|trial| trial.ok().is_some()).filter_map(|trial| trial.machine.as_ref())
     {
@@ -216,10 +216,10 @@ fn not_held(run: &Run) -> BTreeMap<String, String> {
                 (Some(_), Some(remark)) => format!("held in part ({remark})"),
                 (Some(_), None) => continue,
             };
-            found.insert(format!("{MACHINES}{}.{}", machine.name, limit.limit), words);
+            limits.insert(format!("{MACHINES}{}.{}", machine.name, limit.limit), words);
         }
     }
-    found
+    limits
 }
 
 /// When the operations of a run's trials began after loading: older versions never waited, and their plans don't
@@ -242,13 +242,13 @@ fn drivers(run: &Run) -> BTreeMap<String, String> {
     places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()
 }
 
-fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+fn flatten(key: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
     match value {
         Value::Table(table) => {
-            table.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, into));
+            table.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, keys));
         }
-        Value::String(text) => drop(into.insert(key.to_owned(), text.clone())),
-        other => drop(into.insert(key.to_owned(), other.to_string())),
+        Value::String(text) => drop(keys.insert(key.to_owned(), text.clone())),
+        other => drop(keys.insert(key.to_owned(), other.to_string())),
     }
 }
 
@@ -263,27 +263,27 @@ impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::plan_differences(runs);
-        for (words, made) in words.iter_mut().zip(builds_compared::otherwise(runs)) {
-            words.extend(made);
+        for (words, environment) in words.iter_mut().zip(builds_compared::environment_differences(runs)) {
+            words.extend(environment);
         }
         Methods { words }
     }
 
     /// How the plan of each run differs from another's.
     fn plan_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {
-        let alike = |run: &Run| {
+        let is_alike = |run: &Run| {
             let first = &runs[0];
             run.header.plan == first.header.plan
-                && not_held(run) == not_held(first)
+                && unenforced_limits(run) == unenforced_limits(first)
                 && drivers(run) == drivers(first)
                 && after_load(run) == after_load(first)
         };
-        if runs.iter().all(alike) {
+        if runs.iter().all(is_alike) {
             return vec![Vec::new(); runs.len()];
         }
-        let read: Vec<Option<Method>> = runs.iter().map(Method::from_run).collect();
-        let known: Vec<&Method> = read.iter().flatten().collect();
-        let mut keys = differing(&known);
+        let methods: Vec<Option<Method>> = runs.iter().map(Method::from_run).collect();
+        let readable: Vec<&Method> = methods.iter().flatten().collect();
+        let mut keys = differing(&readable);
         keys.retain(|key| !is_drawn(key));
         let words = |(index, method): (usize, &Option<Method>)| match method {
             Some(method) => keys.iter().map(|key| ((*key).to_owned(), method.describe(key))).collect(),
@@ -294,19 +294,19 @@ impl Methods {
                 vec![(String::new(), format!("with the plan of run {first}, which can't be read"))]
             }
         };
-        read.iter().enumerate().map(words).collect()
+        methods.iter().enumerate().map(words).collect()
     }
 
     /// How the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// if it doesn't.
     pub fn describe(&self, run: usize, cell: &Cell) -> String {
-        let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
+        let applies = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
             (None, Some(place)) => place == cell.location_on_disk().to_string(),
             (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
-        let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));
+        let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| applies(key));
         words.map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
@@ -325,7 +325,7 @@ mod tests {
         run
     }
 
-    fn said(runs: &[Run]) -> Vec<String> {
+    fn differences(runs: &[Run]) -> Vec<String> {
         let methods = Methods::new(runs);
         runs.iter().enumerate().map(|(index, run)| methods.describe(index, &run.trials[0].cell)).collect()
     }
@@ -335,13 +335,13 @@ mod tests {
         let first = "operations = 1000\norder = [\"insert\", \"get\"]\nvisit = \"hash\"\nseed = 1\n";
         let second = "operations = 1000\norder = [\"get\"]\nvisit = \"hash\"\nseed = 2\ntrials = 9\n[settings.sqlite]\npage_size = \"8192\"\n";
         assert_eq!(
-            said(&[planned("sqlite", first), planned("sqlite", second)]),
+            differences(&[planned("sqlite", first), planned("sqlite", second)]),
             ["order=insert, get, sqlite.page_size not set", "order=get, sqlite.page_size=8192"]
         );
         // The settings of a store that did not run do not matter.
-        assert_eq!(said(&[planned("sqlite", first), planned("lmdb", second)])[1], "order=get");
-        assert_eq!(said(&[planned("sqlite", first), planned("sqlite", first)]), ["", ""]);
-        assert_eq!(said(&[planned("sqlite", first)]), [""]);
+        assert_eq!(differences(&[planned("sqlite", first), planned("lmdb", second)])[1], "order=get");
+        assert_eq!(differences(&[planned("sqlite", first), planned("sqlite", first)]), ["", ""]);
+        assert_eq!(differences(&[planned("sqlite", first)]), [""]);
     }
 
     #[test]
@@ -358,47 +358,50 @@ mod tests {
             ("not_known_yet", "3"),
         ] {
             let lines = base.lines().filter(|line| !line.starts_with(key));
-            let other = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
-            let said = said(&[planned("lmdb", base), planned("lmdb", &other)]);
-            assert!(said.iter().all(|said| said.starts_with(key)) && said[0] != said[1], "{key}: {said:?}");
+            let plan = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
+            let lines = differences(&[planned("lmdb", base), planned("lmdb", &plan)]);
+            assert!(
+                lines.iter().all(|line| line.starts_with(key)) && lines[0] != lines[1],
+                "{key}: {lines:?}"
+            );
         }
         for same in
             ["seed = 9", "trials = 7", "timeout = \"1h\"", "title = \"x\"", "claims_among = [\"lmdb\"]"]
         {
-            let said = said(&[planned("lmdb", base), planned("lmdb", &format!("{base}{same}\n"))]);
-            assert_eq!(said, ["", ""], "{same}");
+            let lines = differences(&[planned("lmdb", base), planned("lmdb", &format!("{base}{same}\n"))]);
+            assert_eq!(lines, ["", ""], "{same}");
         }
     }
 
     #[test]
     fn what_has_no_effect_tells_nothing_apart() {
         let timed = |operations: u32| format!("operations = {operations}\nduration = \"10s\"\n");
-        assert_eq!(said(&[planned("lmdb", &timed(1)), planned("lmdb", &timed(2))]), ["", ""]);
+        assert_eq!(differences(&[planned("lmdb", &timed(1)), planned("lmdb", &timed(2))]), ["", ""]);
         let cached = |mib: u32, tuning: &str| {
             format!("equal_cache = \"{mib}MiB\"\n[axes]\ntuning = [\"default\", \"{tuning}\"]\n")
         };
         let shipped = [planned("lmdb", &cached(64, "default")), planned("lmdb", &cached(128, "default"))];
-        assert_eq!(said(&shipped), ["", ""]);
+        assert_eq!(differences(&shipped), ["", ""]);
         let runs = [planned("lmdb", &cached(64, "equal")), planned("lmdb", &cached(128, "equal"))];
-        assert_eq!(said(&runs), ["", ""], "a cell as shipped");
+        assert_eq!(differences(&runs), ["", ""], "a cell as shipped");
         let equal = runs[0].trials[0].cell.clone().with(Axis::TUNING, Tuning::Equal.into());
         assert_eq!(Methods::new(&runs).describe(1, &equal), "equal_cache=128MiB");
     }
 
     #[test]
     fn machines_of_other_limits_are_told_apart_in_their_own_cells() {
-        let with = |memory: &str, about: &str| {
+        let plan_with = |memory: &str, about: &str| {
             format!(
                 "batch = 1\n[machines.small]\nabout = \"{about}\"\nmemory = \"{memory}\"\nsources = {{ memory = \"{about}\" }}\n"
             )
         };
-        let mut runs = [planned("lmdb", &with("64MiB", "a")), planned("lmdb", &with("32MiB", "b"))];
-        assert_eq!(said(&runs), ["", ""], "cells of this machine are alike");
+        let mut runs = [planned("lmdb", &plan_with("64MiB", "a")), planned("lmdb", &plan_with("32MiB", "b"))];
+        assert_eq!(differences(&runs), ["", ""], "cells of this machine are alike");
         let small = runs[0].trials[0].cell.clone().with(Axis::MACHINE, Axis::MACHINE.read("small").unwrap());
-        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &small));
-        assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
+        let differences = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &small));
+        assert_eq!(differences(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
         runs[1].header.plan = runs[0].header.plan.clone();
-        assert_eq!(said(&runs), ["", ""]);
+        assert_eq!(differences(&runs), ["", ""]);
         // An unenforced limit differs from an enforced one.
         let not_held =
             LimitReport { limit: LimitKind::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
@@ -410,29 +413,29 @@ mod tests {
             throttled_periods: none,
             throttled_ns: none,
         });
-        assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=not held"]);
+        assert_eq!(differences(&runs), ["small.memory=64MiB", "small.memory=not held"]);
     }
 
     #[test]
     fn drivers_of_one_file_system_are_told_apart_in_their_own_cells() {
-        let with = |driver: &str| {
+        let run_with = |driver: &str| {
             let mut run = planned("lmdb", "batch = 1\n");
-            let here = run.header.locations[0].clone();
+            let location = run.header.locations[0].clone();
             run.header.locations.push(LocationInfo {
                 name: "ntfs:4096".into(),
                 driver: Some(driver.into()),
                 disk: None,
-                ..here
+                ..location
             });
             run
         };
-        let runs = [with("kernel (ntfs3)"), with("FUSE (ntfs-3g)")];
-        assert_eq!(said(&runs), ["", ""], "cells elsewhere are alike");
+        let runs = [run_with("kernel (ntfs3)"), run_with("FUSE (ntfs-3g)")];
+        assert_eq!(differences(&runs), ["", ""], "cells elsewhere are alike");
         let cell = runs[0].trials[0].cell.clone().with(Axis::PLACE, Axis::PLACE.read("ntfs:4096").unwrap());
-        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &cell));
-        assert_eq!(said(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
-        assert_eq!(said(&[with("kernel (ntfs3)"), with("kernel (ntfs3)")]), ["", ""]);
-        assert_eq!(said(&[with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);
+        let differences = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &cell));
+        assert_eq!(differences(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
+        assert_eq!(differences(&[run_with("kernel (ntfs3)"), run_with("kernel (ntfs3)")]), ["", ""]);
+        assert_eq!(differences(&[run_with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);
     }
 
     #[test]
@@ -445,22 +448,22 @@ mod tests {
         let rest = Some(Rest { took_ns: 1, at_rest: true });
         let rested = || run("a = 1", rest);
         // A run of an older version, whose plan doesn't say.
-        assert_eq!(said(&[rested(), run("a = 1", None)]), ["after_load=rest", "after_load=at-once"]);
-        let asked = run("a = 1\nafter_load = \"at-once\"", None);
-        assert_eq!(said(&[asked, run("a = 1", None)]), ["", ""]);
-        assert_eq!(said(&[rested(), run("a = 1\nafter_load = \"rest\"", rest)]), ["", ""]);
+        assert_eq!(differences(&[rested(), run("a = 1", None)]), ["after_load=rest", "after_load=at-once"]);
+        let at_once = run("a = 1\nafter_load = \"at-once\"", None);
+        assert_eq!(differences(&[at_once, run("a = 1", None)]), ["", ""]);
+        assert_eq!(differences(&[rested(), run("a = 1\nafter_load = \"rest\"", rest)]), ["", ""]);
         let nothing_loaded = |mut run: Run| {
             run.trials[0].measured.as_mut().unwrap().load = Default::default();
             run
         };
-        assert_eq!(said(&[nothing_loaded(rested()), nothing_loaded(run("a = 1", None))]), ["", ""]);
+        assert_eq!(differences(&[nothing_loaded(rested()), nothing_loaded(run("a = 1", None))]), ["", ""]);
     }
 
     #[test]
     fn a_plan_that_can_t_be_read_is_like_itself_alone() {
         let runs = [planned("lmdb", "= no"), planned("lmdb", "a = 1"), planned("lmdb", "= no")];
-        let said = said(&runs);
-        assert_eq!((&said[0], said[1].as_str()), (&said[2], ""));
-        assert!(said[0].contains("the plan of run 0"), "{said:?}");
+        let lines = differences(&runs);
+        assert_eq!((&lines[0], lines[1].as_str()), (&lines[2], ""));
+        assert!(lines[0].contains("the plan of run 0"), "{lines:?}");
     }
 }

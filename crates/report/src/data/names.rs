@@ -5,7 +5,7 @@ use storebench_core::units::plural;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The stores of paper 000: storebench's name, the paper's, and the colour (of the 256-colour palette) behind their cells.
-const OF_THE_PAPER: [(&str, &str, u8); 6] = [
+const PAPER_STORES: [(&str, &str, u8); 6] = [
     ("sqlite", "SQLite3", 117),
     ("leveldb", "LevelDB", 150),
     ("rocksdb", "RocksDB", 215),
@@ -15,7 +15,7 @@ const OF_THE_PAPER: [(&str, &str, u8); 6] = [
 ];
 
 /// Colours of further stores.
-const FURTHER: [(&str, u8); 8] = [
+const MORE_STORES: [(&str, u8); 8] = [
     ("lmdb", 210),
     ("unqlite", 222),
     ("redb", 80),
@@ -28,33 +28,33 @@ const FURTHER: [(&str, u8); 8] = [
 ];
 
 /// The remaining colours, for other stores by their names.
-const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
+const OTHER_COLOURS: [u8; 5] = [147, 158, 186, 218, 180];
 
 /// The name of a store in paper 000's scripts; otherwise storebench's own.
 pub fn paper_name(store: &str) -> &str {
-    OF_THE_PAPER.iter().find(|(name, ..)| *name == store).map_or(store, |(_, name, _)| name)
+    PAPER_STORES.iter().find(|(name, ..)| *name == store).map_or(store, |(_, name, _)| name)
 }
 
 /// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
-    let known = OF_THE_PAPER.iter().map(|(name, _, colour)| (*name, *colour)).chain(FURTHER);
-    let colour = known
+    let colours = PAPER_STORES.iter().map(|(name, _, colour)| (*name, *colour)).chain(MORE_STORES);
+    let colour = colours
         .into_iter()
         .find(|(name, _)| *name == store)
-        .map_or_else(|| other_digit(store), |(_, colour)| colour);
+        .map_or_else(|| other_colour(store), |(_, colour)| colour);
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
 /// A store's index in the palette of the HTML report, from 0 to 19: the same in every report.
 pub fn palette_position(store: &str) -> usize {
-    let known = OF_THE_PAPER.iter().map(|(name, ..)| *name).chain(FURTHER.map(|(name, _)| name));
-    let known: Vec<&str> = known.chain(["null", "memory"]).collect();
-    let position = known.iter().position(|name| *name == store);
-    position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (20 - known.len() as u64)) as usize)
+    let names = PAPER_STORES.iter().map(|(name, ..)| *name).chain(MORE_STORES.map(|(name, _)| name));
+    let names: Vec<&str> = names.chain(["null", "memory"]).collect();
+    let position = names.iter().position(|name| *name == store);
+    position.unwrap_or_else(|| names.len() + (xxh3_64(store.as_bytes()) % (20 - names.len() as u64)) as usize)
 }
 
-fn other_digit(store: &str) -> u8 {
-    OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
+fn other_colour(store: &str) -> u8 {
+    OTHER_COLOURS[(xxh3_64(store.as_bytes()) % OTHER_COLOURS.len() as u64) as usize]
 }
 
 /// The nonempty parts, joined.
@@ -84,16 +84,16 @@ pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiCol
 pub const GOOD: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Green)));
 
 /// The share of machines: `on most machines (7 of 9)`.
-pub fn describe_share(some: usize, all: usize) -> String {
-    let which = match some {
-        some if some == all => "all",
-        some if 2 * some > all => "most",
+pub fn describe_share(count: usize, total: usize) -> String {
+    let quantity = match count {
+        count if count == total => "all",
+        count if 2 * count > total => "most",
         0 => "none",
         _ => "some",
     };
-    match which {
-        "none" => format!("on none of {}", plural(all, "machine")),
-        which => format!("on {which} machines ({some} of {all})"),
+    match quantity {
+        "none" => format!("on none of {}", plural(total, "machine")),
+        quantity => format!("on {quantity} machines ({count} of {total})"),
     }
 }
 
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn known_stores_have_colours_of_their_own() {
-        let mut colours: Vec<u8> = OF_THE_PAPER
+        let mut colours: Vec<u8> = PAPER_STORES
             .iter()
             .map(|entry| entry.2)
-            .chain(FURTHER.map(|entry| entry.1))
-            .chain(OTHERS)
+            .chain(MORE_STORES.map(|entry| entry.1))
+            .chain(OTHER_COLOURS)
             .collect();
         colours.sort_unstable();
         colours.dedup();

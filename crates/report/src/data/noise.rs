@@ -45,61 +45,61 @@ impl Drift {
 /// The trials of a cell that are needed to detect an outlier.
 const MIN_TRIALS: usize = 4;
 /// An outlier is slower or faster than the median by at least this factor, ...
-const FAR: f64 = 1.5;
+const OUTLIER_FACTOR: f64 = 1.5;
 /// ... and this many deviations away, with the deviation of a normal distribution of the same median
 /// absolute deviation.
 const DEVIATIONS: f64 = 5.0;
 /// The factor from the median absolute deviation of a normal distribution to its standard deviation.
-const NORMAL: f64 = 1.4826;
+const NORMAL_FACTOR: f64 = 1.4826;
 /// A smaller drift is not mentioned.
-const DRIFT: f64 = 0.05;
+const MIN_DRIFT: f64 = 0.05;
 
 /// Mean latencies of a cell's operation, by block.
 type Latencies = BTreeMap<u32, f64>;
 
 fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
-    let mut all: IndexMap<_, Latencies> = IndexMap::new();
+    let mut latencies: IndexMap<_, Latencies> = IndexMap::new();
     for (trial, measured) in run.trials.iter().filter_map(|trial: &TrialResult| Some((trial, trial.ok()?))) {
         for operation in measured.operations.iter().filter(|operation| operation.latency.mean_ns > 0.0) {
             let key = (&trial.cell, operation.operation.as_str());
-            all.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
+            latencies.entry(key).or_default().insert(trial.block, operation.latency.mean_ns);
         }
     }
-    all
+    latencies
 }
 
 /// Trials far off, with the farthest operation of each, the farthest first.
 pub fn outliers(run: &Run) -> Vec<Outlier> {
-    let mut found: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
+    let mut outliers: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
     for ((cell, operation), latencies) in by_cell_and_operation(run) {
-        for (block, times) in far_off(&latencies) {
+        for (block, times) in far_blocks(&latencies) {
             let outlier = Outlier { cell: cell.id(), block, operation: operation.to_owned(), times };
-            let known = found.entry((cell.id(), block)).or_insert_with(|| outlier.clone());
-            if distance(outlier.times) > distance(known.times) {
-                *known = outlier;
+            let farthest = outliers.entry((cell.id(), block)).or_insert_with(|| outlier.clone());
+            if distance(outlier.times) > distance(farthest.times) {
+                *farthest = outlier;
             }
         }
     }
-    let mut found: Vec<Outlier> = found.into_values().collect();
-    found.sort_by(|a, b| distance(b.times).total_cmp(&distance(a.times)));
-    found
+    let mut outliers: Vec<Outlier> = outliers.into_values().collect();
+    outliers.sort_by(|a, b| distance(b.times).total_cmp(&distance(a.times)));
+    outliers
 }
 
 fn distance(times: f64) -> f64 {
     times.ln().abs()
 }
 
-fn far_off(latencies: &Latencies) -> Vec<(u32, f64)> {
+fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     if latencies.len() < MIN_TRIALS {
         return Vec::new();
     }
     let logs: Vec<f64> = latencies.values().map(|latency| latency.ln()).collect();
     let middle = median(&logs);
-    let deviation = NORMAL * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
+    let deviation = NORMAL_FACTOR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
     latencies
         .iter()
         .map(|(block, latency)| (*block, latency.ln() - middle))
-        .filter(|(_, off)| off.abs() >= FAR.ln() && off.abs() > DEVIATIONS * deviation)
+        .filter(|(_, off)| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation)
         .map(|(block, off)| (block, off.exp()))
         .collect()
 }
@@ -120,20 +120,20 @@ pub fn drift(run: &Run) -> Option<Drift> {
     // One ratio for each cell: its operations are from one trial, and not independent.
     let mut by_cell: IndexMap<&Cell, Vec<f64>> = IndexMap::new();
     for ((cell, _), latencies) in by_cell_and_operation(run) {
-        let part = |late: bool| {
+        let half_mean = |late: bool| {
             let values = latencies.iter().filter(|(block, _)| (**block >= half) == late);
             geometric_mean(&values.map(|(_, value)| *value).collect::<Vec<_>>())
         };
-        if let (Some(early), Some(late)) = (part(false), part(true)) {
+        if let (Some(early), Some(late)) = (half_mean(false), half_mean(true)) {
             by_cell.entry(cell).or_default().push(late.value / early.value);
         }
     }
     let ratios: Vec<f64> =
         by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
     let times = geometric_mean(&ratios)?;
-    let excludes_none =
+    let is_certain =
         times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
-    (excludes_none && (times.value - 1.0).abs() > DRIFT).then_some(Drift { times })
+    (is_certain && (times.value - 1.0).abs() > MIN_DRIFT).then_some(Drift { times })
 }
 
 #[cfg(test)]
@@ -151,9 +151,9 @@ mod tests {
                 .records(CountRange::starting_at(100 * (cell + 1)))
                 .ns(1000.0 * factors[block] * noise)
         };
-        let all: Vec<Vec<Sample>> =
+        let samples: Vec<Vec<Sample>> =
             (0..factors.len()).map(|block| (0..8).map(|cell| sample(block, cell)).collect()).collect();
-        blocks("box", &all)
+        blocks("box", &samples)
     }
 
     #[test]
@@ -176,10 +176,10 @@ mod tests {
         for operation in &mut disturbed.measured.as_mut().unwrap().operations {
             operation.latency.mean_ns *= if operation.operation == "get" { 4.0 } else { 2.0 };
         }
-        let found = outliers(&run);
-        assert_eq!(found.len(), 1);
-        assert_eq!((&found[0].cell, found[0].block, found[0].operation.as_str()), (&cell, 3, "get"));
-        assert!((3.8..4.2).contains(&found[0].times));
+        let outliers = outliers(&run);
+        assert_eq!(outliers.len(), 1);
+        assert_eq!((&outliers[0].cell, outliers[0].block, outliers[0].operation.as_str()), (&cell, 3, "get"));
+        assert!((3.8..4.2).contains(&outliers[0].times));
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
         speeds.entry(merged.layout.contestant(&trial.cell).into_owned()).or_default().push(speed);
     }
     let means = speeds.iter().filter_map(|(store, speeds)| Some((store, mean(speeds)?.1.value)));
-    let told: Vec<String> =
+    let texts: Vec<String> =
         means.map(|(store, times)| format!("{store} {}x", three_digits(times))).take(LISTED).collect();
     let more = speeds.len().saturating_sub(LISTED);
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!told.is_empty())
-        .then(|| format!("Speed of the replay, in times the trace's own: {}{rest}.", told.join(", ")))
+    let ending = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!texts.is_empty())
+        .then(|| format!("Speed of the replay, in times the trace's own: {}{ending}.", texts.join(", ")))
 }
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ mod tests {
             let measured = trial.measured.as_mut().unwrap();
             measured.statistics.push(Setting::unverified(SPEED_REACHED, format!("{speed:.4}")));
         }
-        let told = describe_pace(&Merged::new(&runs, &[])).unwrap();
-        assert_eq!(told, "Speed of the replay, in times the trace's own: lmdb 1,204x, sqlite 0.500x.");
+        let sentence = describe_pace(&Merged::new(&runs, &[])).unwrap();
+        assert_eq!(sentence, "Speed of the replay, in times the trace's own: lmdb 1,204x, sqlite 0.500x.");
     }
 }

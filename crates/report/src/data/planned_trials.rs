@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn what_is_planned_is_known_from_the_plan_and_what_was_left_out() {
         assert_eq!(unfinished(&run(4, |_| {})), None);
-        let some = UnfinishedRun { done: 3, planned: 4, at_least: false };
-        assert_eq!(unfinished(&run(3, |_| {})), Some(some));
+        let three_of_four = UnfinishedRun { done: 3, planned: 4, at_least: false };
+        assert_eq!(unfinished(&run(3, |_| {})), Some(three_of_four));
         let mut left_out = run(2, |_| {});
         let cell = Sample::new("redb").cell();
         left_out
@@ -74,7 +74,7 @@ mod tests {
         part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
         assert_eq!(unfinished(&part), None, "the other cell is another part's");
         let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
-        assert_eq!(unfinished(&precise), Some(UnfinishedRun { at_least: true, ..some }));
+        assert_eq!(unfinished(&precise), Some(UnfinishedRun { at_least: true, ..three_of_four }));
         let mut unreadable = run(3, |_| {});
         unreadable.header.plan = "of another version".into();
         assert_eq!(unfinished(&unreadable), None);

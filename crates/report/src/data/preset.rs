@@ -7,47 +7,47 @@ use storebench_host::plan::{Plan, STUDIES};
 use storebench_host::run::Run;
 
 /// The preset of a study that has its paper's whole design; where it has none, the study itself does.
-const WHOLE: &str = "paper-full";
+const FULL_PRESET: &str = "paper-full";
 /// Values that are named; of more only the number is.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// `Smaller than in the paper, or other: operations 100 for 1,000.` Nothing where a run has no preset, or its plan lacks nothing.
 pub(crate) fn describe_preset(run: &Run) -> Option<String> {
     run.header.preset.as_ref()?;
     let study = STUDIES.iter().find(|study| study.name == run.header.study)?;
-    let mut whole = Plan::parse(study.text, study.name).ok()?;
-    if whole.presets.contains_key(WHOLE) {
-        whole.apply_preset(WHOLE).ok()?;
+    let mut full_plan = Plan::parse(study.text, study.name).ok()?;
+    if full_plan.presets.contains_key(FULL_PRESET) {
+        full_plan.apply_preset(FULL_PRESET).ok()?;
     }
-    let all = smaller(run.plan()?, &whole);
-    (!all.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", all.join("; ")))
+    let changes = describe_changes(run.plan()?, &full_plan);
+    (!changes.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", changes.join("; ")))
 }
 
-fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
-    let instead = |name: &str, own: &str, other: &str| format!("{name} {own} for {other}");
-    let [own, other] = [plan, whole].map(|plan| plan.trials.to_string());
-    let trials = (plan.trials < whole.trials).then(|| instead("trials", &own, &other));
-    let parameters = whole.parameters.names().filter_map(|name| {
-        let (own, other) = (plan.parameters.text(name)?, whole.parameters.text(name)?);
-        let is_less = amount(&own).zip(amount(&other)).is_some_and(|(own, other)| own < other);
-        is_less.then(|| instead(name, &readable(&own), &readable(&other)))
+fn describe_changes(plan: &Plan, full_plan: &Plan) -> Vec<String> {
+    let describe_change = |name: &str, in_run: &str, paper: &str| format!("{name} {in_run} for {paper}");
+    let [in_run, paper] = [plan, full_plan].map(|plan| plan.trials.to_string());
+    let trials = (plan.trials < full_plan.trials).then(|| describe_change("trials", &in_run, &paper));
+    let parameters = full_plan.parameters.names().filter_map(|name| {
+        let (in_run, paper) = (plan.parameters.text(name)?, full_plan.parameters.text(name)?);
+        let is_less = amount(&in_run).zip(amount(&paper)).is_some_and(|(in_run, paper)| in_run < paper);
+        is_less.then(|| describe_change(name, &readable(&in_run), &readable(&paper)))
     });
-    let pairs = plan.paired.iter().filter(|pair| !whole.paired.contains(pair)).map(|pair| {
+    let pairs = plan.paired.iter().filter(|pair| !full_plan.paired.contains(pair)).map(|pair| {
         let names: Vec<&str> = pair.iter().map(|axis| axis.name()).collect();
         format!("{} combinations of {}", plan.axes.values(pair[0]).len(), names.join(", "))
     });
     // Presets ask for one guarantee, as papers did.
-    let axes = whole.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
-        let (own, other) = (plan.axes.values(axis), whole.axes.values(axis));
+    let axes = full_plan.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
+        let (in_run, paper) = (plan.axes.values(axis), full_plan.axes.values(axis));
         // Axes that go together may repeat values.
-        let without = |all: &[Value], others: &[Value]| -> IndexSet<String> {
-            all.iter().filter(|value| !others.contains(value)).map(|value| value.text().to_owned()).collect()
+        let missing_from = |values: &[Value], rest: &[Value]| -> IndexSet<String> {
+            values.iter().filter(|value| !rest.contains(value)).map(|value| value.text().to_owned()).collect()
         };
-        let (lacking, others) = (without(&other, &own), without(&own, &other));
-        match (lacking.is_empty(), others.is_empty()) {
+        let (missing, added) = (missing_from(&paper, &in_run), missing_from(&in_run, &paper));
+        match (missing.is_empty(), added.is_empty()) {
             (true, _) => None,
-            (_, true) => Some(format!("no {} {}", axis.name(), listed(&lacking))),
-            _ => Some(instead(axis.name(), &listed(&others), &listed(&lacking))),
+            (_, true) => Some(format!("no {} {}", axis.name(), list_values(&missing))),
+            _ => Some(describe_change(axis.name(), &list_values(&added), &list_values(&missing))),
         }
     });
     trials.into_iter().chain(parameters).chain(axes).chain(pairs).collect()
@@ -66,11 +66,11 @@ fn readable(text: &str) -> String {
     }
 }
 
-fn listed(values: &IndexSet<String>) -> String {
-    let more = values.len().saturating_sub(NAMED);
+fn list_values(values: &IndexSet<String>) -> String {
+    let more = values.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let named: Vec<&str> = values.iter().take(NAMED).map(String::as_str).collect();
-    format!("{}{more}", named.join(", "))
+    let names: Vec<&str> = values.iter().take(MAX_NAMED).map(String::as_str).collect();
+    format!("{}{more}", names.join(", "))
 }
 
 #[cfg(test)]

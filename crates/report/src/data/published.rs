@@ -78,25 +78,26 @@ pub fn describe_agreement(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
     let agree = same + close;
-    let how = format!("{same} with the same winner, {close} too close to call with it; {other} have another");
+    let details =
+        format!("{same} with the same winner, {close} too close to call with it; {other} have another");
     let mut words = match agreement.share() {
         Some(share) => {
-            format!("{agree} of {compared} combinations agree ({}): {how}.", Unit::Share.show(share))
+            format!("{agree} of {compared} combinations agree ({}): {details}.", Unit::Share.show(share))
         }
         None if compared > 0 => format!(
-            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {how}.",
+            "So far, {agree} of {compared} combinations agree (too few of the table's {} for a share): {details}.",
             agreement.total()
         ),
         None => "No combination can be compared.".into(),
     };
-    let not = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
-    let not: Vec<String> = not
+    let skipped = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
+    let skipped: Vec<String> = skipped
         .iter()
         .filter(|(number, _)| *number > 0)
-        .map(|(number, what)| format!("{number} {what}"))
+        .map(|(number, reason)| format!("{number} {reason}"))
         .collect();
-    if !not.is_empty() {
-        words.push_str(&format!(" Not compared: {}.", not.join(", ")));
+    if !skipped.is_empty() {
+        words.push_str(&format!(" Not compared: {}.", skipped.join(", ")));
     }
     words
 }
@@ -138,12 +139,12 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
         .map(|((name, figure), pools)| (name, figure, pools))
         .collect();
     let Some((.., groups)) = figures.first() else { return Vec::new() };
-    let mut all = Vec::new();
+    let mut comparisons = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
         for table in &tables {
-            let alike = pool.scope.value(Axis::BACKGROUND) == Some(table.background.to_string());
-            if alike || name.is_some() {
-                all.push(TableComparison {
+            let is_same_load = pool.scope.value(Axis::BACKGROUND) == Some(table.background.to_string());
+            if is_same_load || name.is_some() {
+                comparisons.push(TableComparison {
                     table,
                     scope: pool.scope.clone(),
                     places: places(table, &figures, group),
@@ -151,14 +152,14 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
             }
         }
     }
-    all
+    comparisons
 }
 
 /// A row's figure by its name, in every group.
 type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
 
 fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<PublishedCell<'a>> {
-    let mut all = Vec::new();
+    let mut cells = Vec::new();
     for row in &table.rows {
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
@@ -169,14 +170,14 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
                     (Axis::RECORDS, (*records).into()),
                 ]);
                 let found =
-                    figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
+                    figures.iter().find(|(name, ..)| *name == row.figure).and_then(|(_, figure, pools)| {
                         compare(&table.stores, published, figure, &pools[group], &position)
                     });
-                all.push(PublishedCell { row, data, records: *records, published, found });
+                cells.push(PublishedCell { row, data, records: *records, published, found });
             }
         }
     }
-    all
+    cells
 }
 
 /// The winner among the table's stores in the run.
@@ -187,8 +188,8 @@ fn compare(
     pool: &Pool<BlockKey>,
     position: &Position,
 ) -> Option<Evidence> {
-    let here = pool.cells.get(position)?;
-    let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
+    let cells = pool.cells.get(position)?;
+    let series = stores.iter().map(|store| cells.get(store).cloned().unwrap_or_else(Series::new)).collect();
     let (spot, terms) = (position.clone(), Terms { few: FewBlocksRule::Threshold, ..pool.terms });
     let contest = Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
@@ -219,7 +220,7 @@ struct PlaceDocument<'a> {
 }
 
 /// The tables in JSON that share any place with the run.
-pub fn documents<'a>(merged: &Merged<'_>, all: &'a [TableComparison<'a>]) -> Vec<BesideDocument<'a>> {
+pub fn documents<'a>(merged: &Merged<'_>, comparisons: &'a [TableComparison<'a>]) -> Vec<BesideDocument<'a>> {
     let place = |place: &'a PublishedCell<'a>| PlaceDocument {
         figure: &place.row.figure,
         record_size: place.row.record_size,
@@ -229,16 +230,16 @@ pub fn documents<'a>(merged: &Merged<'_>, all: &'a [TableComparison<'a>]) -> Vec
         value: place.published.value,
         found: place.found.as_ref(),
     };
-    let document = |beside: &'a TableComparison<'a>| BesideDocument {
-        table: &beside.table.name,
-        title: &beside.table.title,
-        source: &beside.table.source,
-        hardware: &beside.scope.hardware,
-        group: label(merged, &beside.scope),
-        agreement: beside.agreement(),
-        agreeing_share: beside.agreement().share(),
-        comparisons: beside.places.iter().map(place).collect(),
+    let document = |comparison: &'a TableComparison<'a>| BesideDocument {
+        table: &comparison.table.name,
+        title: &comparison.table.title,
+        source: &comparison.table.source,
+        hardware: &comparison.scope.hardware,
+        group: label(merged, &comparison.scope),
+        agreement: comparison.agreement(),
+        agreeing_share: comparison.agreement().share(),
+        comparisons: comparison.places.iter().map(place).collect(),
     };
-    let held = all.iter().filter(|beside| beside.places.iter().any(|place| place.found.is_some()));
-    held.map(document).collect()
+    let matched = comparisons.iter().filter(|table| table.places.iter().any(|place| place.found.is_some()));
+    matched.map(document).collect()
 }

@@ -8,7 +8,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::exact_bytes;
 
 /// Smaller sizes stay in bytes.
-const SHORTENED: u64 = 1024;
+const MIN_SHORTENED: u64 = 1024;
 
 /// Which settings are sizes, and which values are shipped.
 #[derive(Debug, Default)]
@@ -22,15 +22,15 @@ pub struct Readable {
 impl Readable {
     /// From the tables of the stores that take part.
     pub fn from_stores<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
-        let mut all: BTreeMap<&'static str, bool> = BTreeMap::new();
+        let mut is_size: BTreeMap<&'static str, bool> = BTreeMap::new();
         let mut defaults: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for store in stores {
             for setting in store.settings {
-                *all.entry(setting.name).or_insert(true) &= setting.is_in_bytes();
+                *is_size.entry(setting.name).or_insert(true) &= setting.is_in_bytes();
                 defaults.entry(store.name).or_default().insert(setting.name, setting.default);
             }
         }
-        let sizes = all.into_iter().filter(|(_, bytes)| *bytes).map(|(name, _)| name).collect();
+        let sizes = is_size.into_iter().filter(|(_, is_size)| *is_size).map(|(name, _)| name).collect();
         Readable { sizes, defaults }
     }
 
@@ -41,9 +41,9 @@ impl Readable {
 
     /// A setting's value.
     pub fn value<'v>(&self, setting: &str, value: &'v str) -> Cow<'v, str> {
-        let size =
-            || value.parse::<u64>().ok().filter(|size| *size >= SHORTENED && size.is_multiple_of(1024));
-        match self.sizes.contains(setting).then(size).flatten() {
+        let read_size =
+            || value.parse::<u64>().ok().filter(|size| *size >= MIN_SHORTENED && size.is_multiple_of(1024));
+        match self.sizes.contains(setting).then(read_size).flatten() {
             Some(size) => Cow::Owned(exact_bytes(size)),
             None => Cow::Borrowed(value),
         }
@@ -51,7 +51,7 @@ impl Readable {
 
     /// A contestant's name, or other words separated by spaces, some of which are `setting=value`.
     pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
-        let word = |word: &'n str| match word.split_once('=') {
+        let shorten_word = |word: &'n str| match word.split_once('=') {
             Some((setting, value)) => match self.value(setting, value) {
                 Cow::Owned(value) => Cow::Owned(format!("{setting}={value}")),
                 Cow::Borrowed(_) => Cow::Borrowed(word),
@@ -61,7 +61,7 @@ impl Readable {
         if self.sizes.is_empty() || !name.contains('=') {
             return Cow::Borrowed(name);
         }
-        Cow::Owned(name.split(' ').map(word).collect::<Vec<_>>().join(" "))
+        Cow::Owned(name.split(' ').map(shorten_word).collect::<Vec<_>>().join(" "))
     }
 
     /// Whether any setting has a more readable form.
@@ -98,18 +98,18 @@ mod tests {
 
     #[test]
     fn only_what_is_a_size_everywhere_is_shortened() {
-        let both = Readable::from_stores(&STORES);
+        let readable = Readable::from_stores(&STORES);
         assert_eq!(
-            both.name("sqlite page_size=65536 cache_size=65536"),
+            readable.name("sqlite page_size=65536 cache_size=65536"),
             "sqlite page_size=64KiB cache_size=65536"
         );
         assert_eq!(
             Readable::from_stores(&STORES[1..]).name("redb cache_size=67108864"),
             "redb cache_size=64MiB"
         );
-        assert_eq!(both.value("page_size", "512"), "512");
-        assert_eq!(both.value("page_size", "65537"), "65537");
-        assert!(matches!(both.name("redb"), Cow::Borrowed("redb")));
+        assert_eq!(readable.value("page_size", "512"), "512");
+        assert_eq!(readable.value("page_size", "65537"), "65537");
+        assert!(matches!(readable.name("redb"), Cow::Borrowed("redb")));
         assert_eq!(Readable::default().name("redb cache_size=67108864"), "redb cache_size=67108864");
     }
 }

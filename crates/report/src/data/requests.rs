@@ -108,15 +108,15 @@ impl PartRequests {
         ])
     }
 
-    fn add(all: &mut Vec<PartRequests>, one: PartRequests) {
-        match all.iter_mut().find(|asked| asked.part == one.part) {
-            None => all.push(one),
-            Some(asked) => {
-                let sum = |asked: &PartRequests| Some(asked.latency_ns? * asked.times as f64);
-                let latency_ns = sum(asked).zip(sum(&one)).map(|(mine, theirs)| mine + theirs);
-                asked.times += one.times;
-                asked.latency_ns = latency_ns.map(|sum| sum / asked.times.max(1) as f64);
-                asked.requests = asked.requests.plus(&one.requests);
+    fn add(parts: &mut Vec<PartRequests>, part: PartRequests) {
+        match parts.iter_mut().find(|known| known.part == part.part) {
+            None => parts.push(part),
+            Some(known) => {
+                let sum = |known: &PartRequests| Some(known.latency_ns? * known.times as f64);
+                let latency_ns = sum(known).zip(sum(&part)).map(|(known_sum, new_sum)| known_sum + new_sum);
+                known.times += part.times;
+                known.latency_ns = latency_ns.map(|sum| sum / known.times.max(1) as f64);
+                known.requests = known.requests.plus(&part.requests);
             }
         }
     }
@@ -124,34 +124,34 @@ impl PartRequests {
 
 /// The requests of a cell's trials, part by part in order; empty if they were not counted by part.
 pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
-    let mut all = Vec::new();
+    let mut sums = Vec::new();
     for trial in entries.iter().map(|entry| entry.trial) {
         let (Some(measured), Some(disk)) = (trial.ok(), &trial.disk) else { continue };
         let parts = parts(measured);
-        if !parts.iter().any(|asked| asked.part.is_operation()) {
+        if !parts.iter().any(|part| part.part.is_operation()) {
             continue;
         }
-        let told = parts.iter().fold(Requests::default(), |sum, asked| sum.plus(&asked.requests));
-        let whole = &disk.counts.requests;
-        let rest = Requests { journal: None, ..whole.since(&told) };
-        parts.into_iter().for_each(|one| PartRequests::add(&mut all, one));
+        let counted = parts.iter().fold(Requests::default(), |sum, part| sum.plus(&part.requests));
+        let disk_total = &disk.counts.requests;
+        let rest = Requests { journal: None, ..disk_total.since(&counted) };
+        parts.into_iter().for_each(|part| PartRequests::add(&mut sums, part));
         PartRequests::add(
-            &mut all,
+            &mut sums,
             PartRequests { part: Part::Rest, times: 1, requests: rest, latency_ns: None },
         );
     }
-    all
+    sums
 }
 
 /// The parts of a trial whose requests were counted separately. The sum over all operations includes each of them.
 fn parts(measured: &Measurements) -> Vec<PartRequests> {
-    let of = |part: Part, times: u64, counters: Option<&Counters>| {
+    let part_of = |part: Part, times: u64, counters: Option<&Counters>| {
         let requests = counters?.disk.clone()?;
         (times > 0).then_some(PartRequests { part, times, requests, latency_ns: None })
     };
     let load = &measured.load;
     let mut parts: Vec<PartRequests> =
-        of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
+        part_of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
     let overall = measured.operation(OVERALL).filter(|overall| overall.asked_of_disk().is_some());
     for operation in &measured.operations {
         if overall.is_some_and(|overall| overall.operation != operation.operation) {
@@ -165,6 +165,6 @@ fn parts(measured: &Measurements) -> Vec<PartRequests> {
             latency_ns: (operation.count > 0).then(|| operation.sum_ns as f64 / operation.count as f64),
         });
     }
-    parts.extend(of(Part::Settling, 1, measured.settle_counters.as_ref()));
+    parts.extend(part_of(Part::Settling, 1, measured.settle_counters.as_ref()));
     parts
 }

@@ -86,7 +86,7 @@ impl Sample {
         Sample { ns, ..self }
     }
 
-    /// The same, slower by this factor.
+    /// This sample, slower by a factor.
     pub fn times(self, factor: f64) -> Sample {
         Sample { ns: self.ns * factor, ..self }
     }
@@ -222,11 +222,11 @@ pub fn measured(ns: f64) -> Measurements {
 }
 
 fn round(ns: f64, number: u32) -> Round {
-    let all = measured(ns * (1.0 + f64::from(number) / 10.0));
+    let results = measured(ns * (1.0 + f64::from(number) / 10.0));
     // The files' lengths stay the same, and the blocks that hold them do not.
     let disk = measured(ns).disk;
     let allocated_bytes = disk.allocated_bytes / 3 * (3 + u64::from(number));
-    Round { operations: all.operations, disk: Disk { allocated_bytes, ..disk } }
+    Round { operations: results.operations, disk: Disk { allocated_bytes, ..disk } }
 }
 
 fn operation(name: &str, ns: f64) -> OperationResult {
@@ -391,8 +391,8 @@ pub fn study() -> Run {
         ("unqlite", 12_000.0, 1.4),
         ("null", 20.0, 1.0),
     ];
-    let mut all: Vec<Vec<Sample>> = vec![Vec::new(); 4];
-    for (block, samples) in all.iter_mut().enumerate() {
+    let mut samples_by_block: Vec<Vec<Sample>> = vec![Vec::new(); 4];
+    for (block, samples) in samples_by_block.iter_mut().enumerate() {
         for guarantee in [Guarantee::Process, Guarantee::Power] {
             for data in [Data::Incompressible, Data::Compressible] {
                 for (step, (from, to)) in SIZES.into_iter().enumerate() {
@@ -410,20 +410,20 @@ pub fn study() -> Run {
                                 .size(SizeRange { from, to })
                                 .records(CountRange::starting_at(records))
                                 .ns(ns * f64::powi(growth, 3 * step as i32) * wobble * safety * scale);
-                            samples.extend(odd(sample, block));
+                            samples.extend(add_exceptions(sample, block));
                         }
                     }
                 }
             }
         }
     }
-    let mut run = blocks("mybox", &all);
+    let mut run = blocks("mybox", &samples_by_block);
     leave_out(&mut run);
     run
 }
 
 /// A sample, or the failure or gap that occurs in reality.
-fn odd(sample: Sample, block: usize) -> Option<Sample> {
+fn add_exceptions(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
     let large = cell.record_size().span().from == 102_400;
     let many = cell.records().from == 1_000_000;
@@ -494,15 +494,15 @@ pub fn many(cells: usize) -> Run {
         samples.push(sample.size(SizeRange { from, to }).records(records));
     }
     let mut run = run("mybox", &samples);
-    let again: Vec<TrialResult> =
-        run.trials.iter().enumerate().map(|(i, trial)| once_more(trial, i)).collect();
-    run.trials.extend(again);
+    let second_block: Vec<TrialResult> =
+        run.trials.iter().enumerate().map(|(i, trial)| repeat_trial(trial, i)).collect();
+    run.trials.extend(second_block);
     run
 }
 
 /// A second block's trial: every figure differs a little, each by another factor. Its histograms stay, as making
 /// them takes longest.
-fn once_more(trial: &TrialResult, number: usize) -> TrialResult {
+fn repeat_trial(trial: &TrialResult, number: usize) -> TrialResult {
     let mut trial = TrialResult { block: 1, position: trial.position + 1_000_000, ..trial.clone() };
     let Some(measured) = &mut trial.measured else { return trial };
     let mut step = number as f64;
@@ -515,11 +515,11 @@ fn once_more(trial: &TrialResult, number: usize) -> TrialResult {
         let percentiles =
             [&mut latency.p50_ns, &mut latency.p90_ns, &mut latency.p99_ns, &mut latency.p999_ns];
         percentiles.into_iter().for_each(&mut change);
-        let others =
+        let other_times =
             [&mut latency.min_ns, &mut latency.max_ns, &mut operation.sum_ns, &mut operation.wall_ns];
-        others.into_iter().for_each(&mut change);
+        other_times.into_iter().for_each(&mut change);
     }
-    let of_trial = [
+    let trial_figures = [
         &mut measured.memory.peak_above_base_bytes,
         &mut measured.cpu.user_ns,
         &mut measured.cpu.system_ns,
@@ -527,6 +527,6 @@ fn once_more(trial: &TrialResult, number: usize) -> TrialResult {
         &mut measured.load.store_ns,
         &mut measured.settle_ns,
     ];
-    of_trial.into_iter().for_each(change);
+    trial_figures.into_iter().for_each(change);
     trial
 }

@@ -11,45 +11,45 @@ use super::merge::{Entry, Merged};
 use super::names::LISTED;
 
 /// The share of its rate that an open loop must reach to count as keeping up.
-const KEPT_UP: f64 = 0.9;
+const MIN_RATE_SHARE: f64 = 0.9;
 
 /// The lateness at its end from which a replay counts as behind: in a short trace, a single slow operation at its end is no
 /// sign of it.
-const LATE_S: f64 = 0.1;
+const MIN_LATE_S: f64 = 0.1;
 
 /// The reached and the required rate; `None` if the operation kept up, and in a
 /// closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
-    let (reached, asked) = match cell.rate() {
-        Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
+    let (reached, required) = match cell.rate() {
+        Rate::PerSecond(required) => (overall_rate(measured, operation)?, f64::from(required)),
         Rate::Closed => replay_rates(measured, operation)?,
     };
-    (reached < KEPT_UP * asked).then_some((reached, asked))
+    (reached < MIN_RATE_SHARE * required).then_some((reached, required))
 }
 
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
 fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
-    let told =
-        |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
-    let behind_s = told(BEHIND_US)? / 1e6;
+    let statistic =
+        |name: &str| measured.statistics.iter().find(|entry| entry.name == name)?.value.parse::<f64>().ok();
+    let behind_s = statistic(BEHIND_US)? / 1e6;
     let played_s = operation.wall_ns as f64 / 1e9;
-    let each = measured.operations.iter().filter(|one| one.operation != OVERALL);
-    let count = each.map(|one| one.count).sum::<u64>() as f64;
+    let operations = measured.operations.iter().filter(|result| result.operation != OVERALL);
+    let count = operations.map(|result| result.count).sum::<u64>() as f64;
     let lasts_s = played_s - behind_s;
     // Time by which its reader was late was removed from the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
-    (late_s >= LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
+    (late_s >= MIN_LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
 }
 
 /// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
 /// have the same wall time to the nanosecond.
-fn reached(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
-    if let Some(all) = measured.operation(OVERALL) {
-        return all.per_second();
+fn overall_rate(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
+    if let Some(overall) = measured.operation(OVERALL) {
+        return overall.per_second();
     }
-    let phase = |one: &OperationResult| (one.wall_ns, one.rate_over_ns);
-    let beside = measured.operations.iter().filter(|other| phase(other) == phase(operation));
-    let count: u64 = beside.map(|other| other.count).sum();
+    let phase = |result: &OperationResult| (result.wall_ns, result.rate_over_ns);
+    let same_phase = measured.operations.iter().filter(|result| phase(result) == phase(operation));
+    let count: u64 = same_phase.map(|result| result.count).sum();
     Some(operation.per_second()? * count as f64 / operation.count as f64)
 }
 
@@ -60,34 +60,34 @@ pub fn fell_behind(cell: &Cell, measured: &Measurements, operation: &OperationRe
 
 /// The reached and the required rate of a cell's trials, as `8,580/s of 20,000/s`; `None` if most kept up.
 pub fn reached_rate(entries: &[Entry<'_>], operation: &str) -> Option<String> {
-    let of = |entry: &Entry<'_>| {
+    let rates_of = |entry: &Entry<'_>| {
         let measured = entry.trial.ok()?;
         Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
     };
-    let all: Vec<Option<(f64, f64)>> = entries.iter().filter_map(of).collect();
-    let behind: Vec<(f64, f64)> = all.iter().copied().flatten().collect();
-    let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > all.len())
-        .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(asked)))
+    let rates_by_trial: Vec<Option<(f64, f64)>> = entries.iter().filter_map(rates_of).collect();
+    let rates_behind: Vec<(f64, f64)> = rates_by_trial.iter().copied().flatten().collect();
+    let (slowest, required) = rates_behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (rates_behind.len() * 2 > rates_by_trial.len())
+        .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(required)))
 }
 
 /// A line for each contestant and operation, over all required rates.
 pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
-    let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
+    let mut rates_by_name: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(measured) = trial.ok() else { continue };
         for operation in &measured.operations {
-            let Some((reached, asked)) = rates(&trial.cell, measured, operation) else { continue };
+            let Some((reached, required)) = rates(&trial.cell, measured, operation) else { continue };
             let contestant = merged.layout.contestant(&trial.cell).into_owned();
-            found.entry((contestant, &operation.operation)).or_default().push((reached, asked));
+            rates_by_name.entry((contestant, &operation.operation)).or_default().push((reached, required));
         }
     }
     let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
         format!("Saturated, latency not ranked: {operation} of {store}{}.", describe_rates(rates))
     };
-    let mut lines: Vec<String> = found.iter().take(LISTED).map(line).collect();
-    if found.len() > LISTED {
-        lines.push(format!("And {} more that are saturated.", found.len() - LISTED));
+    let mut lines: Vec<String> = rates_by_name.iter().take(LISTED).map(line).collect();
+    if rates_by_name.len() > LISTED {
+        lines.push(format!("And {} more that are saturated.", rates_by_name.len() - LISTED));
     }
     lines
 }
@@ -100,8 +100,8 @@ fn describe_rate(rate: f64) -> String {
 /// The reached and the required rates, in words that follow a store's name.
 fn describe_rates(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
-    let asked = || rates.iter().map(|(_, asked)| *asked);
-    let (least, most) = (asked().fold(f64::INFINITY, f64::min), asked().fold(0.0, f64::max));
+    let required = || rates.iter().map(|(_, required)| *required);
+    let (least, most) = (required().fold(f64::INFINITY, f64::min), required().fold(0.0, f64::max));
     let (least, most) = (describe_rate(least), describe_rate(most));
     let slowest = three_digits(reached().fold(f64::INFINITY, f64::min));
     let trials = if rates.len() == 1 { String::new() } else { format!(" in {} trials", rates.len()) };
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {
-        let asked = Sample::new("lmdb").cell().with(
+        let open_cell = Sample::new("lmdb").cell().with(
             storebench_core::cell::Axis::RATE,
             storebench_core::cell::Axis::RATE.read("20000/s").unwrap(),
         );
@@ -136,7 +136,7 @@ mod tests {
         let mut run = blocks("box", &[block.clone(), block.clone(), block]);
         for trial in &mut run.trials {
             let store = trial.cell.store() == "lmdb";
-            trial.cell = asked.clone().with(
+            trial.cell = open_cell.clone().with(
                 storebench_core::cell::Axis::STORE,
                 storebench_core::axis::Value::word(if store { "lmdb" } else { "redb" }),
             );
@@ -224,8 +224,8 @@ mod tests {
         }
         let lines = describe_saturation(&merged);
         // 4,000 operations in 10 s, and in 13 s of the schedule that continued.
-        let says = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
-        assert!(lines.len() == 4 && lines[0].ends_with(says), "{lines:?}");
+        let ending = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
+        assert!(lines.len() == 4 && lines[0].ends_with(ending), "{lines:?}");
     }
 
     #[test]

@@ -19,9 +19,9 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         .filter_map(|(hardware, trial)| Some((hardware, trial.cell.store(), trial.ok()?)))
         .collect();
     let mut notes = Vec::new();
-    let counts =
+    let has_counters =
         |measured: &Measurements| measured.operations.iter().any(|operation| operation.counters.is_some());
-    if trials.iter().any(|(_, _, measured)| counts(measured)) {
+    if trials.iter().any(|(_, _, measured)| has_counters(measured)) {
         notes.push(
             "Syncs are calls that wait until data is durable. Time in syncs is the time within them over the sum of the \
              latencies. Both are of the whole process, so an engine's own threads may bring it above 100 %. Written bytes \
@@ -31,15 +31,15 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         );
     }
     notes.extend(machines::notes(merged));
-    notes.extend(not_at_rest(&trials));
+    notes.extend(rest_notes(&trials));
     notes.extend(disks::notes(merged));
-    notes.extend(devices(&trials));
-    notes.extend(unknown(&trials));
+    notes.extend(device_notes(&trials));
+    notes.extend(unknown_notes(&trials));
     notes
 }
 
 /// The device of the device's figures.
-fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn device_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
     for (hardware, _, measured) in trials {
         if let Some(device) = &measured.device {
@@ -53,11 +53,11 @@ fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
              keys included: until the last operation returned (burst), and until all was settled and synced."
         );
         if device.shared {
-            let others = device.idle_written_bytes_per_s.map_or_else(
+            let other_writes = device.idle_written_bytes_per_s.map_or_else(
                 || "how much is unknown".to_owned(),
                 |rate| format!("{}/s in the idle second before the run", rough_bytes(rate)),
             );
-            note.push_str(&format!(" Others may write to it too: {others}."));
+            note.push_str(&format!(" Others may write to it too: {other_writes}."));
         }
         note
     };
@@ -65,7 +65,7 @@ fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 }
 
 /// Stores whose first operations include work left over from loading, though they were given time for it.
-fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn rest_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut stores: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for (hardware, store, measured) in trials {
         let Some(rest) = measured.load.rest.filter(|rest| !rest.at_rest) else { continue };
@@ -84,7 +84,7 @@ fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 }
 
 /// Unknown figures, with reasons.
-fn unknown(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
+fn unknown_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
     for (hardware, _, measured) in trials {
         for unknown in &measured.unknown {
@@ -106,13 +106,13 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    fn noted(run: Run) -> Vec<String> {
+    fn notes_of(run: Run) -> Vec<String> {
         notes(&Merged::new(&[run], &[]))
     }
 
     #[test]
     fn shared_devices_are_named_with_what_others_write() {
-        let notes = noted(run("box", &[Sample::new("lmdb"), Sample::new("redb")]));
+        let notes = notes_of(run("box", &[Sample::new("lmdb"), Sample::new("redb")]));
         let devices: Vec<_> = notes.iter().filter(|note| note.contains("nvme0n1")).collect();
         assert_eq!(devices.len(), 1, "{notes:?}");
         assert!(
@@ -130,7 +130,7 @@ mod tests {
             measured.unknown =
                 vec![UnknownFigure { figure: "device".into(), reason: "tmpfs has none".into() }];
         }
-        let notes = noted(run);
+        let notes = notes_of(run);
         assert!(notes.contains(&"Unknown on box, in 2 trials: device (tmpfs has none).".into()), "{notes:?}");
         assert!(!notes.iter().any(|note| note.contains("Write amplification")), "{notes:?}");
     }
@@ -138,17 +138,17 @@ mod tests {
     #[test]
     fn a_store_that_did_not_come_to_rest_is_named() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("leveldb")]);
-        assert!(!noted(run.clone()).iter().any(|note| note.contains("still at work")));
+        assert!(!notes_of(run.clone()).iter().any(|note| note.contains("still at work")));
         run.trials[1].measured.as_mut().unwrap().load.rest =
             Some(Rest { took_ns: 30_000_000_000, at_rest: false });
-        let notes = noted(run);
-        let told = "In 1 trial on box, leveldb was still at work 30.0 s after it had been loaded: its first operations hold \
+        let notes = notes_of(run);
+        let note = "In 1 trial on box, leveldb was still at work 30.0 s after it had been loaded: its first operations hold \
                     some of that.";
-        assert!(notes.contains(&told.to_owned()), "{notes:?}");
+        assert!(notes.contains(&note.to_owned()), "{notes:?}");
     }
 
     #[test]
     fn where_nothing_was_measured_nothing_is_noted() {
-        assert_eq!(noted(run("box", &[Sample::new("lmdb").failed("no")])), Vec::<String>::new());
+        assert_eq!(notes_of(run("box", &[Sample::new("lmdb").failed("no")])), Vec::<String>::new());
     }
 }

@@ -21,7 +21,7 @@ use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, compare};
 
 /// Sizes are distinguished by thousandths of the memory.
-const PARTS: f64 = 1000.0;
+const SCALE: f64 = 1000.0;
 
 /// The stores of one machine, one guarantee, one number of threads, with growing data.
 #[derive(Debug, Serialize)]
@@ -107,7 +107,7 @@ impl Fall {
     fn order(&self) -> (u8, f64) {
         match (self.cliff, self.falling_point()) {
             (Cliff::None, _) => (0, 0.0),
-            (_, Some(place)) => (1, -place),
+            (_, Some(point)) => (1, -point),
             (_, None) => (2, 0.0),
         }
     }
@@ -132,7 +132,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
         DataSize::Bytes(bytes) => {
             let limits = &entry.trial.machine.as_ref()?.limits;
             let memory = limits.iter().find(|limit| limit.limit == LimitKind::Memory)?.in_force?;
-            Some((bytes as f64 / memory as f64 * PARTS).round() / PARTS).filter(|times| *times > 0.0)
+            Some((bytes as f64 / memory as f64 * SCALE).round() / SCALE).filter(|times| *times > 0.0)
         }
     }
 }
@@ -147,13 +147,13 @@ struct SizeTrials<'a> {
 
 /// Whether a store ran with several data sizes relative to memory.
 pub fn is_there(merged: &Merged<'_>) -> bool {
-    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
-    let all = merged.groups.iter().flat_map(|group| &group.trials);
-    let told =
+    let mut first_sizes: BTreeMap<&str, u64> = BTreeMap::new();
+    let entries = merged.groups.iter().flat_map(|group| &group.trials);
+    let is_measured =
         |entry: &&Entry<'_>| entry.trial.ok().is_some() && !merged.is_harness(entry.trial.cell.store());
-    all.filter(told).any(|entry| {
-        let parts = times(entry).map(|times| (times * PARTS).round() as u64);
-        parts.is_some_and(|parts| *seen.entry(entry.trial.cell.store()).or_insert(parts) != parts)
+    entries.filter(is_measured).any(|entry| {
+        let parts = times(entry).map(|times| (times * SCALE).round() as u64);
+        parts.is_some_and(|parts| *first_sizes.entry(entry.trial.cell.store()).or_insert(parts) != parts)
     })
 }
 
@@ -162,71 +162,71 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     if !is_there(merged) {
         return Vec::new();
     }
-    let mut all: IndexMap<(GroupKey, Position), SizeTrials<'_>> = IndexMap::new();
-    for (number, group) in merged.groups.iter().enumerate() {
+    let mut by_key: IndexMap<(GroupKey, Position), SizeTrials<'_>> = IndexMap::new();
+    for (index, group) in merged.groups.iter().enumerate() {
         let sorted: ByPosition<'_> = SortedTrials::new(merged, group).entries;
-        for (position, here) in &sorted {
+        for (position, contestants) in &sorted {
             if position.value(Axis::DATA_SIZE).is_none() {
                 continue;
             }
             let rest = position.without_axis(Axis::DATA_SIZE);
-            for (store, entries) in ranked_stores(here) {
-                let harness = entries.iter().any(|entry| merged.is_harness(entry.trial.cell.store()));
-                let Some(times) = entries.iter().find_map(times).filter(|_| !harness) else { continue };
-                let gathered = all.entry((group.key.beside_libraries(), rest.clone())).or_default();
-                if !gathered.groups.contains(&number) {
-                    gathered.groups.push(number);
-                    gathered.operations.extend(operations(group));
+            for (store, entries) in ranked_stores(contestants) {
+                let is_harness = entries.iter().any(|entry| merged.is_harness(entry.trial.cell.store()));
+                let Some(times) = entries.iter().find_map(times).filter(|_| !is_harness) else { continue };
+                let size_trials = by_key.entry((group.key.beside_libraries(), rest.clone())).or_default();
+                if !size_trials.groups.contains(&index) {
+                    size_trials.groups.push(index);
+                    size_trials.operations.extend(operations(group));
                 }
-                let sizes = gathered.stores.entry(store.into_owned()).or_default();
-                sizes.entry((times * PARTS).round() as u64).or_default().extend(entries);
+                let sizes = size_trials.stores.entry(store.into_owned()).or_default();
+                sizes.entry((times * SCALE).round() as u64).or_default().extend(entries);
             }
         }
     }
-    let several = |gathered: &SizeTrials<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
-    let there = all.into_iter().filter(|(_, gathered)| several(gathered));
-    let told = there.map(|((key, rest), gathered)| build_sizes(merged, (key, rest), gathered));
+    let has_several = |size_trials: &SizeTrials<'_>| size_trials.stores.values().any(|sizes| sizes.len() > 1);
+    let varied = by_key.into_iter().filter(|(_, size_trials)| has_several(size_trials));
+    let tables = varied.map(|((key, rest), size_trials)| build_sizes(merged, (key, rest), size_trials));
     // If all failed, there is nothing to report.
-    told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
+    tables.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
 fn build_sizes(
     merged: &Merged<'_>,
     (key, rest): (GroupKey, Position),
-    mut gathered: SizeTrials<'_>,
+    mut size_trials: SizeTrials<'_>,
 ) -> Sizes {
-    let measured: Vec<u64> = gathered.stores.values().flat_map(BTreeMap::keys).copied().collect();
-    let (least, most) = (measured.iter().min().copied(), measured.iter().max().copied());
-    let ends = (least.filter(|least| *least as f64 <= PARTS), most.filter(|most| *most as f64 > PARTS));
+    let measured_sizes: Vec<u64> = size_trials.stores.values().flat_map(BTreeMap::keys).copied().collect();
+    let (least, most) = (measured_sizes.iter().min().copied(), measured_sizes.iter().max().copied());
+    let ends = (least.filter(|least| *least as f64 <= SCALE), most.filter(|most| *most as f64 > SCALE));
     // All together come first.
-    gathered.operations.sort_by_key(|name| name != OVERALL);
-    let falls = |name: &String| StoreFalls {
+    size_trials.operations.sort_by_key(|name| name != OVERALL);
+    let operation_falls = |name: &String| StoreFalls {
         operation: name.clone(),
-        stores: falls(merged, &gathered.stores, name, ends),
+        stores: find_falls(merged, &size_trials.stores, name, ends),
     };
-    let own = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
-    let words: Vec<String> = own.map(|(axis, value)| (axis.def().words)(value)).collect();
+    let other_values = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
+    let words: Vec<String> = other_values.map(|(axis, value)| (axis.def().words)(value)).collect();
     let title = join_parts([merged.label(&key).as_str(), &words.join(", ")]);
     Sizes {
-        operations: gathered.operations.iter().map(falls).collect(),
+        operations: size_trials.operations.iter().map(operation_falls).collect(),
         hardware: key.hardware,
         title,
-        groups: gathered.groups,
+        groups: size_trials.groups,
         rest,
-        inside: ends.0.map(|parts| parts as f64 / PARTS),
-        outside: ends.1.map(|parts| parts as f64 / PARTS),
+        inside: ends.0.map(|parts| parts as f64 / SCALE),
+        outside: ends.1.map(|parts| parts as f64 / SCALE),
     }
 }
 
 /// The falls of all stores in one operation.
-fn falls(
+fn find_falls(
     merged: &Merged<'_>,
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
     name: &str,
     (inside, outside): (Option<u64>, Option<u64>),
 ) -> Vec<Fall> {
-    let mut found = Vec::new();
-    let mut kept: Vec<Series<BlockKey>> = Vec::new();
+    let mut falls = Vec::new();
+    let mut kept_shares: Vec<Series<BlockKey>> = Vec::new();
     for (store, sizes) in stores {
         let curve: Vec<(u64, Series<BlockKey>)> = sizes
             .iter()
@@ -236,19 +236,19 @@ fn falls(
         if curve.is_empty() {
             continue;
         }
-        let at =
-            |parts: Option<u64>| curve.iter().find(|(own, _)| Some(*own) == parts).map(|(_, series)| series);
-        let ends = at(outside).zip(at(inside));
-        kept.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
-        let in_times: Vec<(f64, Series<BlockKey>)> =
-            curve.iter().map(|(parts, series)| (*parts as f64 / PARTS, series.clone())).collect();
-        found.push(Fall {
+        let series_at =
+            |parts: Option<u64>| curve.iter().find(|(key, _)| Some(*key) == parts).map(|(_, series)| series);
+        let ends = series_at(outside).zip(series_at(inside));
+        kept_shares.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
+        let curve_in_times: Vec<(f64, Series<BlockKey>)> =
+            curve.iter().map(|(parts, series)| (*parts as f64 / SCALE, series.clone())).collect();
+        falls.push(Fall {
             store: store.clone(),
-            sizes: in_times
+            sizes: curve_in_times
                 .iter()
-                .filter_map(|(times, series)| entries_at_size(sizes, *times, series, name))
+                .filter_map(|(times, series)| figures_at_size(sizes, *times, series, name))
                 .collect(),
-            cliff: cliff::find(&in_times),
+            cliff: cliff::find(&curve_in_times),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
             falls_last: false,
             falls_least: false,
@@ -259,36 +259,41 @@ fn falls(
     // Both are rates of long work: the clock does not matter.
     let terms =
         Terms { resolution: Resolution::default(), ..judging_terms(&headers, entries, name, &THROUGHPUT) };
-    let standings = decide_on(&kept, Better::Higher, terms);
+    let standings = decide_on(&kept_shares, Better::Higher, terms);
     if standings.len() > 1 {
-        standings.iter().for_each(|standing| found[standing.index].falls_least = standing.verdict.wins());
+        standings.iter().for_each(|standing| falls[standing.index].falls_least = standing.verdict.wins());
     }
-    mark_last(&mut found);
-    found.sort_by(|a, b| {
+    mark_last(&mut falls);
+    falls.sort_by(|a, b| {
         let (a, b) = (a.order(), b.order());
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
-    found
+    falls
 }
 
 /// One series over another, block by block.
-fn quotients(of: &Series<BlockKey>, over: &Series<BlockKey>) -> Series<BlockKey> {
+fn quotients(numerator: &Series<BlockKey>, denominator: &Series<BlockKey>) -> Series<BlockKey> {
     let pair = |(block, value): (&BlockKey, &f64)| {
-        let over = over.get(block).filter(|over| **over > 0.0)?;
-        Some((*block, value / over))
+        let denominator = denominator.get(block).filter(|denominator| **denominator > 0.0)?;
+        Some((*block, value / denominator))
     };
-    of.iter().filter_map(pair).collect()
+    numerator.iter().filter_map(pair).collect()
 }
 
-fn entries_at_size(
+fn figures_at_size(
     sizes: &BTreeMap<u64, Vec<Entry<'_>>>,
     times: f64,
     series: &Series<BlockKey>,
     name: &str,
 ) -> Option<AtSize> {
-    let entries = sizes.get(&((times * PARTS).round() as u64))?;
-    let of = |column: &Column| summary(&competing_series(entries, name, column));
-    Some(AtSize { times, per_second: summary(series)?, latency_ns: of(&MEAN_LATENCY), p99_ns: of(&P99) })
+    let entries = sizes.get(&((times * SCALE).round() as u64))?;
+    let summarise = |column: &Column| summary(&competing_series(entries, name, column));
+    Some(AtSize {
+        times,
+        per_second: summary(series)?,
+        latency_ns: summarise(&MEAN_LATENCY),
+        p99_ns: summarise(&P99),
+    })
 }
 
 fn summary(series: &Series<BlockKey>) -> Option<Summary> {
@@ -297,12 +302,12 @@ fn summary(series: &Series<BlockKey>) -> Option<Summary> {
 }
 
 /// Marks what falls last: the latest, and whatever may fall as late.
-fn mark_last(found: &mut [Fall]) {
-    let latest = found.iter().filter_map(|fall| Some((fall.falling_point()?, fall.cliff)));
+fn mark_last(falls: &mut [Fall]) {
+    let latest = falls.iter().filter_map(|fall| Some((fall.falling_point()?, fall.cliff)));
     let Some((_, Cliff::At { low: latest, .. })) = latest.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let several = found.len() > 1;
-    for fall in found {
-        fall.falls_last = several && matches!(fall.cliff, Cliff::At { high, .. } if high > latest);
+    let has_several = falls.len() > 1;
+    for fall in falls {
+        fall.falls_last = has_several && matches!(fall.cliff, Cliff::At { high, .. } if high > latest);
     }
 }
 
@@ -372,8 +377,9 @@ pub(crate) mod tests {
 
     #[test]
     fn absolute_sizes_take_the_limit_that_was_in_force() {
-        let of = |text: &str| Sample::new("lmdb").data_size(text);
-        let mut run = blocks("box", &[vec![of("32MiB"), of("96MiB")], vec![of("32MiB"), of("96MiB")]]);
+        let sample = |text: &str| Sample::new("lmdb").data_size(text);
+        let block = || vec![sample("32MiB"), sample("96MiB")];
+        let mut run = blocks("box", &[block(), block()]);
         let runs = [run.clone()];
         assert!(sizes(&Merged::new(&runs, &[])).is_empty(), "there is no limit");
         let limit = LimitReport {
@@ -401,9 +407,9 @@ pub(crate) mod tests {
 
     #[test]
     fn one_size_and_other_work_have_no_such_section() {
-        let one = [blocks("box", &[vec![Sample::new("lmdb").data_size("1x")]])];
-        assert!(sizes(&Merged::new(&one, &[])).is_empty());
-        let other = [blocks("box", &[vec![Sample::new("lmdb")]])];
-        assert!(sizes(&Merged::new(&other, &[])).is_empty());
+        let one_size = [blocks("box", &[vec![Sample::new("lmdb").data_size("1x")]])];
+        assert!(sizes(&Merged::new(&one_size, &[])).is_empty());
+        let other_work = [blocks("box", &[vec![Sample::new("lmdb")]])];
+        assert!(sizes(&Merged::new(&other_work, &[])).is_empty());
     }
 }

@@ -45,7 +45,7 @@ pub struct LoadedLatencies {
     pub cells: usize,
     /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
     pub undisturbed_ns: f64,
-    /// The same with it.
+    /// The mean latency with it.
     pub disturbed_ns: f64,
     /// The latency with it over that without, paired by block.
     pub ratio: Ratio,
@@ -53,18 +53,18 @@ pub struct LoadedLatencies {
 
 /// The slow-downs by every load that the runs have together with undisturbed trials.
 pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
-    let disturbed = merged.groups.iter().filter(|group| load(&group.key) != NONE);
+    let disturbed = merged.groups.iter().filter(|group| background_of(&group.key) != NONE);
     disturbed.filter_map(|group| find_slowdowns(merged, group)).collect()
 }
 
 const NONE: &str = "none";
 
-fn load(key: &GroupKey) -> &str {
+fn background_of(key: &GroupKey) -> &str {
     key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
 /// The key of the group that differs only in the load.
-fn undisturbed(key: &GroupKey) -> GroupKey {
+fn key_without_load(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {
         if *axis == Axis::BACKGROUND {
@@ -75,16 +75,17 @@ fn undisturbed(key: &GroupKey) -> GroupKey {
 }
 
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
-    let without = undisturbed(&group.key);
-    let without = merged.groups.iter().find(|other| other.key == without)?;
-    let (with, without) = (SortedTrials::new(merged, group), SortedTrials::new(merged, without));
+    let undisturbed_key = key_without_load(&group.key);
+    let undisturbed_group = merged.groups.iter().find(|candidate| candidate.key == undisturbed_key)?;
+    let (loaded, unloaded) =
+        (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
     let stores: IndexSet<&str> =
-        with.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
+        loaded.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
     let operations = operations(group);
     let mut slowdowns = Vec::new();
     for store in stores {
         for operation in &operations {
-            if let Some(found) = find(cells(&with, &without, store, operation)) {
+            if let Some(found) = compare_blocks(paired_latencies(&loaded, &unloaded, store, operation)) {
                 let (store, operation) = (store.to_owned(), operation.clone());
                 slowdowns.push(Slowdown { store, operation, found });
             }
@@ -93,7 +94,7 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     (!slowdowns.is_empty()).then(|| Slowdowns {
         hardware: group.key.hardware.clone(),
         title: merged.label(&group.key),
-        background: load(&group.key).to_owned(),
+        background: background_of(&group.key).to_owned(),
         slowdowns,
     })
 }
@@ -101,9 +102,9 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
 /// A cell's latencies with and without the load, by the blocks measured both ways.
 type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 
-fn cells(
-    with: &SortedTrials<'_, '_>,
-    without: &SortedTrials<'_, '_>,
+fn paired_latencies(
+    loaded: &SortedTrials<'_, '_>,
+    unloaded: &SortedTrials<'_, '_>,
     store: &str,
     operation: &str,
 ) -> Vec<Pairs> {
@@ -112,49 +113,49 @@ fn cells(
         entries.map_or_else(Series::new, |entries| competing_series(entries, operation, &MEAN_LATENCY))
     };
     let pairs = |position: &Position| -> Pairs {
-        let without = latencies(without, position);
-        let with = latencies(with, position).into_iter();
-        with.filter_map(|(block, with)| without.get(&block).map(|without| (block, (with, *without))))
-            .filter(|(_, (with, without))| *with > 0.0 && *without > 0.0)
+        let unloaded = latencies(unloaded, position);
+        let loaded = latencies(loaded, position).into_iter();
+        loaded.filter_map(|(block, loaded)| unloaded.get(&block).map(|unloaded| (block, (loaded, *unloaded))))
+            .filter(|(_, (loaded, unloaded))| *loaded > 0.0 && *unloaded > 0.0)
             .collect()
     };
-    with.entries.keys().map(pairs).filter(|pairs| !pairs.is_empty()).collect()
+    loaded.entries.keys().map(pairs).filter(|pairs| !pairs.is_empty()).collect()
 }
 
 /// The mean over cells within each block, then the comparison of the blocks: cells of one block share its noise, so
 /// an interval may count only blocks, not cells. Blocks can be compared only if they hold the same cells; a cell
 /// that lacks a block of the others is excluded.
-fn find(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
+fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
     let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
-    let (whole, ragged): (Vec<Pairs>, Vec<Pairs>) =
+    let (complete, incomplete): (Vec<Pairs>, Vec<Pairs>) =
         cells.into_iter().partition(|pairs| pairs.len() == blocks.len());
-    if whole.is_empty() {
-        return without_interval(&ragged);
+    if complete.is_empty() {
+        return without_interval(&incomplete);
     }
     let mean = |block: &BlockKey, side: fn(&(f64, f64)) -> f64| {
-        let values: Vec<f64> = whole.iter().filter_map(|pairs| pairs.get(block).map(side)).collect();
+        let values: Vec<f64> = complete.iter().filter_map(|pairs| pairs.get(block).map(side)).collect();
         geometric_mean(&values).map(|mean| (*block, mean.value))
     };
-    let with: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
-    let without: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
-    let over_blocks = |series: &Series<BlockKey>| {
+    let loaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
+    let unloaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
+    let mean_of_blocks = |series: &Series<BlockKey>| {
         geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
     };
     Some(LoadedLatencies {
-        cells: whole.len(),
-        undisturbed_ns: over_blocks(&without)?,
-        disturbed_ns: over_blocks(&with)?,
-        ratio: compare(&with, &without)?,
+        cells: complete.len(),
+        undisturbed_ns: mean_of_blocks(&unloaded)?,
+        disturbed_ns: mean_of_blocks(&loaded)?,
+        ratio: compare(&loaded, &unloaded)?,
     })
 }
 
 /// If no cell has every block: the means over all pairs, with equal weight for each cell, and no interval.
 fn without_interval(cells: &[Pairs]) -> Option<LoadedLatencies> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
-        let of_cell = |pairs: &Pairs| {
+        let cell_mean = |pairs: &Pairs| {
             geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
         };
-        let means: Vec<f64> = cells.iter().filter_map(of_cell).collect();
+        let means: Vec<f64> = cells.iter().filter_map(cell_mean).collect();
         geometric_mean(&means).map(|mean| mean.value)
     };
     let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);
@@ -179,19 +180,19 @@ mod tests {
     use crate::report::Report;
     use crate::terminal::{Style, section};
 
-    fn only(runs: &[Run]) -> Slowdowns {
-        let mut all = slowdowns(&Merged::new(runs, &[NULL]));
-        assert_eq!(all.len(), 1);
-        all.remove(0)
+    fn only_slowdowns(runs: &[Run]) -> Slowdowns {
+        let mut found = slowdowns(&Merged::new(runs, &[NULL]));
+        assert_eq!(found.len(), 1);
+        found.remove(0)
     }
 
-    fn of(all: &Slowdowns, store: &str, operation: &str) -> LoadedLatencies {
-        let mut all = all.slowdowns.iter();
-        all.find(|one| one.store == store && one.operation == operation).unwrap().found
+    fn latencies_of(found: &Slowdowns, store: &str, operation: &str) -> LoadedLatencies {
+        let mut slowdowns = found.slowdowns.iter();
+        slowdowns.find(|slowdown| slowdown.store == store && slowdown.operation == operation).unwrap().found
     }
 
     /// A store without and with a load, which makes it `times` slower.
-    fn both(store: &str, records: u64, ns: f64, times: f64) -> [Sample; 2] {
+    fn pair(store: &str, records: u64, ns: f64, times: f64) -> [Sample; 2] {
         let sample = Sample::new(store).records(CountRange::starting_at(records));
         [sample.clone().ns(ns), sample.background(Background::Cpu(2)).ns(ns * times)]
     }
@@ -199,14 +200,14 @@ mod tests {
     #[test]
     fn the_ratio_is_over_cells_and_paired_by_block() {
         // Blocks differ tenfold and cells a hundredfold; the load makes one cell 2 and the other 8 times slower: 4 on average.
-        let all: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
+        let samples: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
             .map(|weather| {
-                [both("lmdb", 100, 1e3 * weather, 2.0), both("lmdb", 1_000, 1e5 * weather, 8.0)].concat()
+                [pair("lmdb", 100, 1e3 * weather, 2.0), pair("lmdb", 1_000, 1e5 * weather, 8.0)].concat()
             })
             .into();
-        let found = only(&[blocks("box", &all)]);
+        let found = only_slowdowns(&[blocks("box", &samples)]);
         assert_eq!((found.background.as_str(), found.title.as_str()), ("cpu:2", "process, background cpu:2"));
-        let insert = of(&found, "lmdb", "insert");
+        let insert = latencies_of(&found, "lmdb", "insert");
         assert_eq!((insert.cells, insert.ratio.blocks), (2, 3));
         assert!((insert.ratio.ratio.value - 4.0).abs() < 1e-3, "{insert:?}");
         let interval = insert.ratio.ratio.interval.unwrap();
@@ -216,39 +217,39 @@ mod tests {
 
     #[test]
     fn only_cells_measured_both_ways_count() {
-        let [without, with] = both("lmdb", 100, 1e3, 2.0);
-        let [other, _] = both("lmdb", 1_000, 9e9, 1.0);
-        let [_, failed] = both("lmdb", 10_000, 9e9, 1.0);
-        let [redb, _] = both("redb", 100, 1e3, 1.0);
-        let block = vec![without, with, other, failed.failed("the load ended"), redb];
-        let found = only(&[blocks("box", &[block])]);
+        let [without, with] = pair("lmdb", 100, 1e3, 2.0);
+        let [unloaded, _] = pair("lmdb", 1_000, 9e9, 1.0);
+        let [_, failed] = pair("lmdb", 10_000, 9e9, 1.0);
+        let [redb, _] = pair("redb", 100, 1e3, 1.0);
+        let block = vec![without, with, unloaded, failed.failed("the load ended"), redb];
+        let found = only_slowdowns(&[blocks("box", &[block])]);
         assert!(found.slowdowns.iter().all(|slowdown| slowdown.store == "lmdb"), "{found:?}");
-        let get = of(&found, "lmdb", "get");
+        let get = latencies_of(&found, "lmdb", "get");
         assert_eq!((get.cells, get.ratio.ratio.interval), (1, None));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3);
     }
 
     #[test]
     fn a_cell_that_lacks_a_block_does_not_shift_the_others() {
-        let whole = |times| both("lmdb", 100, 1e3, times);
-        let [_, failed] = both("lmdb", 1_000, 1e5, 1.0);
-        let mut second: Vec<Sample> = [whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat();
+        let whole = |times| pair("lmdb", 100, 1e3, times);
+        let [_, failed] = pair("lmdb", 1_000, 1e5, 1.0);
+        let mut second: Vec<Sample> = [whole(2.0), pair("lmdb", 1_000, 1e5, 50.0)].concat();
         second[3] = failed.failed("broken");
-        let all = [[whole(2.0), both("lmdb", 1_000, 1e5, 50.0)].concat(), second];
-        let get = of(&only(&[blocks("box", &all)]), "lmdb", "get");
+        let samples = [[whole(2.0), pair("lmdb", 1_000, 1e5, 50.0)].concat(), second];
+        let get = latencies_of(&only_slowdowns(&[blocks("box", &samples)]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.blocks), (1, 2));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3, "{get:?}");
         // If no cell has every block, there is a mean but no interval.
-        let first = [whole(2.0).to_vec(), both("lmdb", 1_000, 1e5, 50.0)[..1].to_vec()].concat();
-        let second = [whole(2.0)[..1].to_vec(), both("lmdb", 1_000, 1e5, 8.0).to_vec()].concat();
-        let get = of(&only(&[blocks("box", &[first, second])]), "lmdb", "get");
+        let first = [whole(2.0).to_vec(), pair("lmdb", 1_000, 1e5, 50.0)[..1].to_vec()].concat();
+        let second = [whole(2.0)[..1].to_vec(), pair("lmdb", 1_000, 1e5, 8.0).to_vec()].concat();
+        let get = latencies_of(&only_slowdowns(&[blocks("box", &[first, second])]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.ratio.interval), (2, None));
         assert!((get.ratio.ratio.value - 4.0).abs() < 1e-3, "{get:?}");
     }
 
     #[test]
     fn without_an_undisturbed_twin_there_is_nothing_to_say() {
-        let [without, with] = both("lmdb", 100, 1e3, 2.0);
+        let [without, with] = pair("lmdb", 100, 1e3, 2.0);
         let alone = [blocks("box", &[vec![with.clone()]])];
         let elsewhere = [blocks("box", &[vec![with, without.place("ssd")]])];
         for runs in [alone, elsewhere] {
@@ -261,12 +262,12 @@ mod tests {
     fn snapshots() {
         let stores =
             [("sqlite", 9_000.0, 1.31), ("nested-folder", 40_000.0, 2.4), ("rocksdb", 3_000.0, 12.75)];
-        let all: Vec<Vec<Sample>> = (0..3)
+        let samples: Vec<Vec<Sample>> = (0..3)
             .map(|block| {
                 let wobble = |index: usize| 1.0 + ((block * 31 + index * 17) % 7) as f64 / 50.0;
                 let of_store = |(index, (store, ns, times)): (usize, (&str, f64, f64))| {
-                    let small = both(store, 100, ns, times * wobble(index));
-                    let large = both(store, 100_000, ns * 5.0, times * wobble(index + 1));
+                    let small = pair(store, 100, ns, times * wobble(index));
+                    let large = pair(store, 100_000, ns * 5.0, times * wobble(index + 1));
                     let video =
                         Sample::new(store).background(Background::Video).ns(ns * 1.05 * wobble(index));
                     [&small[..], &large, &[video]].concat()
@@ -274,7 +275,7 @@ mod tests {
                 stores.into_iter().enumerate().flat_map(of_store).collect()
             })
             .collect();
-        let runs = [blocks("mybox", &all)];
+        let runs = [blocks("mybox", &samples)];
         let merged = Merged::new(&runs, &[NULL]);
         for width in [80, 100, 160] {
             let load = crate::sections::find("load").unwrap();

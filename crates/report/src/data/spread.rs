@@ -4,28 +4,28 @@
 use crate::stats::Interval;
 
 /// An interval with ends further apart than this factor says nothing, and would only be long.
-const WIDEST: f64 = 1e6;
+const MAX_WIDTH: f64 = 1e6;
 
 /// The reach of a figure; `None` if it is unknown, or both ends are equal.
-pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<String> {
+pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) -> Option<String> {
     let interval = interval?;
     let Interval { low, high, .. } = interval;
     Some(match () {
         () if interval.is_range() && low == high => return None,
-        () if interval.is_range() => format!("({}..{})", show(low), show(high)),
-        () if tells_nothing(&interval) => "[too wide to say]".to_owned(),
-        () => format!("[{}, {}]", show(low), show(high)),
+        () if interval.is_range() => format!("({}..{})", format_value(low), format_value(high)),
+        () if is_too_wide(&interval) => "[too wide to say]".to_owned(),
+        () => format!("[{}, {}]", format_value(low), format_value(high)),
     })
 }
 
-/// The same to follow a figure; empty if there is none.
-pub fn describe_after(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
-    text(interval, show).map_or_else(String::new, |reach| format!(" {reach}"))
+/// The interval in words that follow a figure; empty if there is none.
+pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> String) -> String {
+    text(interval, format_value).map_or_else(String::new, |reach| format!(" {reach}"))
 }
 
 /// Whether an interval is too wide to show.
-pub fn tells_nothing(interval: &Interval) -> bool {
-    !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
+pub fn is_too_wide(interval: &Interval) -> bool {
+    !interval.is_range() && interval.low >= 0.0 && interval.high > MAX_WIDTH * interval.low
 }
 
 /// The legend of ranges and intervals, shown once in a report.
@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn two_are_a_range_and_three_an_interval() {
-        let of = |values: &[f64]| text(geometric_mean(values).unwrap().interval, rough_ns);
-        assert_eq!(of(&[1_000.0, 25_000.0]).unwrap(), "(1.00 µs..25.0 µs)");
-        assert_eq!(of(&[1_000.0, 1_000.0, 1_100.0]).unwrap(), "[900 ns, 1.18 µs]");
+        let text_of = |values: &[f64]| text(geometric_mean(values).unwrap().interval, rough_ns);
+        assert_eq!(text_of(&[1_000.0, 25_000.0]).unwrap(), "(1.00 µs..25.0 µs)");
+        assert_eq!(text_of(&[1_000.0, 1_000.0, 1_100.0]).unwrap(), "[900 ns, 1.18 µs]");
         assert_eq!(
-            (of(&[5.0]), of(&[5.0, 5.0]), of(&[5.0, 5.0, 5.0])),
+            (text_of(&[5.0]), text_of(&[5.0, 5.0]), text_of(&[5.0, 5.0, 5.0])),
             (None, None, Some("[5.00 ns, 5.00 ns]".into()))
         );
     }
@@ -73,14 +73,14 @@ mod tests {
     }
 
     /// Two blocks of everything whose figures differ ten thousand times, under two guarantees and with a load.
-    fn unlike() -> Run {
+    fn noisy_run() -> Run {
         let block = |times: f64| -> Vec<Sample> {
-            let of = |store: &str, ns: f64| {
+            let samples_of = |store: &str, ns: f64| {
                 let sample = Sample::new(store).ns(ns * times);
                 let power = sample.clone().guarantee("power");
                 [sample.clone(), power, sample.background(Background::Cpu(1))]
             };
-            [of("lmdb", 1e3), of("redb", 7e3), of("sqlite", 2e3)].concat()
+            [samples_of("lmdb", 1e3), samples_of("redb", 7e3), samples_of("sqlite", 2e3)].concat()
         };
         // A block that is worse for one store is better for the next, so that ratios differ widely, too.
         let mut run = blocks("box", &[block(1.0), block(1e4)]);
@@ -92,15 +92,15 @@ mod tests {
 
     /// Numbers with more than `digits` digits, with the text before them.
     fn long_numbers(text: &str, digits: usize) -> Vec<String> {
-        let number = |c: char| c.is_ascii_digit() || c == ',';
-        let words = text.split(|c: char| !number(c));
-        let long = words.filter(|word| word.chars().filter(char::is_ascii_digit).count() > digits);
-        long.map(str::to_owned).collect()
+        let is_digit = |c: char| c.is_ascii_digit() || c == ',';
+        let words = text.split(|c: char| !is_digit(c));
+        let long_words = words.filter(|word| word.chars().filter(char::is_ascii_digit).count() > digits);
+        long_words.map(str::to_owned).collect()
     }
 
     #[test]
     fn no_text_prints_an_absurd_uncertainty() {
-        let runs = [unlike()];
+        let runs = [noisy_run()];
         let merged = Merged::new(&runs, &[NULL]);
         let style = Style { width: 160, colour: false };
         let names = ["run".to_owned()];
@@ -152,13 +152,13 @@ mod tests {
             texts[2]
         );
         assert!(texts[1].contains(" (1.00 µs..10.0 ms)") && texts[1].contains(LEGEND), "{}", texts[1]);
-        let half = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
-        assert!(!texts[1].split('±').skip(1).any(half), "{}", texts[1]);
+        let starts_interval = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
+        assert!(!texts[1].split('±').skip(1).any(starts_interval), "{}", texts[1]);
     }
 
     #[test]
     fn data_for_programs_hold_the_range_of_two() {
-        let runs = [unlike()];
+        let runs = [noisy_run()];
         let mut bytes = Vec::new();
         json::write(&Report::new(&Merged::new(&runs, &[])), &mut bytes).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();

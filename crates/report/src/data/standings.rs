@@ -26,13 +26,13 @@ use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};
 
 /// Up to this many comparisons the tables of stores come first; beyond it the matrix of winners says more in less room.
-const MOST_COMPARISONS: usize = 40;
+const MAX_COMPARISONS: usize = 40;
 /// The most rows of a readable table.
-const MOST_ROWS: usize = 30;
+const MAX_ROWS: usize = 30;
 /// The number of heights of a bar.
 pub const HEIGHTS: usize = 8;
 /// The smallest ratio to the best that the highest bar represents.
-const LEAST_SPAN: f64 = 4.0;
+const MIN_SPAN: f64 = 4.0;
 
 /// The standings of a group's contestants.
 #[derive(Debug)]
@@ -54,15 +54,15 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// The title of the rows that are not ranked: the risk of those that no table above has, as `said` knows.
-    pub fn risks(&self, rows: &[&Row], said: &mut BTreeSet<String>) -> String {
-        let here = |risk: &&Risk| rows.iter().any(|row| row.store == risk.named.store);
-        let risks = self.answers.iter().flat_map(|(_, answer)| &answer.riskier).filter(here);
+    /// The title of the rows that are not ranked: the risks that no table above has `listed`.
+    pub fn risks(&self, rows: &[&Row], listed: &mut BTreeSet<String>) -> String {
+        let has_row = |risk: &&Risk| rows.iter().any(|row| row.store == risk.named.store);
+        let risks = self.answers.iter().flat_map(|(_, answer)| &answer.riskier).filter(has_row);
         let risks = risks.map(|risk| format!("{}, {}", risk.named.store, risk.describe()));
-        let new: Vec<String> = risks.filter(|risk| said.insert(risk.clone())).collect();
-        match new.is_empty() {
+        let new_risks: Vec<String> = risks.filter(|risk| listed.insert(risk.clone())).collect();
+        match new_risks.is_empty() {
             true => "Riskier, not ranked, as above".to_owned(),
-            false => format!("Riskier, not ranked: {}", new.join("; ")),
+            false => format!("Riskier, not ranked: {}", new_risks.join("; ")),
         }
     }
 
@@ -180,21 +180,21 @@ pub fn standings(report: &Report<'_>) -> Vec<Standings> {
 }
 
 /// Whether the tables are short enough to come first.
-pub fn are_short(all: &[Standings], report: &Report<'_>) -> bool {
+pub fn are_short(groups: &[Standings], report: &Report<'_>) -> bool {
     let matrices = report.matrices().iter().flatten();
     let contests = matrices.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let compared = contests.filter(|contest| contest.contenders.len() > 1).count();
-    let tables = || all.iter().flat_map(|one| &one.tables);
-    compared <= MOST_COMPARISONS
+    let tables = || groups.iter().flat_map(|group| &group.tables);
+    compared <= MAX_COMPARISONS
         && tables().count() > 0
-        && tables().all(|table| table.rows.len() <= MOST_ROWS)
+        && tables().all(|table| table.rows.len() <= MAX_ROWS)
 }
 
 /// A group's name as a heading, with the machine if there are several.
 pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
-    let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
+    let has_several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
     let label = merged.label(key);
-    let label = if several { join_parts([key.hardware.as_str(), &label]) } else { label };
+    let label = if has_several { join_parts([key.hardware.as_str(), &label]) } else { label };
     match key.asked {
         _ if label.is_empty() => key.hardware.clone(),
         Some(_) => format!("Guarantee {label}"),
@@ -224,51 +224,54 @@ type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
 
 fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
     let mut figures: Vec<Figure> = Vec::new();
-    let mut places: IndexMap<Position, Contests<'_>> = IndexMap::new();
+    let mut by_position: IndexMap<Position, Contests<'_>> = IndexMap::new();
     for row in &matrix.rows {
         if !figures.contains(&row.figure) {
             figures.push(row.figure.clone());
         }
         for (column, contest) in matrix.columns.iter().zip(&row.contests) {
-            places.entry(row.at.merged_with(column)).or_default().push((&row.figure, contest));
+            by_position.entry(row.at.merged_with(column)).or_default().push((&row.figure, contest));
         }
     }
-    let is_any = |contest: &Contest| !contest.contenders.is_empty() || !contest.riskier.is_empty();
-    places.retain(|_, contests| contests.iter().any(|(_, contest)| is_any(contest)));
-    if places.is_empty() {
+    let has_contestants = |contest: &Contest| !contest.contenders.is_empty() || !contest.riskier.is_empty();
+    by_position.retain(|_, contests| contests.iter().any(|(_, contest)| has_contestants(contest)));
+    if by_position.is_empty() {
         return None;
     }
     let in_memory = group.trials.iter().filter(|entry| danger::is_in_memory(merged, entry));
     let in_memory = in_memory.map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
-    let known = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
-    let mut all: Vec<Answer> = places.values().map(|contests| known.answer(contests)).collect();
-    let together: Contests<'_> = places.values().flatten().copied().collect();
-    let together = known.answer(&together);
-    let first = together.take.first().map(|one| one.store.as_str());
+    let facts = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
+    let mut each_answer: Vec<Answer> = by_position.values().map(|contests| facts.answer(contests)).collect();
+    let all_contests: Contests<'_> = by_position.values().flatten().copied().collect();
+    let overall = facts.answer(&all_contests);
+    let best_store = overall.take.first().map(|contestant| contestant.store.as_str());
     // Of two sizes one answer covers both where it is among the answers of each: there it is named first, too.
-    let covers = |answer: &Answer| match first {
-        Some(first) => answer.take.iter().any(|one| one.store == first),
+    let covers = |answer: &Answer| match best_store {
+        Some(best_store) => answer.take.iter().any(|contestant| contestant.store == best_store),
         None => answer.take.is_empty(),
     };
-    let is_apart = all.len() == 2 && !all.iter().all(covers);
-    if all.len() == 2 && !is_apart {
-        all.iter_mut().for_each(|answer| answer.take.sort_by_key(|one| Some(one.store.as_str()) != first));
+    let answers_differ = each_answer.len() == 2 && !each_answer.iter().all(covers);
+    if each_answer.len() == 2 && !answers_differ {
+        each_answer
+            .iter_mut()
+            .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
     }
-    let mut unfilled = known.unfilled();
-    let tables = places.iter().zip(&all).map(|((at, contests), answer)| Table {
-        at: at.clone(),
-        rows: known.rows(&figures, contests, answer),
-        unfilled: unfilled.remove(at),
+    let mut unfilled = facts.unfilled();
+    let tables = by_position.iter().zip(&each_answer).map(|((position, contests), answer)| Table {
+        at: position.clone(),
+        rows: facts.rows(&figures, contests, answer),
+        unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
-    let answers = match is_apart {
+    let answers = match answers_differ {
         true => {
-            let ats: Vec<&Position> = places.keys().collect();
-            let own =
-                ats.iter().map(|at| brief::describe_position(&brief::distinguishing_part(at, &ats, &[])));
-            own.zip(all).collect()
+            let positions: Vec<&Position> = by_position.keys().collect();
+            let titles = positions.iter().map(|position| {
+                brief::describe_position(&brief::distinguishing_part(position, &positions, &[]))
+            });
+            titles.zip(each_answer).collect()
         }
-        false => vec![(String::new(), together)],
+        false => vec![(String::new(), overall)],
     };
     Some(Standings {
         key: group.key.clone(),
@@ -283,7 +286,7 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
 
 /// The cost of an accident for each contestant of a group: the worst of its settings.
 fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, &'static Danger)> {
-    let mut all: BTreeMap<String, (String, &'static Danger)> = BTreeMap::new();
+    let mut dangers: BTreeMap<String, (String, &'static Danger)> = BTreeMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok() else { continue };
@@ -294,14 +297,14 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
         if is_library && !is_checked && !is_dangerous(Some(danger), measured.guarantee, true) {
             continue;
         }
-        let own = all
+        let worst = dangers
             .entry(merged.layout.contestant(cell).into_owned())
             .or_insert_with(|| (cell.store().to_owned(), danger));
-        if (danger.power_cut, danger.kill) < (own.1.power_cut, own.1.kill) {
-            own.1 = danger;
+        if (danger.power_cut, danger.kill) < (worst.1.power_cut, worst.1.kill) {
+            worst.1 = danger;
         }
     }
-    all
+    dangers
 }
 
 /// A group with what is known of its contestants.
@@ -335,41 +338,42 @@ impl KnownGroup<'_, '_> {
     /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
     /// was not measured.
     fn unfilled(&self) -> BTreeMap<Position, String> {
-        let mut all: BTreeMap<Position, BTreeMap<String, Option<u64>>> = BTreeMap::new();
+        let mut buffers: BTreeMap<Position, BTreeMap<String, Option<u64>>> = BTreeMap::new();
         for entry in &self.group.trials {
             let cell = &entry.trial.cell;
             let Some(measured) = entry.trial.ok() else { continue };
             let bytes = self.merged.stores.iter().find(|def| def.name == cell.store()).and_then(|def| {
                 let written = measured.written?;
-                let size = |buffer: &SettingDef| {
-                    let own = measured.settings.iter().find(|setting| setting.name == buffer.name)?;
-                    buffer.is_unfilled(&own.value, &written).then(|| own.value.parse().ok())?
+                let buffer_bytes = |buffer: &SettingDef| {
+                    let setting = measured.settings.iter().find(|setting| setting.name == buffer.name)?;
+                    buffer.is_unfilled(&setting.value, &written).then(|| setting.value.parse().ok())?
                 };
-                def.settings.iter().find_map(size)
+                def.settings.iter().find_map(buffer_bytes)
             });
             // If one trial filled it, nothing is said.
-            let here = all.entry(self.merged.layout.position(cell)).or_default();
-            let own = here.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
-            *own = (*own).min(bytes);
+            let stores = buffers.entry(self.merged.layout.position(cell)).or_default();
+            let least = stores.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
+            *least = (*least).min(bytes);
         }
-        let of = |(store, bytes): (String, Option<u64>)| Some(format!("{store} ({})", exact_bytes(bytes?)));
-        let told = |(at, here): (Position, BTreeMap<String, Option<u64>>)| {
-            let here: Vec<String> = here.into_iter().filter_map(of).collect();
+        let format_store =
+            |(store, bytes): (String, Option<u64>)| Some(format!("{store} ({})", exact_bytes(bytes?)));
+        let write_line = |(position, stores): (Position, BTreeMap<String, Option<u64>>)| {
+            let stores: Vec<String> = stores.into_iter().filter_map(format_store).collect();
             let line = format!(
                 "Wrote less than the write buffer holds, so that it was not flushed for being full: {}.",
-                here.join(", ")
+                stores.join(", ")
             );
-            (!here.is_empty()).then_some((at, line))
+            (!stores.is_empty()).then_some((position, line))
         };
-        all.into_iter().filter_map(told).collect()
+        buffers.into_iter().filter_map(write_line).collect()
     }
 
     /// The answer by the comparisons of operations among some.
     fn answer(&self, contests: &Contests<'_>) -> Answer {
-        let of = |wanted: fn(&Figure) -> bool| -> Vec<(&Figure, &Contest)> {
-            contests.iter().copied().filter(|(figure, _)| wanted(figure)).collect()
+        let select = |is_wanted: fn(&Figure) -> bool| -> Vec<(&Figure, &Contest)> {
+            contests.iter().copied().filter(|(figure, _)| is_wanted(figure)).collect()
         };
-        let operations = of(Figure::is_of_operations);
+        let operations = select(Figure::is_of_operations);
         let compared: Vec<_> =
             operations.iter().filter(|(_, contest)| contest.contenders.len() > 1).collect();
         let judged: Vec<&[Contender]> = compared
@@ -382,39 +386,39 @@ impl KnownGroup<'_, '_> {
         let combined = combine_verdicts(&judged);
         answer.is_open = !judged.is_empty() && combined == CombinedVerdict::Open;
         answer.is_alike = combined == CombinedVerdict::Alike && self.is_of_one_store();
-        let space = of(|figure| figure.name == SPACE);
+        let space = select(|figure| figure.name == SPACE);
         let mut take = match leaders(&judged).filter(|_| not_judged == 0 && !answer.is_alike) {
-            Some((first, close)) => [vec![first], close].concat(),
+            Some((best, close)) => [vec![best], close].concat(),
             None => Vec::new(),
         };
         // Among tied stores the safer is named first, then the smaller; among candidates the one that looks faster.
-        let (by, is_open) = (if answer.is_open { &operations } else { &space }, answer.is_open);
-        let smaller = |store: &&str| {
-            let factor = mean_times(by, store).unwrap_or(f64::INFINITY);
+        let (ranked_by, is_open) = (if answer.is_open { &operations } else { &space }, answer.is_open);
+        let sort_key = |store: &&str| {
+            let factor = mean_times(ranked_by, store).unwrap_or(f64::INFINITY);
             let kill = self.dangers.get(*store).map(|(_, danger)| danger.kill);
             (self.loss(store).zip(kill).filter(|_| !is_open), factor)
         };
         take.sort_by(|a, b| {
-            let (a, b) = (smaller(a), smaller(b));
+            let (a, b) = (sort_key(a), sort_key(b));
             b.0.cmp(&a.0).then(a.1.total_cmp(&b.1))
         });
         if take.is_empty() {
             answer.best_at = self.best_at(&compared);
         }
         // Without a recommended one there is no factor.
-        let first = take.first().copied().unwrap_or_default();
-        let won = |store: &str| judged.iter().filter(|ranked| is_won_by(ranked, store)).count();
-        let alone: Vec<_> =
-            judged.iter().filter(|ranked| is_won_by(ranked, first) && is_decided(ranked)).collect();
-        answer.alone = alone.len();
-        answer.few = alone.iter().filter(|ranked| names_candidates(ranked)).count();
+        let best = take.first().copied().unwrap_or_default();
+        let count_won = |store: &str| judged.iter().filter(|ranked| is_won_by(ranked, store)).count();
+        let clear_wins: Vec<_> =
+            judged.iter().filter(|ranked| is_won_by(ranked, best) && is_decided(ranked)).collect();
+        answer.alone = clear_wins.len();
+        answer.few = clear_wins.iter().filter(|ranked| names_candidates(ranked)).count();
         let tier = self.group.key.tier.unwrap_or(Guarantee::Process);
-        let risk = self.dangers.get(first).map(|(_, danger)| danger.power_cut);
+        let risk = self.dangers.get(best).map(|(_, danger)| danger.power_cut);
         answer.risk = risk.filter(|loss| self.group.key.power_cut.is_none() && is_too_much(*loss, tier));
-        let named = |store: &str| NamedContestant {
+        let name_contestant = |store: &str| NamedContestant {
             store: self.name(store),
-            times: times_slower(&operations, store, first),
-            won: won(store),
+            times: times_slower(&operations, store, best),
+            won: count_won(store),
         };
         let mut others: Vec<&str> = Vec::new();
         for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
@@ -426,17 +430,18 @@ impl KnownGroup<'_, '_> {
         let mut riskier: Vec<&str> = operations
             .iter()
             .flat_map(|(_, contest)| &contest.riskier)
-            .map(|one| one.store.as_str())
+            .map(|contender| contender.store.as_str())
             .collect();
         riskier.sort_unstable();
         riskier.dedup();
-        let open = || compared.iter().filter(|(_, contest)| contest.is_not_judged());
-        let is_out = |store: &&str| {
-            open().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
+        let unjudged = || compared.iter().filter(|(_, contest)| contest.is_not_judged());
+        let is_far_behind = |store: &&str| {
+            unjudged().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
         };
-        answer.far = others.iter().copied().filter(|_| not_judged > 0).filter(is_out).map(&named).collect();
-        answer.take = take.iter().map(|store| named(store)).collect();
-        answer.others = others.iter().map(|store| named(store)).collect();
+        let far = others.iter().copied().filter(|_| not_judged > 0).filter(is_far_behind);
+        answer.far = far.map(&name_contestant).collect();
+        answer.take = take.iter().map(|store| name_contestant(store)).collect();
+        answer.others = others.iter().map(|store| name_contestant(store)).collect();
         answer
             .others
             .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
@@ -445,7 +450,7 @@ impl KnownGroup<'_, '_> {
             .filter_map(|store| {
                 let (_, danger) = self.dangers.get(*store)?;
                 let often = self.harm_seen(store);
-                Some(Risk { named: named(store), loss: danger.power_cut, why: danger.why, often })
+                Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, often })
             })
             .collect();
         answer
@@ -453,20 +458,20 @@ impl KnownGroup<'_, '_> {
 
     /// The contestants that are the best alone, each with its operations.
     fn best_at(&self, compared: &[&(&Figure, &Contest)]) -> Vec<(String, Vec<String>)> {
-        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        let mut winners: Vec<(String, Vec<String>)> = Vec::new();
         for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
             let Some(best) = contest.winners().next() else { continue };
             let name = self.name(&best.store);
-            let place = all.iter().position(|(own, _)| *own == name).unwrap_or_else(|| {
-                all.push((name, Vec::new()));
-                all.len() - 1
+            let index = winners.iter().position(|(winner, _)| *winner == name).unwrap_or_else(|| {
+                winners.push((name, Vec::new()));
+                winners.len() - 1
             });
-            if !all[place].1.contains(&figure.name) {
-                all[place].1.push(figure.name.clone());
+            if !winners[index].1.contains(&figure.name) {
+                winners[index].1.push(figure.name.clone());
             }
         }
-        all.sort_by_key(|(_, operations)| Reverse(operations.len()));
-        all
+        winners.sort_by_key(|(_, operations)| Reverse(operations.len()));
+        winners
     }
 
     /// How often a power cut did harm: in this run, otherwise as seen by storebench's authors.
@@ -484,13 +489,13 @@ impl KnownGroup<'_, '_> {
             states += cuts.states();
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
-        let known = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
-        match known {
+        let evidence = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
+        match evidence {
             _ if harmed > 0 => {
                 Some(format!("{} of {} power cuts in this run", with_commas(harmed), with_commas(states)))
             }
-            Some(known) if harm(&known) > 0 => {
-                Some(format!("{} of {}", with_commas(harm(&known)), known.cuts()))
+            Some(evidence) if count_harm(&evidence) > 0 => {
+                Some(format!("{} of {}", with_commas(count_harm(&evidence)), evidence.cuts()))
             }
             _ => None,
         }
@@ -501,28 +506,29 @@ impl KnownGroup<'_, '_> {
             contests.iter().copied().filter(|(figure, _)| figure.is_of_operations()).collect();
         let mut stores: Vec<(&str, bool)> = Vec::new();
         for (_, contest) in contests {
-            let here = contest.contenders.iter().map(|one| (one, false));
-            for (one, is_riskier) in here.chain(contest.riskier.iter().map(|one| (one, true))) {
-                if !stores.iter().any(|(store, _)| *store == one.store) {
-                    stores.push((&one.store, is_riskier));
+            let ranked = contest.contenders.iter().map(|contender| (contender, false));
+            let riskier = contest.riskier.iter().map(|contender| (contender, true));
+            for (contender, is_riskier) in ranked.chain(riskier) {
+                if !stores.iter().any(|(store, _)| *store == contender.store) {
+                    stores.push((&contender.store, is_riskier));
                 }
             }
         }
         let mut rows: Vec<Row> = stores
             .into_iter()
             .map(|(store, is_riskier)| {
-                let of = |wanted: &Figure| {
+                let row_figure = |wanted: &Figure| {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
-                    let own = find(contest, store)?;
+                    let contender = lookup(contest, store)?;
                     Some(RowFigure {
-                        figure: own.figure,
-                        height: height(figure, contest, own),
+                        figure: contender.figure,
+                        height: bar_height(figure, contest, contender),
                         wins: is_won_by(&contest.contenders, store) && contest.contenders.len() > 1,
                     })
                 };
                 let name = self.name(store);
                 // Candidates with too few trials are not tied.
-                let mark = match answer.take.iter().position(|one| one.store == name) {
+                let mark = match answer.take.iter().position(|contender| contender.store == name) {
                     _ if answer.is_open => Mark::None,
                     Some(0) => Mark::Best,
                     Some(_) => Mark::Close,
@@ -531,16 +537,16 @@ impl KnownGroup<'_, '_> {
                 Row {
                     mark,
                     times: mean_times(&operations, store),
-                    figures: figures.iter().map(of).collect(),
+                    figures: figures.iter().map(row_figure).collect(),
                     power_cut: self.loss(store),
                     store: name,
                     is_riskier,
                 }
             })
             .collect();
-        let lacks = |row: &Row| row.figures.iter().filter(|figure| figure.is_none()).count();
+        let count_missing = |row: &Row| row.figures.iter().filter(|figure| figure.is_none()).count();
         rows.sort_by(|a, b| {
-            let key = |row: &Row| (row.is_riskier, lacks(row));
+            let key = |row: &Row| (row.is_riskier, count_missing(row));
             let times = |row: &Row| row.times.unwrap_or(f64::INFINITY);
             key(a).cmp(&key(b)).then(times(a).total_cmp(&times(b)))
         });
@@ -549,58 +555,58 @@ impl KnownGroup<'_, '_> {
 }
 
 /// States with harm that is, or may be, a danger.
-fn harm(known: &Evidence) -> u64 {
-    let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(known.guarantee));
-    dangers.map(|harm| known.count(harm)).sum()
+fn count_harm(evidence: &Evidence) -> u64 {
+    let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(evidence.guarantee));
+    dangers.map(|harm| evidence.count(harm)).sum()
 }
 
 /// A contestant's figure in a contest, ranked or not.
-fn find<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
-    contest.contenders.iter().chain(&contest.riskier).find(|one| one.store == store)
+fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
+    contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }
 
 /// The factor of a figure to the best's: paired by block if both have trials in the same blocks, otherwise of the means.
-fn times(figure: &Figure, contest: &Contest, own: &Contender) -> Option<f64> {
-    let paired = match contest.contenders.iter().any(|one| one.store == own.store) {
-        true => times_worse(&contest.contenders, &own.store),
-        false => own.times_worse.map(|times| times.ratio.value),
+fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f64> {
+    let paired_ratio = match contest.contenders.iter().any(|ranked| ranked.store == contender.store) {
+        true => times_worse(&contest.contenders, &contender.store),
+        false => contender.times_worse.map(|times| times.ratio.value),
     };
     let best = contest.contenders.first()?.figure.mean.value;
-    let of_means = match figure.better {
-        Better::Higher => best / own.figure.mean.value,
-        Better::Lower | Better::Neither => own.figure.mean.value / best,
+    let mean_ratio = match figure.better {
+        Better::Higher => best / contender.figure.mean.value,
+        Better::Lower | Better::Neither => contender.figure.mean.value / best,
     };
-    paired.or_else(|| Some(of_means).filter(|times| times.is_finite() && *times > 0.0))
+    paired_ratio.or_else(|| Some(mean_ratio).filter(|times| times.is_finite() && *times > 0.0))
 }
 
 /// The geometric mean of a contestant's factors.
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
-    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find(contest, store)?);
-    let all: Vec<f64> = contests.iter().filter_map(factor).collect();
-    geometric_mean(&all).map(|mean| mean.value)
+    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, lookup(contest, store)?);
+    let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
+    geometric_mean(&factors).map(|mean| mean.value)
 }
 
-/// The same to another contestant, over the contests in which both have figures.
-fn times_slower(contests: &[(&Figure, &Contest)], store: &str, other: &str) -> Option<f64> {
+/// The mean factor to another contestant, over the contests in which both have figures.
+fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
-        let of = |store: &str| times(figure, contest, find(contest, store)?);
-        Some(of(store)? / of(other)?)
+        let times_best = |store: &str| times(figure, contest, lookup(contest, store)?);
+        Some(times_best(store)? / times_best(reference)?)
     };
-    let all: Vec<f64> = contests.iter().filter_map(factor).collect();
-    geometric_mean(&all).map(|mean| mean.value)
+    let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
+    geometric_mean(&factors).map(|mean| mean.value)
 }
 
 /// The height of a bar among those of its contest.
-fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
-    let all = contest.contenders.iter().chain(&contest.riskier);
-    let factors: Vec<f64> = all.filter_map(|one| times(figure, contest, one)).collect();
+fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
+    let contenders = contest.contenders.iter().chain(&contest.riskier);
+    let factors: Vec<f64> = contenders.filter_map(|contender| times(figure, contest, contender)).collect();
     if factors.len() < 2 {
         return 0;
     }
     let least = factors.iter().copied().reduce(f64::min).unwrap_or(1.0);
-    let span = (factors.iter().copied().fold(least, f64::max) / least).max(LEAST_SPAN).ln();
-    let own = (times(figure, contest, own).unwrap_or(least) / least).ln();
-    1 + (own / span * (HEIGHTS - 1) as f64).round().clamp(0.0, (HEIGHTS - 1) as f64) as usize
+    let span = (factors.iter().copied().fold(least, f64::max) / least).max(MIN_SPAN).ln();
+    let distance = (times(figure, contest, contender).unwrap_or(least) / least).ln();
+    1 + (distance / span * (HEIGHTS - 1) as f64).round().clamp(0.0, (HEIGHTS - 1) as f64) as usize
 }
 
 #[cfg(test)]
@@ -628,7 +634,7 @@ mod tests {
     const RISKY: &[GuaranteeOffer] =
         &[GuaranteeOffer { dangers: &[Danger::new(Loss::Nothing, Loss::Whole, "")], ..HOLDS[0] }];
 
-    const fn made(name: &'static str) -> StoreDef {
+    const fn def(name: &'static str) -> StoreDef {
         StoreDef {
             offers: HOLDS,
             ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made")
@@ -636,16 +642,16 @@ mod tests {
     }
 
     /// Stores with factors to the first, in five blocks; `lost` states of the first lost acknowledged data.
-    fn told<R>(times: &[(&'static str, f64)], lost: u64, of: impl Fn(&Report<'_>) -> R) -> R {
-        told_at(StorageBacking::Disk, times, lost, of)
+    fn with_report<R>(times: &[(&'static str, f64)], lost: u64, read: impl Fn(&Report<'_>) -> R) -> R {
+        with_report_on(StorageBacking::Disk, times, lost, read)
     }
 
-    /// The same on a disk, or in memory.
-    fn told_at<R>(
+    /// Stores on a disk, or in memory.
+    fn with_report_on<R>(
         bottom: StorageBacking,
         times: &[(&'static str, f64)],
         lost: u64,
-        of: impl Fn(&Report<'_>) -> R,
+        read: impl Fn(&Report<'_>) -> R,
     ) -> R {
         let block = |number: usize| {
             let sample = |(index, (store, times)): (usize, &(&str, f64))| {
@@ -659,13 +665,13 @@ mod tests {
         let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40 - lost)].into();
         let cuts = CutResults { found, ..CutResults::default() };
         run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
-        let table: Vec<StoreDef> = times.iter().map(|(store, _)| made(store)).collect();
+        let table: Vec<StoreDef> = times.iter().map(|(store, _)| def(store)).collect();
         let runs = [run];
         let merged = Merged::new(&runs, &table);
-        of(&Report::new(&merged))
+        read(&Report::new(&merged))
     }
 
-    fn of_lines(report: &Report<'_>) -> String {
+    fn brief_text(report: &Report<'_>) -> String {
         brief::build_lines(report).all().collect::<Vec<_>>().join("\n")
     }
 
@@ -677,46 +683,46 @@ mod tests {
     #[test]
     fn rows_stand_by_their_mean_and_the_best_and_those_too_close_are_marked() {
         let stores = [("lmdb", 1.0), ("sqlite", 3.0), ("redb", 1.001)];
-        let found = told(&stores, 0, rows);
+        let marked_rows = with_report(&stores, 0, rows);
         assert_eq!(
-            found.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
+            marked_rows.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
             ["lmdb", "redb", "sqlite"]
         );
-        let marks: Vec<Mark> = found.iter().map(|(_, mark, _)| *mark).collect();
+        let marks: Vec<Mark> = marked_rows.iter().map(|(_, mark, _)| *mark).collect();
         assert_eq!(marks, [Mark::Best, Mark::Close, Mark::None]);
     }
 
     #[test]
     fn a_dangerous_store_is_never_taken_and_stands_last_with_how_often_it_did_harm() {
         let stores = [("lmdb", 0.5), ("redb", 1.0), ("sqlite", 3.0)];
-        let found = told(&stores, 4, rows);
-        assert_eq!(found[0], ("redb".into(), Mark::Best, false));
-        assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
-        let lines = told(&stores, 4, of_lines);
+        let marked_rows = with_report(&stores, 4, rows);
+        assert_eq!(marked_rows[0], ("redb".into(), Mark::Best, false));
+        assert_eq!(marked_rows[2], ("lmdb".into(), Mark::None, true));
+        let lines = with_report(&stores, 4, brief_text);
         assert!(lines.contains("take redb; slower on average: sqlite 3."), "{lines}");
         assert!(lines.contains("lost what was promised, or needs a hand to open: lmdb (4 of 40)"), "{lines}");
-        let says = "Faster but riskier: lmdb: a power cut can cost";
-        assert!(lines.contains(says) && !lines.contains("in this run"), "it is said once: {lines}");
-        assert!(!told(&stores, 0, of_lines).contains("riskier"));
+        let sentence = "Faster but riskier: lmdb: a power cut can cost";
+        assert!(lines.contains(sentence) && !lines.contains("in this run"), "it is said once: {lines}");
+        assert!(!with_report(&stores, 0, brief_text).contains("riskier"));
     }
 
     #[test]
     fn a_power_cut_takes_all_that_is_in_memory_and_the_only_safe_store_is_named() {
         let stores = [("lmdb", 0.5), ("redb", 1.0)];
         let memory = StorageBacking::Memory { what: "tmpfs at /x".into() };
-        let costs = told_at(memory, &stores, 4, |report| {
+        let costs = with_report_on(memory, &stores, 4, |report| {
             let table = &report.standings()[0].tables[0];
             table.rows.iter().map(|row| (row.power_cut, row.is_riskier)).collect::<Vec<_>>()
         });
         assert_eq!(costs, [(Some(Loss::Whole), false); 2], "none is riskier than the other");
         let runs =
             [blocks("box", &[stores.map(|(store, _)| Sample::new(store).guarantee("power")).to_vec()])];
-        let table = [StoreDef { offers: RISKY, ..made("lmdb") }, made("redb")];
+        let table = [StoreDef { offers: RISKY, ..def("lmdb") }, def("redb")];
         let merged = Merged::new(&runs, &table);
-        let lines = of_lines(&Report::new(&merged));
-        let says = "(a write survives a power cut): of the stores with figures only redb is not riskier.";
-        assert!(lines.contains(says), "{lines}");
-        let alone = [StoreDef { offers: RISKY, ..made("lmdb") }, StoreDef { offers: RISKY, ..made("redb") }];
+        let lines = brief_text(&Report::new(&merged));
+        let sentence = "(a write survives a power cut): of the stores with figures only redb is not riskier.";
+        assert!(lines.contains(sentence), "{lines}");
+        let alone = [StoreDef { offers: RISKY, ..def("lmdb") }, StoreDef { offers: RISKY, ..def("redb") }];
         let merged = Merged::new(&runs, &alone);
         let report = Report::new(&merged);
         assert_eq!(report.standings()[0].answers[0].1.risk, Some(Loss::Whole), "no safer one was measured");
@@ -729,14 +735,14 @@ mod tests {
             "box",
             &[vec![Sample::new("lmdb").guarantee("power"), Sample::new("redb").guarantee("power")]],
         )];
-        let table = [StoreDef { library: Some(&LIBRARY), ..made("lmdb") }, made("redb")];
+        let table = [StoreDef { library: Some(&LIBRARY), ..def("lmdb") }, def("redb")];
         let merged = Merged::new(&runs, &table);
         let report = Report::new(&merged);
         let rows = &report.standings()[0].tables[0].rows;
-        let known = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
-        assert_eq!((known("lmdb"), known("redb")), (None, Some(Loss::Nothing)));
-        let admits = StoreDef { library: Some(&LIBRARY), offers: RISKY, ..made("lmdb") };
-        let table = [admits, made("redb")];
+        let power_cut = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
+        assert_eq!((power_cut("lmdb"), power_cut("redb")), (None, Some(Loss::Nothing)));
+        let admits = StoreDef { library: Some(&LIBRARY), offers: RISKY, ..def("lmdb") };
+        let table = [admits, def("redb")];
         let merged = Merged::new(&runs, &table);
         let report = Report::new(&merged);
         assert_eq!(report.standings()[0].answers[0].1.riskier[0].loss, Loss::Whole, "it says so itself");
@@ -747,18 +753,18 @@ mod tests {
         const BUFFER: &[SettingDef] =
             &[SettingDef::new("page_size", "a size", "4096", "").filled_by_writes()];
         // A made trial reads back a size of 4,096 bytes.
-        let below = |records: u64, key_bytes: u64| {
+        let unfilled_line = |records: u64, key_bytes: u64| {
             let mut run = crate::data::samples::run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
             for trial in &mut run.trials {
                 trial.measured.as_mut().unwrap().written =
                     Some(WrittenRecords { records, key_bytes, value_bytes: 100 });
             }
-            let (table, runs) = ([StoreDef { settings: BUFFER, ..made("lmdb") }, made("redb")], [run]);
+            let (table, runs) = ([StoreDef { settings: BUFFER, ..def("lmdb") }, def("redb")], [run]);
             let merged = Merged::new(&runs, &table);
             Report::new(&merged).standings()[0].tables[0].unfilled.clone()
         };
-        assert!(below(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
-        assert_eq!(below(10, 1_600), None, "what the buffer keeps for a record counts, too");
+        assert!(unfilled_line(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
+        assert_eq!(unfilled_line(10, 1_600), None, "what the buffer keeps for a record counts, too");
     }
 
     #[test]
@@ -770,17 +776,17 @@ mod tests {
             vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
-        let named = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
+        let names_taken = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
             let table =
-                [StoreDef { offers: sqlite, ..made("sqlite") }, StoreDef { offers: redb, ..made("redb") }];
+                [StoreDef { offers: sqlite, ..def("sqlite") }, StoreDef { offers: redb, ..def("redb") }];
             let merged = Merged::new(&runs, &table);
             let report = Report::new(&merged);
             let take = &report.standings()[0].answers[0].1.take;
-            take.iter().map(|one| one.store.clone()).collect::<Vec<_>>().join(" ")
+            take.iter().map(|contestant| contestant.store.clone()).collect::<Vec<_>>().join(" ")
         };
         // redb is the smaller.
-        assert_eq!(named(SAFE, SAFE), "redb sqlite");
-        assert_eq!(named(SAFE, RISKY), "sqlite redb");
+        assert_eq!(names_taken(SAFE, SAFE), "redb sqlite");
+        assert_eq!(names_taken(SAFE, RISKY), "sqlite redb");
     }
 
     /// The lines of two sizes: at the large one the second store takes so long.
@@ -789,14 +795,14 @@ mod tests {
         let block = |number: usize| {
             let sample = |store, ns: f64| Sample::new(store).ns(ns + number as f64);
             let small = [sample("lmdb", 1000.0), sample("redb", 3000.0)];
-            let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|one| one.size(large));
+            let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|sample| sample.size(large));
             small.into_iter().chain(large).collect::<Vec<_>>()
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
         let merged = Merged::new(&runs, &[]);
         let report = Report::new(&merged);
         let rows = report.standings()[0].tables.iter().flat_map(|table| &table.rows);
-        (of_lines(&report), rows.map(|row| (row.store.clone(), row.mark)).collect())
+        (brief_text(&report), rows.map(|row| (row.store.clone(), row.mark)).collect())
     }
 
     #[test]
@@ -814,7 +820,7 @@ mod tests {
 
     #[test]
     fn of_settings_that_are_not_told_apart_none_is_named_for_being_smaller() {
-        let told = |last: f64| {
+        let read_brief = |last: f64| {
             let block = |number: usize| {
                 let noise = [1.0, 1.02, 0.99, 1.01, 1.0];
                 let sample = |mode: &str, ns: f64| {
@@ -826,12 +832,12 @@ mod tests {
             let merged = Merged::new(&runs, &[]);
             let report = Report::new(&merged);
             let is_marked = rows(&report).iter().any(|(_, mark, _)| *mark != Mark::None);
-            (of_lines(&report), is_marked)
+            (brief_text(&report), is_marked)
         };
-        let (lines, is_marked) = told(1000.1);
-        let says = "): no two are told apart by the time of an operation.";
-        assert!(lines.contains(says) && !lines.contains("take ") && !is_marked, "{lines}");
-        let (lines, is_marked) = told(3000.0);
+        let (lines, is_marked) = read_brief(1000.1);
+        let sentence = "): no two are told apart by the time of an operation.";
+        assert!(lines.contains(sentence) && !lines.contains("take ") && !is_marked, "{lines}");
+        let (lines, is_marked) = read_brief(3000.0);
         assert!(lines.contains(": take sqlite journal_mode=") && is_marked, "{lines}");
     }
 
@@ -846,13 +852,13 @@ mod tests {
     #[test]
     fn the_table_fits_into_80_columns() {
         let stores = [("nested-folder", 1.0), ("berkeleydb", 3.0), ("rocksdb", 9.0)];
-        let shown = told(&stores, 0, |report| {
+        let table = with_report(&stores, 0, |report| {
             crate::terminal::standings::text(report.standings(), Style { width: 80, colour: false })
         });
-        let heads = shown.lines().find(|line| line.contains("insert")).unwrap();
+        let heads = table.lines().find(|line| line.contains("insert")).unwrap();
         for head in ["update", "get", "remove", "disk", "memory", "power cut"] {
-            assert!(heads.contains(head), "{shown}");
+            assert!(heads.contains(head), "{table}");
         }
-        assert!(shown.contains("\n* nested-folder  100 µs▁"), "{shown}");
+        assert!(table.contains("\n* nested-folder  100 µs▁"), "{table}");
     }
 }

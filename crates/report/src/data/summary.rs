@@ -16,9 +16,9 @@ use crate::layout::Position;
 /// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
 /// rotates.
 pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Option<&'static str> {
-    let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
-    let virtual_machine = environment.virtualisation.as_ref().is_some_and(virtual_machine);
-    place.rotates.map(|rotates| match (virtual_machine, rotates) {
+    let says_virtual = |text: &String| text.contains("virtual machine") || text.contains("wsl");
+    let is_virtual = environment.virtualisation.as_ref().is_some_and(says_virtual);
+    place.rotates.map(|rotates| match (is_virtual, rotates) {
         (true, _) => "kind unknown: virtual disk",
         (false, true) => "rotating, says the kernel",
         (false, false) => "solid state",
@@ -41,10 +41,10 @@ pub(crate) fn warning_lines(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// The first of some lines, the rest counted.
-pub(crate) fn cut_off(mut lines: Vec<String>, what: &str) -> Vec<String> {
+pub(crate) fn cut_off(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     let more = lines.len().saturating_sub(LISTED);
     lines.truncate(LISTED);
-    lines.extend((more > 0).then(|| format!("And {more} more {what}.")));
+    lines.extend((more > 0).then(|| format!("And {more} more {noun}.")));
     lines
 }
 
@@ -52,15 +52,15 @@ pub(crate) fn cut_off(mut lines: Vec<String>, what: &str) -> Vec<String> {
 pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
-        let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         lines.extend(noise::drift(run).map(|drift| {
-            format!("Drift{of}: the second half of the blocks was {} than the first.", drift.describe())
+            format!("Drift{of_run}: the second half of the blocks was {} than the first.", drift.describe())
         }));
         let outliers = noise::outliers(run);
         lines.extend(outliers.iter().map(|outlier| {
             let Outlier { cell, block, operation, times } = outlier;
             format!(
-                "Outlier{of}, not dropped: {cell}, block {block}: {operation} took {}x its median.",
+                "Outlier{of_run}, not dropped: {cell}, block {block}: {operation} took {}x its median.",
                 three_digits(*times)
             )
         }));
@@ -92,25 +92,25 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
 
 /// The runs with fewer trials than their plan asks for: parts of a plan, and interrupted ones, with how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
-    let several = merged.runs.len() > 1;
-    let of = |index: usize| if several { format!("Run {index}: ") } else { String::new() };
-    let part = |(index, run): (usize, &Run)| {
+    let has_several = merged.runs.len() > 1;
+    let prefix = |index: usize| if has_several { format!("Run {index}: ") } else { String::new() };
+    let part_line = |(index, run): (usize, &Run)| {
         let (parts, hardware) = (run.header.shard.as_ref()?, &run.header.hardware);
-        let which = if several { format!("Run {index}") } else { "This run".into() };
-        Some(format!("{which} has {parts} of the plan alone, measured on {hardware}."))
+        let run_name = if has_several { format!("Run {index}") } else { "This run".into() };
+        Some(format!("{run_name} has {parts} of the plan alone, measured on {hardware}."))
     };
     let line = |(index, run): (usize, &Run)| {
         let UnfinishedRun { done, planned, at_least } = planned_trials::unfinished(run)?;
-        let of = of(index);
+        let prefix = prefix(index);
         let least = if at_least { "at least " } else { "" };
         Some(format!(
-            "{of}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
+            "{prefix}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
             with_commas(done),
             with_commas(planned)
         ))
     };
     let runs = || merged.runs.iter().enumerate();
-    runs().filter_map(part).chain(runs().filter_map(line)).collect()
+    runs().filter_map(part_line).chain(runs().filter_map(line)).collect()
 }
 
 fn combinations(number: usize) -> String {
@@ -126,11 +126,11 @@ pub(crate) struct RepeatedEvent {
 /// Events by their words, which include the reason.
 pub(crate) type Lists = IndexMap<String, RepeatedEvent>;
 
-fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
-    match list.get_mut(&what) {
-        Some(alike) => alike.times += 1,
+fn count_in(list: &mut Lists, event: String, example: impl FnOnce() -> String) {
+    match list.get_mut(&event) {
+        Some(repeated) => repeated.times += 1,
         None => {
-            list.insert(what, RepeatedEvent { times: 1, example: example() });
+            list.insert(event, RepeatedEvent { times: 1, example: example() });
         }
     }
 }
@@ -156,9 +156,9 @@ pub(crate) fn missing_figures<'m>(
             match &trial.outcome {
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
-                    let what = format!("{store}, {}: {}", kind(*reason), one_line(message));
+                    let event = format!("{store}, {}: {}", kind(*reason), one_line(message));
                     let log = if log.is_empty() { String::new() } else { format!(", {log}") };
-                    count_in(&mut failed, what, || format!("{id}, block {}{log}{of_run}", trial.block));
+                    count_in(&mut failed, event, || format!("{id}, block {}{log}{of_run}", trial.block));
                 }
                 Outcome::Unsupported { message } => {
                     count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);
@@ -195,9 +195,9 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
     let mut lists = Lists::new();
     for run in merged.runs {
         for store in &run.header.stores {
-            let known = run.trials.iter().any(|trial| trial.cell.store() == store.name)
+            let ran = run.trials.iter().any(|trial| trial.cell.store() == store.name)
                 || run.header.left_out.iter().any(|l| l.cell.store() == store.name);
-            if !known {
+            if !ran {
                 count_in(&mut lists, format!("{}: no trial ran", store.name), String::new);
             }
         }
@@ -205,16 +205,17 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
     // With paired axes, a matrix has places that no plan has: no store ran there.
     let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
-        let without = |why: AbsenceReason| matches!(why, AbsenceReason::NotMeasured | AbsenceReason::NotRun);
+        let is_unmeasured = |why: AbsenceReason| matches!(why, AbsenceReason::NotMeasured | AbsenceReason::NotRun);
         let absent = matrix.absent();
-        let of_nobody = |at: &Position| {
-            let here =
-                absent.iter().filter(|(other, absent)| other == at && absent.why == AbsenceReason::NotRun);
-            is_paired && here.count() == matrix.contestants()
+        let has_no_plan = |position: &Position| {
+            let not_run =
+                absent.iter().filter(|(at, absent)| at == position && absent.why == AbsenceReason::NotRun);
+            is_paired && not_run.count() == matrix.contestants()
         };
-        for (at, absent) in absent.iter().filter(|(at, absent)| without(absent.why) && !of_nobody(at)) {
-            let what = format!("{}: {}", absent.store, matrix.name());
-            count_in(&mut lists, what, || at.to_string());
+        let missing = absent.iter().filter(|(at, absent)| is_unmeasured(absent.why) && !has_no_plan(at));
+        for (position, absent) in missing {
+            let event = format!("{}: {}", absent.store, matrix.name());
+            count_in(&mut lists, event, || position.to_string());
         }
     }
     lists
@@ -234,7 +235,7 @@ mod tests {
             .map(|store| [sample(store, "100B..1KiB", "10000"), sample(store, "10KiB..100KiB", "1000")]);
         let mut run = run("box", &pairs.concat());
         let mut plan = storebench_host::plan::find("crud").unwrap();
-        let mut says = |plan: &storebench_host::plan::Plan| {
+        let mut overview = |plan: &storebench_host::plan::Plan| {
             run.header.plan = plan.to_toml().unwrap();
             let runs = [Run::new(run.header.clone(), run.trials.clone())];
             let merged = Merged::new(&runs, &[]);
@@ -243,24 +244,24 @@ mod tests {
                 crate::terminal::Style { width: 100, colour: false },
             )
         };
-        let all = says(&plan);
-        assert!(all.contains("Not run\n  lmdb: "), "{all}");
+        let whole_text = overview(&plan);
+        assert!(whole_text.contains("Not run\n  lmdb: "), "{whole_text}");
         plan.apply_preset("quick").unwrap();
-        let paired = says(&plan);
+        let paired = overview(&plan);
         assert!(!paired.contains("Not run\n"), "{paired}");
     }
 
     #[test]
     fn a_virtual_disk_is_not_said_to_rotate() {
         let Run { mut header, .. } = run("box", &[Sample::new("lmdb")]);
-        let mut told = |virtualisation: &str, rotates| {
+        let mut rotation_of = |virtualisation: &str, rotates| {
             header.environment.virtualisation = Some(virtualisation.into());
             header.locations[0].rotates = rotates;
             rotation(&header.locations[0], &header.environment)
         };
-        assert_eq!(told("none", Some(true)), Some("rotating, says the kernel"));
-        assert_eq!(told("docker", Some(false)), Some("solid state"));
-        assert_eq!(told("virtual machine (QEMU)", Some(true)), Some("kind unknown: virtual disk"));
-        assert_eq!(told("virtual machine (QEMU)", None), None);
+        assert_eq!(rotation_of("none", Some(true)), Some("rotating, says the kernel"));
+        assert_eq!(rotation_of("docker", Some(false)), Some("solid state"));
+        assert_eq!(rotation_of("virtual machine (QEMU)", Some(true)), Some("kind unknown: virtual disk"));
+        assert_eq!(rotation_of("virtual machine (QEMU)", None), None);
     }
 }

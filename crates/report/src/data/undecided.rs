@@ -1,8 +1,8 @@
 //! Chooses the trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
 //! most likely to decide for their time.
 //!
-//! A pair is examined only after planned numbers of blocks ([`interim`]), with intervals that allow for all of these looks: a
-//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks the
+//! A pair is examined only after planned numbers of blocks ([`interim`]), with intervals that allow for all of these: a
+//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two analyses the
 //! measured stores stay the same.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,39 +19,39 @@ use crate::claims::{Claim, Finding, StudyClaims};
 use crate::judge::interim::{self, InterimAnalysis};
 
 /// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
-/// undecided, or no further look is planned. `precision`: each ratio that decides a winner must be known to within this
+/// undecided, or no further analysis is planned. `precision`: each ratio that decides a winner must be known to within this
 /// share; without it, a pair is decided once one store is better, or both are alike.
 pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f64>) -> Vec<usize> {
     let runs = std::slice::from_ref(run);
     let merged = Merged::new(runs, stores);
-    let at: BTreeMap<String, usize> =
+    let index_by_id: BTreeMap<String, usize> =
         cells.iter().enumerate().map(|(index, cell)| (cell.id(), index)).collect();
-    let mut places: Vec<UndecidedComparison> = Vec::new();
+    let mut comparisons: Vec<UndecidedComparison> = Vec::new();
     for group in &merged.groups {
         let sorted = SortedTrials::new(&merged, group);
         let figures = figures(&merged, group);
-        for (position, here) in &sorted.entries {
+        for (position, contestants) in &sorted.entries {
             let contests = figures.iter().map(|(name, column)| sorted.early_contest(position, name, column));
-            places.extend(UndecidedComparison::find(&run.header, here, contests, precision));
+            comparisons.extend(UndecidedComparison::find(&run.header, contestants, contests, precision));
         }
     }
-    places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
-    places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
+    comparisons.sort_by(|a, b| b.worth.total_cmp(&a.worth));
+    comparisons.iter().flat_map(|pair| &pair.cells).filter_map(|id| index_by_id.get(id).copied()).collect()
 }
 
-/// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
-/// decide; between two looks, the cells of the block before. Empty if all claims are decided, or lack what no block would bring.
+/// The cells of the next block if a plan goes on for its claims: at an interim analysis, the cells behind checks that are too close
+/// to call; between two analyses, the cells of the block before. Empty if all claims are decided, or no block would decide them.
 pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyClaims) -> Vec<usize> {
-    let looks = &run.header.interim_analyses;
+    let analyses = &run.header.interim_analyses;
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();
-    if looks.last().is_none_or(|last| blocks >= *last) {
+    if analyses.last().is_none_or(|last| blocks >= *last) {
         return Vec::new();
     }
-    let ids = if looks.contains(&blocks) {
+    let ids = if analyses.contains(&blocks) {
         close_cells(run, stores, claims)
     } else {
-        let before = run.trials.iter().filter(|trial| trial.block + 1 == blocks);
-        before.map(|trial| trial.cell.id()).collect()
+        let last_block = run.trials.iter().filter(|trial| trial.block + 1 == blocks);
+        last_block.map(|trial| trial.cell.id()).collect()
     };
     let mut next: Vec<usize> = (0..cells.len()).filter(|index| ids.contains(&cells[*index].id())).collect();
     // No store is always the first of its block.
@@ -62,26 +62,26 @@ pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyC
 
 /// The cells behind checks that are too close to call, by their ids.
 fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<String> {
-    let among = claims.among.clone();
+    let study_stores = claims.among.clone();
     let merged = Merged::new(std::slice::from_ref(run), stores).with_published(vec![claims], Vec::new());
     let studies = check_at(&merged, interim::levels(&[&run.header]).early);
-    let all = studies.iter().flat_map(|study| &study.checked);
-    let all = all.flat_map(|checked| checked.findings.iter().map(move |finding| (checked.claim, finding)));
-    let open: Vec<(&Claim, &Finding)> = all.filter(|(claim, finding)| finding.is_open(claim)).collect();
+    let checks = studies.iter().flat_map(|study| &study.checked);
+    let findings = checks.flat_map(|check| check.findings.iter().map(move |finding| (check.claim, finding)));
+    let open_findings: Vec<(&Claim, &Finding)> = findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
     let mut ids = BTreeSet::new();
     for group in &merged.groups {
-        let own = scope(&group.key);
-        for (position, here) in &SortedTrials::new(&merged, group).entries {
-            for (claim, finding) in &open {
-                let compared = claim.expect.axis().map_or_else(|| own.clone(), |axis| own.without_axis(axis));
-                let is_there = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
-                if !is_there || !finding.is_close_at(claim, position) {
+        let group_scope = scope(&group.key);
+        for (position, contestants) in &SortedTrials::new(&merged, group).entries {
+            for (claim, finding) in &open_findings {
+                let compared = claim.expect.axis().map_or_else(|| group_scope.clone(), |axis| group_scope.without_axis(axis));
+                let is_in_scope = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
+                if !is_in_scope || !finding.is_close_at(claim, position) {
                     continue;
                 }
-                let stores = claim.compared(&among);
-                let is_compared = |store: &str| stores.is_empty() || stores.iter().any(|one| one == store);
-                let here = here.iter().filter(|(store, _)| is_compared(store));
-                ids.extend(here.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
+                let stores = claim.compared(&study_stores);
+                let is_compared = |store: &str| stores.is_empty() || stores.iter().any(|name| name == store);
+                let chosen = contestants.iter().filter(|(store, _)| is_compared(store));
+                ids.extend(chosen.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
             }
         }
     }
@@ -92,7 +92,7 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
 struct UndecidedComparison {
     /// The ids of its cells that continue.
     cells: Vec<String>,
-    /// How much the next look can decide per second of measuring.
+    /// How much the next analysis can decide per second of measuring.
     worth: f64,
 }
 
@@ -100,33 +100,33 @@ impl UndecidedComparison {
     /// The contestants that continue at a position; `None` if none does.
     fn find(
         header: &RunHeader,
-        here: &ContestantTrials<'_>,
+        contestants: &ContestantTrials<'_>,
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
     ) -> Option<UndecidedComparison> {
-        let looks = &header.interim_analyses;
-        let blocks = here.values().map(|entries| entries.len()).max()? as u32;
-        let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
+        let analyses = &header.interim_analyses;
+        let blocks = contestants.values().map(|entries| entries.len()).max()? as u32;
+        let (last, next) = (*analyses.last()?, analyses.iter().find(|planned| **planned > blocks));
         let next = *next.filter(|_| blocks < last)?;
         let levels = interim::levels(&[header]);
-        let coming = |blocks| InterimAnalysis {
+        let analysis_at = |blocks| InterimAnalysis {
             blocks,
             confidence: if blocks < last { levels.early } else { levels.end },
         };
-        let (next, last) = (coming(next), coming(last));
-        // A store that an earlier look gave up has fewer trials.
-        let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
+        let (next, last) = (analysis_at(next), analysis_at(last));
+        // A store that an earlier analysis gave up has fewer trials.
+        let is_measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;
         let mut chances: BTreeMap<String, f64> = BTreeMap::new();
         for contest in contests {
             for (store, chance) in interim::open(&contest.contenders, precision, (next, last)) {
-                let most = chances.entry(store.to_owned()).or_insert(chance);
-                *most = most.max(chance);
+                let best_chance = chances.entry(store.to_owned()).or_insert(chance);
+                *best_chance = best_chance.max(chance);
             }
         }
-        let goes_on = |store: &str| !looks.contains(&blocks) || chances.contains_key(store);
-        let on = here.iter().filter(|(store, entries)| measured(entries) && goes_on(store));
+        let continues = |store: &str| !analyses.contains(&blocks) || chances.contains_key(store);
+        let continuing = contestants.iter().filter(|(store, entries)| is_measured(entries) && continues(store));
         let (mut cells, mut took_s) = (Vec::new(), 0.0);
-        for (_, entries) in on {
+        for (_, entries) in continuing {
             let Some(entry) = entries.first() else { continue };
             cells.push(entry.trial.cell.id());
             took_s += entries.iter().map(|entry| entry.trial.took_s()).sum::<f64>() / entries.len() as f64;
@@ -149,16 +149,16 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
 
     /// The stores of the next block after blocks with these times, in ns by block.
-    fn after(
+    fn next_stores(
         count: usize,
         stores: &[(&str, &dyn Fn(usize) -> f64)],
         precision: Option<f64>,
     ) -> Vec<&'static str> {
-        known(&[], count, stores, precision)
+        next_of_table(&[], count, stores, precision)
     }
 
-    /// The same with what is known of the stores.
-    fn known(
+    /// The stores of the next block, given what is known of the stores.
+    fn next_of_table(
         table: &[StoreDef],
         count: usize,
         stores: &[(&str, &dyn Fn(usize) -> f64)],
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn what_is_told_is_measured_no_further_and_the_undecided_pair_is() {
-        let (one, other, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
+        let (first, second, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
         let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
-            [("lmdb", &one), ("redb", &other), ("sqlite", &third)];
-        assert_eq!(after(5, &stores, None), ["lmdb", "redb"]);
-        assert_eq!(after(4, &stores, None), ["lmdb", "redb", "sqlite"], "no look is planned");
-        assert_eq!(after(32, &stores, None), Vec::<&str>::new(), "the last look is over");
-        let told = [stores[0], stores[2]];
-        assert_eq!(after(5, &told, None), Vec::<&str>::new());
+            [("lmdb", &first), ("redb", &second), ("sqlite", &third)];
+        assert_eq!(next_stores(5, &stores, None), ["lmdb", "redb"]);
+        assert_eq!(next_stores(4, &stores, None), ["lmdb", "redb", "sqlite"], "no look is planned");
+        assert_eq!(next_stores(32, &stores, None), Vec::<&str>::new(), "the last look is over");
+        let decided = [stores[0], stores[2]];
+        assert_eq!(next_stores(5, &decided, None), Vec::<&str>::new());
     }
 
     #[test]
@@ -201,18 +201,18 @@ mod tests {
         const OFFERS: &[GuaranteeOffer] =
             &[GuaranteeOffer::replacing_values(Guarantee::Process, "as made", WHOLE)];
         let table = [StoreDef { name: "lmdb", offers: OFFERS, ..StoreDef::DEFAULT }];
-        let (one, other, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
+        let (first, second, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
         let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
-            [("lmdb", &one), ("redb", &other), ("sqlite", &third)];
-        assert_eq!(known(&table, 5, &stores, None), Vec::<&str>::new());
+            [("lmdb", &first), ("redb", &second), ("sqlite", &third)];
+        assert_eq!(next_of_table(&table, 5, &stores, None), Vec::<&str>::new());
     }
 
     #[test]
     fn a_claim_that_is_decided_or_lacks_a_store_is_measured_no_further() {
         const NONE: [usize; 0] = [];
         let next = |count: usize, winner: &str, redb_ns: f64| {
-            let (one, other) = (noisy(1000.0, 0.01, 1), noisy(redb_ns, 0.01, 3));
-            let block = |number| [("lmdb", one(number)), ("redb", other(number)), ("sqlite", 5000.0)];
+            let (first, second) = (noisy(1000.0, 0.01, 1), noisy(redb_ns, 0.01, 3));
+            let block = |number| [("lmdb", first(number)), ("redb", second(number)), ("sqlite", 5000.0)];
             let block = |number| block(number).map(|(store, ns)| Sample::new(store).ns(ns)).to_vec();
             let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
             (run.header.interim_analyses, run.header.strict_early) = (interim::plan_open_analyses(3), true);
@@ -236,42 +236,42 @@ mod tests {
 
     #[test]
     fn a_pair_that_no_budget_decides_is_left() {
-        let (one, other) = (noisy(1000.0, 0.9, 1), noisy(1001.0, 0.9, 3));
-        assert_eq!(after(12, &[("lmdb", &one), ("redb", &other)], None), Vec::<&str>::new());
+        let (first, second) = (noisy(1000.0, 0.9, 1), noisy(1001.0, 0.9, 3));
+        assert_eq!(next_stores(12, &[("lmdb", &first), ("redb", &second)], None), Vec::<&str>::new());
     }
 
     #[test]
     fn a_pair_of_few_blocks_that_look_alike_is_not_given_up() {
         // 4 % apart, with as much noise.
-        let (one, other) = (noisy(1000.0, 0.05, 1), noisy(1040.0, 0.1, 3));
-        assert_eq!(after(5, &[("lmdb", &one), ("redb", &other)], None), ["lmdb", "redb"]);
+        let (first, second) = (noisy(1000.0, 0.05, 1), noisy(1040.0, 0.1, 3));
+        assert_eq!(next_stores(5, &[("lmdb", &first), ("redb", &second)], None), ["lmdb", "redb"]);
     }
 
     #[test]
     fn a_precision_is_reached_at_planned_looks() {
-        let (one, other) = (noisy(1000.0, 0.002, 1), noisy(1500.0, 0.0, 1));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &one), ("redb", &other)];
-        assert_eq!(after(2, &stores, Some(0.05)), ["lmdb", "redb"], "two blocks are not enough");
-        assert_eq!(after(5, &stores, Some(0.05)), Vec::<&str>::new());
-        let (one, other) = (noisy(1000.0, 0.2, 1), noisy(1500.0, 0.0, 1));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &one), ("redb", &other)];
-        assert_eq!(after(5, &stores, Some(0.05)), ["lmdb", "redb"]);
+        let (first, second) = (noisy(1000.0, 0.002, 1), noisy(1500.0, 0.0, 1));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &first), ("redb", &second)];
+        assert_eq!(next_stores(2, &stores, Some(0.05)), ["lmdb", "redb"], "two blocks are not enough");
+        assert_eq!(next_stores(5, &stores, Some(0.05)), Vec::<&str>::new());
+        let (first, second) = (noisy(1000.0, 0.2, 1), noisy(1500.0, 0.0, 1));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &first), ("redb", &second)];
+        assert_eq!(next_stores(5, &stores, Some(0.05)), ["lmdb", "redb"]);
     }
 
     #[test]
     fn where_the_next_block_decides_more_for_its_time_comes_first() {
-        let at = |store: &str, ns: f64, records: u64| {
+        let sample = |store: &str, ns: f64, records: u64| {
             Sample::new(store).ns(ns).records(CountRange::starting_at(records))
         };
         let near = [noisy(1000.0, 0.03, 1), noisy(1030.0, 0.03, 3)];
         let block = |number: usize| {
             vec![
                 // The second is 3 % worse, with as much noise.
-                at("lmdb", near[0](number), 100),
-                at("redb", near[1](number), 100),
-                // 6 % worse: a look at 8 blocks will decide.
-                at("lmdb", near[0](number), 5_000),
-                at("redb", near[1](number) * 1.03, 5_000),
+                sample("lmdb", near[0](number), 100),
+                sample("redb", near[1](number), 100),
+                // 6 % worse: an analysis at 8 blocks will decide.
+                sample("lmdb", near[0](number), 5_000),
+                sample("redb", near[1](number) * 1.03, 5_000),
             ]
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());

@@ -63,7 +63,7 @@ type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, 
 
 /// One contest for each place in which runs vary settings of a store.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
-    let varied: BTreeSet<&str> = merged.cells().filter(|cell| varies(cell)).map(Cell::store).collect();
+    let varied_stores: BTreeSet<&str> = merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
@@ -72,7 +72,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
             let Some(measured) = comparable(entry.trial).filter(|_| entry.not_ranked().is_none()) else {
                 continue;
             };
-            if !varied.contains(cell.store()) {
+            if !varied_stores.contains(cell.store()) {
                 continue;
             }
             let contest = contests
@@ -89,67 +89,67 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
 
 /// The measurements of a trial, unless it did not keep up with its rate: its latency depends on the length of the trial.
 fn comparable(trial: &TrialResult) -> Option<&Measurements> {
-    let behind = |measured: &&Measurements| {
+    let is_behind = |measured: &&Measurements| {
         measured.operations.iter().any(|operation| saturation::fell_behind(&trial.cell, measured, operation))
     };
-    trial.ok().filter(|measured| !behind(measured))
+    trial.ok().filter(|measured| !is_behind(measured))
 }
 
-fn varies(cell: &Cell) -> bool {
+fn has_settings(cell: &Cell) -> bool {
     cell.settings().next().is_some()
 }
 
 fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
     let cell = &entry.trial.cell;
-    let facets = unset(group);
+    let facets = other_facets(group);
     let asked = group.key.asked;
     (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
 /// The values that distinguish a group, without settings.
-fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
+fn other_facets(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
 
 fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> Contest<'m> {
     let base = plan.settings.get(cell.store()).cloned().unwrap_or_default();
-    let point = |settings: &Settings| {
-        let mut all = base.clone();
-        all.extend(settings.clone());
-        all
+    let with_base = |overrides: &Settings| {
+        let mut settings = base.clone();
+        settings.extend(overrides.clone());
+        settings
     };
-    let named =
-        plan.points.iter().filter_map(|own| Some((own.name.clone(), point(own.settings.get(cell.store())?))));
+    let named_points =
+        plan.points.iter().filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
-        unset(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
+        other_facets(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
     let asked = group.key.asked.filter(|asked| *asked != GuaranteeChoice::Default);
     let asked = asked.map(|asked| format!("guarantee {asked}"));
     let facets = facets.map(|(axis, value)| format!("{axis} {value}"));
-    let others: Vec<String> = asked.into_iter().chain(facets).collect();
-    let at = join_parts([merged.layout.position(cell).to_string().as_str(), &others.join(", ")]);
+    let conditions: Vec<String> = asked.into_iter().chain(facets).collect();
+    let at = join_parts([merged.layout.position(cell).to_string().as_str(), &conditions.join(", ")]);
     let (hardware, method) = (group.key.hardware.clone(), group.key.method.clone());
     let title = join_parts([hardware.as_str(), cell.store(), &at, &method]);
     let place = ContestScope { title, hardware, store: cell.store().to_owned(), at, method };
     let shipped = merged.readable.defaults(cell.store());
-    Contest { place, combinations: IndexMap::new(), named: named.collect(), base, shipped }
+    Contest { place, combinations: IndexMap::new(), named: named_points.collect(), base, shipped }
 }
 
 impl Contest<'_> {
     /// The value that a setting's others are compared with: the plan's own, or none if it is not given; otherwise the
     /// shipped one; otherwise the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
-        let own = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
+        let plan_value = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
         let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));
-        let there =
-            values.get(own).or_else(shipped).or_else(|| super::sort_values(values).into_iter().next());
-        there.cloned().unwrap_or_default()
+        let base =
+            values.get(plan_value).or_else(shipped).or_else(|| super::sort_values(values).into_iter().next());
+        base.cloned().unwrap_or_default()
     }
 
     /// The plan's names for a combination.
     pub fn plan_names(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
-        let named = self.named.iter().filter(|(_, own)| own == settings).map(|(name, _)| name.clone());
-        base.into_iter().chain(named).collect()
+        let names = self.named.iter().filter(|(_, point)| point == settings).map(|(name, _)| name.clone());
+        base.into_iter().chain(names).collect()
     }
 
     /// The operations that were measured.
@@ -171,9 +171,9 @@ impl Combination<'_> {
     /// Mean latency by block, in nanoseconds: of one operation, or of all together.
     pub fn series(&self, operation: Option<&str>) -> Series<BlockKey> {
         let latency = |measured: &Measurements| {
-            let own =
-                measured.operations.iter().filter(|one| operation.is_none_or(|name| one.operation == name));
-            let (sum, count) = own.fold((0, 0), |(sum, count), one| (sum + one.sum_ns, count + one.count));
+            let operations =
+                measured.operations.iter().filter(|o| operation.is_none_or(|name| o.operation == name));
+            let (sum, count) = operations.fold((0, 0), |(sum, count), o| (sum + o.sum_ns, count + o.count));
             (count > 0).then(|| sum as f64 / count as f64)
         };
         self.trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
@@ -184,20 +184,20 @@ impl Combination<'_> {
         if self.cell.rate() != Rate::Closed {
             return Vec::new();
         }
-        let of = |measured: &Measurements| {
-            let seconds = |one: &OperationResult| Some(one.count as f64 / one.per_second()?);
-            let done: u64 = measured.operations.iter().map(|one| one.count).sum();
-            let took: f64 = measured.operations.iter().filter_map(seconds).sum();
-            (done > 0 && took > 0.0).then(|| done as f64 / took)
+        let rate_of = |measured: &Measurements| {
+            let seconds_of = |o: &OperationResult| Some(o.count as f64 / o.per_second()?);
+            let count: u64 = measured.operations.iter().map(|operation| operation.count).sum();
+            let seconds: f64 = measured.operations.iter().filter_map(seconds_of).sum();
+            (count > 0 && seconds > 0.0).then(|| count as f64 / seconds)
         };
-        self.trials.iter().filter_map(|(_, measured)| of(measured)).collect()
+        self.trials.iter().filter_map(|(_, measured)| rate_of(measured)).collect()
     }
 
     /// Syncs of an operation, over all operations and trials; `None` if they can't be counted.
     pub fn syncs_per_operation(&self) -> Option<f64> {
-        let all = self.trials.iter().flat_map(|(_, measured)| &measured.operations);
+        let operations = self.trials.iter().flat_map(|(_, measured)| &measured.operations);
         let (mut syncs, mut count) = (0, 0);
-        for operation in all {
+        for operation in operations {
             syncs += operation.counters.as_ref()?.syncs?;
             count += operation.count;
         }

@@ -36,20 +36,20 @@ fn near(times: &Times, value: f64) -> bool {
 #[test]
 fn main_effects_and_interactions_are_those_that_were_put_in() {
     let runs = [factorial()];
-    let all = effects(&Merged::new(&runs, &[]));
-    assert_eq!(all.len(), 1);
-    let main: Vec<(&str, &str, usize, &str)> = all[0]
+    let found = effects(&Merged::new(&runs, &[]));
+    assert_eq!(found.len(), 1);
+    let main: Vec<(&str, &str, usize, &str)> = found[0]
         .main
         .iter()
         .map(|effect| (effect.setting.as_str(), effect.value.as_str(), effect.pairs, effect.promise))
         .collect();
     assert_eq!(main, [("j", "W", 2, "less"), ("s", "F", 2, "more")]);
-    let of_all = |effect: &MainEffect| effect.times.last().unwrap().unwrap();
-    assert!(near(&of_all(&all[0].main[0]), (0.5_f64 * 0.75).sqrt()), "{:?}", all[0].main[0].times);
-    assert!(near(&of_all(&all[0].main[1]), (3.0_f64 * 4.5).sqrt()));
-    assert_eq!(all[0].interactions.len(), 1);
-    assert!(near(&all[0].interactions[0].times, 1.5));
-    assert_eq!(all[0].interactions[0].times.ratio.blocks, 4);
+    let overall_times = |effect: &MainEffect| effect.times.last().unwrap().unwrap();
+    assert!(near(&overall_times(&found[0].main[0]), (0.5_f64 * 0.75).sqrt()), "{:?}", found[0].main[0].times);
+    assert!(near(&overall_times(&found[0].main[1]), (3.0_f64 * 4.5).sqrt()));
+    assert_eq!(found[0].interactions.len(), 1);
+    assert!(near(&found[0].interactions[0].times, 1.5));
+    assert_eq!(found[0].interactions[0].times.ratio.blocks, 4);
 }
 
 /// If the plan itself gives no value.
@@ -71,9 +71,9 @@ fn values_are_compared_with_what_is_shipped() {
 #[test]
 fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
     let runs = [factorial()];
-    let all = effects(&Merged::new(&runs, &[]));
+    let found = effects(&Merged::new(&runs, &[]));
     let points: Vec<(&str, Vec<String>, bool)> =
-        all[0].points.iter().map(|spot| (spot.name.as_str(), spot.marks.clone(), spot.best)).collect();
+        found[0].points.iter().map(|point| (point.name.as_str(), point.marks.clone(), point.best)).collect();
     assert_eq!(
         points,
         [
@@ -84,7 +84,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
             ("sqlite j=W s=N", vec![], true),
         ]
     );
-    assert_eq!(group_by_guarantee(&all[0].points).len(), 3);
+    assert_eq!(group_by_guarantee(&found[0].points).len(), 3);
 }
 
 #[test]
@@ -95,31 +95,32 @@ fn runs_that_vary_no_setting_have_no_effects() {
 #[test]
 fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
     let block = |times: f64| {
-        let of = |guarantee: &str, ns: f64| {
+        let samples_of = |guarantee: &str, ns: f64| {
             let sample = Sample::new("sqlite").guarantee(guarantee);
             [sample.clone().ns(ns * times), sample.ns(ns * times * 2.0).setting("sqlite.j", "W")]
         };
-        [of("process", 1e3), of("power", 1e6)].concat()
+        [samples_of("process", 1e3), samples_of("power", 1e6)].concat()
     };
     let mut run = blocks("box", &[block(1.0), block(1.1), block(0.9)]);
     run.header.plan = PLAN.replace("j = \"D\"\ns = \"N\"\n", "");
     let runs = [run];
-    let all = effects(&Merged::new(&runs, &[]));
-    let titles: Vec<&str> = all.iter().map(|one| one.place.at.as_str()).collect();
-    assert_eq!(all.len(), 2, "{titles:?}");
+    let found = effects(&Merged::new(&runs, &[]));
+    let titles: Vec<&str> = found.iter().map(|effects| effects.place.at.as_str()).collect();
+    assert_eq!(found.len(), 2, "{titles:?}");
     assert!(titles.iter().any(|at| at.ends_with("guarantee power")), "{titles:?}");
-    for one in &all {
-        assert!(near(one.main[0].times.last().unwrap().as_ref().unwrap(), 2.0), "{one:?}");
-        let speeds: Vec<f64> = one.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
+    for effects in &found {
+        assert!(near(effects.main[0].times.last().unwrap().as_ref().unwrap(), 2.0), "{effects:?}");
+        let speeds: Vec<f64> = effects.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
         assert!((speeds[0] / speeds[1] - 2.0).abs() < 1e-6, "{speeds:?}");
     }
 }
 
 #[test]
 fn values_that_are_numbers_stand_in_their_order() {
-    let of = |values: &[&str]| -> Vec<String> {
+    let sort = |values: &[&str]| -> Vec<String> {
         let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
         sort_values(&values).into_iter().cloned().collect()
     };
-    assert_eq!(of(&["20000", "1", "as shipped", "200", "4KiB"]), ["1", "200", "4KiB", "20000", "as shipped"]);
+    let sorted = sort(&["20000", "1", "as shipped", "200", "4KiB"]);
+    assert_eq!(sorted, ["1", "200", "4KiB", "20000", "as shipped"]);
 }

@@ -96,9 +96,9 @@ pub struct Quotient {
 
 impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
-    fn ln(&self, block: &BlockKey) -> Option<f64> {
-        let sum = |all: &[Series<BlockKey>]| {
-            all.iter()
+    fn log_quotient(&self, block: &BlockKey) -> Option<f64> {
+        let sum = |series_list: &[Series<BlockKey>]| {
+            series_list.iter()
                 .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
                 .sum()
         };
@@ -115,17 +115,17 @@ pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
         .flat_map(|series| series.keys())
         .copied()
         .collect();
-    let mean = |block: BlockKey| {
-        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.ln(&block)).sum();
+    let block_mean = |block: BlockKey| {
+        let sum: Option<f64> = quotients.iter().map(|quotient| quotient.log_quotient(&block)).sum();
         Some((block, (sum? / quotients.len() as f64).exp()))
     };
-    let of_blocks: Series<BlockKey> = blocks.into_iter().filter_map(mean).collect();
-    let ones = of_blocks.keys().map(|block| (*block, 1.0)).collect();
-    let ratio = compare_at(&of_blocks, &ones, confidence)?;
+    let block_means: Series<BlockKey> = blocks.into_iter().filter_map(block_mean).collect();
+    let ones = block_means.keys().map(|block| (*block, 1.0)).collect();
+    let ratio = compare_at(&block_means, &ones, confidence)?;
     Some(Times {
         ratio,
-        least: of_blocks.values().copied().fold(f64::INFINITY, f64::min),
-        greatest: of_blocks.values().copied().fold(0.0, f64::max),
+        least: block_means.values().copied().fold(f64::INFINITY, f64::min),
+        greatest: block_means.values().copied().fold(0.0, f64::max),
         known: EffectVerdict::judge(&ratio),
     })
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::stats::CONFIDENCE;
 
-    fn of(values: &[f64]) -> Times {
+    fn times_of(values: &[f64]) -> Times {
         let series = |values: &mut dyn Iterator<Item = f64>| -> Series<BlockKey> {
             values
                 .enumerate()
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn too_few_blocks_tell_nothing_yet() {
-        for (values, known, text) in [
+        for (values, verdict, text) in [
             (&[0.5, 0.51, 0.49][..], EffectVerdict::Less, "×0.500 [0.476, 0.525]"),
             (&[2.0, 2.0, 2.0], EffectVerdict::More, "×2.00 [2.00, 2.00]"),
             (&[1.0, 1.01, 0.99], EffectVerdict::Alike, "×1.000 [0.975, 1.03]"),
@@ -157,8 +157,8 @@ mod tests {
             (&[0.5, 0.6], EffectVerdict::NotYet, "×0.548 (0.500..0.600)?"),
             (&[0.5], EffectVerdict::NotYet, "×0.500?"),
         ] {
-            let times = of(values);
-            assert_eq!((times.known, times.text().as_str()), (known, text));
+            let times = times_of(values);
+            assert_eq!((times.known, times.text().as_str()), (verdict, text));
         }
     }
 }

@@ -50,7 +50,7 @@ struct FindingDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     takes: Option<String>,
     checks: CheckTally,
-    /// The same for the leanings of few trials.
+    /// Checks by the leanings of few trials.
     leaning: CheckTally,
     evidence: &'a [Evidence],
     missing: &'a [String],
@@ -62,7 +62,7 @@ struct FindingDocument<'a> {
 
 /// The verdicts as JSON has them.
 pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<StudyDocument<'a>> {
-    let finding = |claim: &Claim, finding: &'a Finding| FindingDocument {
+    let finding_document = |claim: &Claim, finding: &'a Finding| FindingDocument {
         hardware: &finding.scope.hardware,
         title: label(merged, &finding.scope),
         verdict: finding.verdict,
@@ -77,23 +77,23 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         without: finding.without.iter().map(absent).collect(),
         behind: &finding.behind,
     };
-    let on_table = |found: &'a TableVerdict| OnTableDocument {
-        table: &found.table,
-        verdict: found.verdict,
-        checks: found.tally,
+    let table_document = |table_verdict: &'a TableVerdict| OnTableDocument {
+        table: &table_verdict.table,
+        verdict: table_verdict.verdict,
+        checks: table_verdict.tally,
     };
-    let claim = |checked: &'a CheckedClaim<'a>| ClaimDocument {
+    let claim_document = |checked: &'a CheckedClaim<'a>| ClaimDocument {
         says: &checked.claim.says,
         source: &checked.claim.source,
         note: checked.claim.note.as_deref(),
         expected: checked.claim.describe(),
-        published: checked.published.iter().map(on_table).collect(),
-        findings: checked.findings.iter().map(|found| finding(checked.claim, found)).collect(),
+        published: checked.published.iter().map(table_document).collect(),
+        findings: checked.findings.iter().map(|finding| finding_document(checked.claim, finding)).collect(),
     };
-    let study = |study: &'a Study<'a>| StudyDocument {
+    let study_document = |study: &'a Study<'a>| StudyDocument {
         study: &study.study.study,
         source: &study.study.source,
-        claims: study.checked.iter().map(claim).collect(),
+        claims: study.checked.iter().map(claim_document).collect(),
     };
-    studies.iter().map(study).collect()
+    studies.iter().map(study_document).collect()
 }

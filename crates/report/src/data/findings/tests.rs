@@ -71,26 +71,26 @@ expect.winner = { stores = ["sqlite"] }
 "#;
 
 /// A run of three blocks that differ by a thousandth, so that everything in it is settled.
-fn thrice(samples: &[Sample]) -> Run {
+fn run_three_times(samples: &[Sample]) -> Run {
     let block = |wobble: f64| samples.iter().map(|sample| sample.clone().times(wobble)).collect();
     samples::blocks("box", &[1.0, 1.001, 0.999].map(block))
 }
 
-fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
+fn merge_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
     let claims = claims::run_claims("another", claims, "test").unwrap();
     Merged::new(runs, &[NULL]).with_published(claims.into_iter().collect(), Vec::new())
 }
 
 fn verdicts(merged: &Merged<'_>) -> Vec<Vec<Verdict>> {
     let studies = check(merged);
-    let all = studies.iter().flat_map(|study| &study.checked);
-    all.map(|checked| checked.findings.iter().map(|finding| finding.verdict).collect()).collect()
+    let checked_claims = studies.iter().flat_map(|study| &study.checked);
+    checked_claims.map(|checked| checked.findings.iter().map(|finding| finding.verdict).collect()).collect()
 }
 
 #[test]
 fn verdicts_in_the_terminal() {
     let runs = [samples::study()];
-    let merged = with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     for width in [80, 100, 160] {
         let text = text(&merged, Style { width, colour: false });
         assert!(text.lines().all(|line| line.width() <= width), "{text}");
@@ -134,7 +134,7 @@ fn older_runs_have_the_claims_of_the_built_in_study() {
     };
     assert!(number("crud", "name = \"crud\"\n") > 40);
     assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
-    assert!(text(&with_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
+    assert!(text(&merge_claims(&[samples::study()], ""), Style { width: 80, colour: false }).is_empty());
 }
 
 #[test]
@@ -153,8 +153,8 @@ source = "1"
 figure = ["get"]
 expect.winner = { stores = ["leveldb"] }
 "#;
-    let runs = [thrice(&samples)];
-    let merged = with_claims(&runs, claims);
+    let runs = [run_three_times(&samples)];
+    let merged = merge_claims(&runs, claims);
     // Tiers that were asked for stay separate.
     assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::Unknown, Verdict::Unknown]]);
     let text = text(&merged, Style { width: 100, colour: false });
@@ -174,8 +174,8 @@ fn a_load_is_compared_with_none() {
     let claims = CLAIMS.replace(", \"rocksdb\", \"berkeleydb\"", "");
     let claims =
         claims.split("[[claim]]").filter(|part| part.contains("video") || part.contains("claims_among"));
-    let runs = [thrice(&samples)];
-    let merged = with_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
+    let runs = [run_three_times(&samples)];
+    let merged = merge_claims(&runs, &claims.collect::<Vec<_>>().join("[[claim]]"));
     let text = text(&merged, Style { width: 160, colour: false });
     assert!(
         text.contains("not reproduced: background compared 0/1\n      1B..1KiB, 100 records, incompressible: sqlite, none 500 ns, leveldb, video 4.00 µs"),
@@ -186,7 +186,7 @@ fn a_load_is_compared_with_none() {
 #[test]
 fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let runs = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
-    let merged = with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -197,14 +197,14 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
     assert_eq!(findings.matches("<li value").count(), claims);
     let brief = terminal::end_text(&Report::new(&merged), Style { width: 80, colour: false });
-    let says = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
-    assert!(brief.ends_with(&says) && !brief.contains("Details:"), "{brief}");
+    let ending = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
+    assert!(brief.ends_with(&ending) && !brief.contains("Details:"), "{brief}");
 }
 
 #[test]
 fn the_page_and_the_json_have_them() {
     let runs = [samples::study()];
-    let merged = with_claims(&runs, CLAIMS);
+    let merged = merge_claims(&runs, CLAIMS);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -235,7 +235,7 @@ source = "1"
 figure = ["get"]
 expect.winner = { stores = ["sqlite"] }
 "#;
-    let merged = with_claims(&runs, claims);
+    let merged = merge_claims(&runs, claims);
     let studies = check(&merged);
     let finding = &studies[0].checked[0].findings[0];
     assert_eq!((finding.verdict, finding.is_measured()), (Verdict::Unknown, false));
@@ -244,7 +244,7 @@ expect.winner = { stores = ["sqlite"] }
 
 #[test]
 fn what_cannot_be_had_here_counts_in_no_group() {
-    let mut runs = [thrice(&[Sample::new("sqlite"), Sample::new("leveldb").times(2.0)])];
+    let mut runs = [run_three_times(&[Sample::new("sqlite"), Sample::new("leveldb").times(2.0)])];
     let (cell, reason) = (Sample::new("rocksdb").cell(), LeftOutReason::Sentence("no driver".into()));
     runs[0].header.left_out.push(LeftOutCell { cell, reason });
     let claim = |store| {
@@ -252,7 +252,7 @@ fn what_cannot_be_had_here_counts_in_no_group() {
             "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\nexpect.winner.stores = [\"{store}\"]\n"
         )
     };
-    let merged = with_claims(&runs, &["sqlite", "leveldb", "rocksdb"].map(claim).concat());
+    let merged = merge_claims(&runs, &["sqlite", "leveldb", "rocksdb"].map(claim).concat());
     let [(_, of_group), cannot] = counts(&merged, &check(&merged)[0]).try_into().unwrap();
     assert_eq!((of_group, cannot), ([1, 1, 0], (NOT_MEASURABLE.to_owned(), [0, 0, 1])));
     let text = text(&merged, Style { width: 100, colour: false });
@@ -275,8 +275,8 @@ fn quick() -> Run {
             }
         }
     }
-    let again = samples.iter().map(|sample| sample.clone().times(1.01)).collect();
-    samples::blocks("box", &[samples, again])
+    let second_block = samples.iter().map(|sample| sample.clone().times(1.01)).collect();
+    samples::blocks("box", &[samples, second_block])
 }
 
 #[test]
@@ -285,9 +285,9 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     let claims = claims::run_claims("crud", "", "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let studies = check(&merged);
-    let finding = |says: &str| {
+    let finding = |text: &str| {
         let mut checked = studies[0].checked.iter();
-        let checked = checked.find(|checked| checked.claim.says == says).unwrap_or_else(|| panic!("{says}"));
+        let checked = checked.find(|checked| checked.claim.says == text).unwrap_or_else(|| panic!("{text}"));
         &checked.findings[0]
     };
     let fastest = finding("Berkeley DB is the fastest at inserting and updating");
@@ -304,13 +304,13 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     for width in [80, 100] {
         let text = text(&merged, Style { width, colour: false });
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for told in [
+        for words_expected in [
             "unknown: process 0/8 so far looks wrong (8 of 68 combinations measured)",
             "(8 of 68 combinations measured); takes half of its combinations for each of 1,000 records, 10,000 records",
             "unknown: process 16/16 so far looks right (16 of 64 combinations measured)",
             "(16 of 64 combinations measured); takes half of its combinations for each of compressible, 1,000 records",
         ] {
-            assert!(words.contains(told), "{told}: {text}");
+            assert!(words.contains(words_expected), "{words_expected}: {text}");
         }
     }
     let mut bytes = Vec::new();
@@ -342,12 +342,12 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
         .iter()
         .position(|checked| checked.claim.says == "Berkeley DB is the fastest at inserting and updating");
     let fastest = &studies[0].checked[fastest.unwrap()];
-    let found: Vec<(&str, usize, usize, Verdict)> = fastest
+    let verdicts_published: Vec<(&str, usize, usize, Verdict)> = fastest
         .published
         .iter()
-        .map(|on| (on.table.as_str(), on.tally.agree, on.tally.total(), on.verdict))
+        .map(|verdict| (verdict.table.as_str(), verdict.tally.agree, verdict.tally.total(), verdict.verdict))
         .collect();
-    assert_eq!(found, [("ext4", 50, 68, Verdict::NotReproduced)]);
+    assert_eq!(verdicts_published, [("ext4", 50, 68, Verdict::NotReproduced)]);
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -355,12 +355,12 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
     let mut bytes = Vec::new();
     json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
-    let of_claim = &document["findings"][0]["claims"][0]["published"][0];
-    assert_eq!((&of_claim["table"], &of_claim["checks"]["agree"]), (&"ext4".into(), &50.into()));
+    let table_document = &document["findings"][0]["claims"][0]["published"][0];
+    assert_eq!((&table_document["table"], &table_document["checks"]["agree"]), (&"ext4".into(), &50.into()));
 }
 
 /// A run with the places of the published tables for 100 small records.
-fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
+fn paper_like_run(berkeleydb: f64, background: Background) -> Run {
     let stores = ["sqlite", "leveldb", "rocksdb", "berkeleydb", "flat-folder", "nested-folder"];
     let mut samples = Vec::new();
     for data in [Data::Incompressible, Data::Compressible] {
@@ -376,7 +376,7 @@ fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
     run("box", &samples)
 }
 
-fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
+fn merge_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
     Merged::new(runs, &[]).with_published(Vec::new(), published::tables("crud").unwrap())
 }
 
@@ -384,20 +384,20 @@ fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
 fn places_that_agree_are_counted() {
     use crate::data::published::{Agreement, compare_tables};
     let count = |berkeleydb: f64| {
-        let runs = [like_the_paper(berkeleydb, Background::None)];
-        let merged = beside_tables(&runs);
-        let all = compare_tables(&merged, None);
-        let names: Vec<&str> = all.iter().map(|beside| beside.table.name.as_str()).collect();
+        let runs = [paper_like_run(berkeleydb, Background::None)];
+        let merged = merge_tables(&runs);
+        let comparisons = compare_tables(&merged, None);
+        let names: Vec<&str> = comparisons.iter().map(|comparison| comparison.table.name.as_str()).collect();
         assert_eq!(names, ["ext4", "hdd"], "those without a video");
-        all[1].agreement()
+        comparisons[1].agreement()
     };
     // Figure 4.2 at 100 records below 10 KiB: Berkeley DB at insert, update and remove, and at half the gets.
     let alone = count(100.0);
     assert_eq!((alone.same, alone.close, alone.compared() + alone.absent), (14, 0, 170));
     // 20 of 170: too little of the table for a share.
     assert_eq!(alone.share(), None);
-    let half = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
-    assert_eq!((half.share(), Agreement { absent: 101, ..half }.share()), (Some(0.7), None));
+    let partial = Agreement { same: 60, close: 10, other: 30, lacking: 0, absent: 100 };
+    assert_eq!((partial.share(), Agreement { absent: 101, ..partial }.share()), (Some(0.7), None));
     // As quick as SQLite, it is too close to call.
     let tied = count(1000.0);
     assert!(tied.close >= 14 && tied.same == 0, "{tied:?}");
@@ -408,8 +408,8 @@ fn places_that_agree_are_counted() {
 #[test]
 fn published_tables_in_all_reports() {
     use crate::terminal::published::text;
-    let runs = [like_the_paper(100.0, Background::Video)];
-    let merged = beside_tables(&runs);
+    let runs = [paper_like_run(100.0, Background::Video)];
+    let merged = merge_tables(&runs);
     for width in [80, 100, 160] {
         let text = text(&merged, None, Style { width, colour: false });
         assert!(text.lines().all(|line| line.width() <= width), "{text}");
@@ -434,10 +434,10 @@ fn published_tables_in_all_reports() {
 fn a_run_without_the_tables_places_is_told_which_to_run() {
     use crate::terminal::published::text;
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
-    let text = text(&beside_tables(&runs), None, Style { width: 100, colour: false });
+    let text = text(&merge_tables(&runs), None, Style { width: 100, colour: false });
     assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
     let mut bytes = Vec::new();
-    page::write(&Report::new(&beside_tables(&runs)), None, &mut bytes).unwrap();
+    page::write(&Report::new(&merge_tables(&runs)), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
     assert!(
         page.contains("<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>"),
@@ -445,9 +445,9 @@ fn a_run_without_the_tables_places_is_told_which_to_run() {
     );
     assert!(!page.contains("Published tables next to this run"));
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
-    let none =
-        crate::terminal::published::text(&beside_tables(&loaded), None, Style { width: 100, colour: false });
-    assert!(none.contains("No published table was measured like this run"), "{none}");
+    let loaded_text =
+        crate::terminal::published::text(&merge_tables(&loaded), None, Style { width: 100, colour: false });
+    assert!(loaded_text.contains("No published table was measured like this run"), "{loaded_text}");
 }
 
 #[test]
@@ -463,17 +463,17 @@ fn a_build_with_assertions_is_no_evidence() {
 #[test]
 fn a_finding_is_summed_over_machines() {
     use Verdict::{NotReproduced as No, Reproduced as Yes, Unknown as Open};
-    let sum = |all: &[(&'static str, Verdict)]| {
-        words::describe_machines(all.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
+    let line = |verdicts: &[(&'static str, Verdict)]| {
+        words::describe_machines(verdicts.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
     };
-    let all = [("a", Yes), ("b", Yes), ("c", Yes), ("d", No)];
-    assert_eq!(sum(&all).unwrap(), "holds on most machines (3 of 4), not on 1");
-    assert_eq!(sum(&all[..3]).unwrap(), "holds on all machines (3 of 3)");
-    let mixed = [("a", Yes), ("a", Open), ("b", Yes), ("b", No), ("c", Open), ("d", No)];
-    assert_eq!(sum(&mixed).unwrap(), "holds on some machines (1 of 4), not on 1, in part on 1, unknown on 1");
-    assert_eq!(sum(&all[3..]), None);
+    let verdicts = [("a", Yes), ("b", Yes), ("c", Yes), ("d", No)];
+    assert_eq!(line(&verdicts).unwrap(), "holds on most machines (3 of 4), not on 1");
+    assert_eq!(line(&verdicts[..3]).unwrap(), "holds on all machines (3 of 3)");
+    let mix = [("a", Yes), ("a", Open), ("b", Yes), ("b", No), ("c", Open), ("d", No)];
+    assert_eq!(line(&mix).unwrap(), "holds on some machines (1 of 4), not on 1, in part on 1, unknown on 1");
+    assert_eq!(line(&verdicts[3..]), None);
     assert_eq!(
-        sum(&[("c", Open), ("d", No)]).unwrap(),
+        line(&[("c", Open), ("d", No)]).unwrap(),
         "holds on none of 2 machines, not on 1, unknown on 1"
     );
 }

@@ -25,10 +25,10 @@ pub(crate) fn describe_machines<'m>(
         *not |= verdict == Verdict::NotReproduced;
     }
     (machines.len() > 1).then_some(())?;
-    let count = |which: [bool; 2]| machines.values().filter(|own| **own == which).count();
+    let count = |wanted: [bool; 2]| machines.values().filter(|outcome| **outcome == wanted).count();
     let others = [("not", [false, true]), ("in part", [true, true]), ("unknown", [false, false])];
     let others =
-        others.map(|(words, which)| (words, count(which))).into_iter().filter(|(_, number)| *number > 0);
+        others.map(|(words, wanted)| (words, count(wanted))).into_iter().filter(|(_, number)| *number > 0);
     let others = others.map(|(words, number)| format!(", {words} on {number}"));
     Some(format!(
         "holds {}{}",
@@ -37,7 +37,7 @@ pub(crate) fn describe_machines<'m>(
     ))
 }
 
-/// The same for all measured findings of a claim.
+/// The machines on which a claim's measured findings hold.
 pub(crate) fn describe_all_machines(checked: &CheckedClaim<'_>) -> Option<String> {
     let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
         Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
@@ -49,12 +49,12 @@ pub(crate) fn describe_all_machines(checked: &CheckedClaim<'_>) -> Option<String
 
 /// The check that best explains the verdict, or the leaning.
 pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
-    let wanted = match finding.so_far {
+    let outcomes = match finding.so_far {
         Verdict::Reproduced => [Outcome::Agrees].as_slice(),
         Verdict::NotReproduced => &[Outcome::Disagrees],
         Verdict::Unknown => &[Outcome::Close, Outcome::Missing],
     };
-    wanted.iter().find_map(|wanted| finding.evidence.iter().find(|evidence| evidence.leaning == *wanted))
+    outcomes.iter().find_map(|outcome| finding.evidence.iter().find(|evidence| evidence.leaning == *outcome))
 }
 
 /// The measurements that a verdict needs: figures, more of the combinations, more trials.
@@ -65,19 +65,19 @@ pub(crate) fn describe_needs(claim: &Claim, finding: &Finding) -> Option<String>
     if !finding.is_measured() {
         return Some(why_undecided(claim, finding));
     }
-    let mut takes = Vec::new();
+    let mut needs = Vec::new();
     if let Some(coverage) = finding.coverage.as_ref().filter(|coverage| !claim.is_covered(coverage)) {
-        takes.push(more_combinations(claim, coverage));
+        needs.push(more_combinations(claim, coverage));
     } else if finding.tally.missing > 0 {
-        takes.push(describe_missing(finding));
+        needs.push(describe_missing(finding));
     }
     if finding.crowded {
-        takes.push("a run with nothing else running: other programs left too few processors".to_owned());
+        needs.push("a run with nothing else running: other programs left too few processors".to_owned());
     } else if finding.tally.close > 0 {
         let checks = plural(finding.tally.close, "check");
-        takes.push(format!("more trials (--trials) for {checks} that these can't decide"));
+        needs.push(format!("more trials (--trials) for {checks} that these can't decide"));
     }
-    Some(format!("takes {}", takes.join("; ")))
+    Some(format!("takes {}", needs.join("; ")))
 }
 
 fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
@@ -96,10 +96,10 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
 
 /// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or are unavailable.
 pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
-    let named = claim.expect.stores();
-    let own: Vec<String> =
-        finding.without.iter().filter(|(store, _)| named.contains(store)).map(absent).collect();
-    match (finding.behind.as_slice(), own.as_slice()) {
+    let claim_stores = claim.expect.stores();
+    let unavailable: Vec<String> =
+        finding.without.iter().filter(|(store, _)| claim_stores.contains(store)).map(absent).collect();
+    match (finding.behind.as_slice(), unavailable.as_slice()) {
         ([first, rest @ ..], _) => {
             let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
             format!("not judged: fell behind ({first}{more})")
@@ -109,8 +109,8 @@ pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
             format!("left out, without {first}{more}")
         }
         ([], []) if !finding.without.is_empty() && finding.evidence.is_empty() => {
-            let all: Vec<String> = finding.without.iter().map(absent).collect();
-            format!("left out, without {}", all.join("; "))
+            let stores: Vec<String> = finding.without.iter().map(absent).collect();
+            format!("left out, without {}", stores.join("; "))
         }
         ([], []) => format!("needs {}", describe_missing(finding)),
     }
@@ -118,9 +118,9 @@ pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
 
 /// What an undecided claim needs, in words that many claims share.
 pub(crate) fn lack(checked: &CheckedClaim<'_>) -> &'static str {
-    let named = checked.claim.expect.stores();
+    let claim_stores = checked.claim.expect.stores();
     let is_absent = |finding: &Finding| {
-        finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| named.contains(store))
+        finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| claim_stores.contains(store))
     };
     let Some(finding) = checked.findings.iter().find(|finding| finding.is_measured()) else {
         return match checked.findings.first() {
@@ -160,13 +160,13 @@ pub(crate) fn describe_missing(finding: &Finding) -> String {
         .iter()
         .filter(|evidence| evidence.outcome == Outcome::Missing)
         .flat_map(|evidence| &evidence.missing);
-    let mut all: Vec<&str> = Vec::new();
+    let mut missing_cells: Vec<&str> = Vec::new();
     for missing in finding.missing.iter().chain(cells) {
-        if !all.contains(&missing.as_str()) {
-            all.push(missing);
+        if !missing_cells.contains(&missing.as_str()) {
+            missing_cells.push(missing);
         }
     }
-    match all.as_slice() {
+    match missing_cells.as_slice() {
         [] => "figures that are not zero, of one block".into(),
         [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
         few => few.join(", "),
@@ -215,9 +215,9 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
     let ends = |value: f64, interval: Option<Interval>| {
         interval.map_or([value; 2], |interval| [interval.low.min(value), interval.high.max(value)])
     };
-    let of_ratios = matches!(claim.expect, Expect::Ratio(_) | Expect::Alike(_));
-    let (all, unit): (Vec<[f64; 2]>, Option<Unit>) = match &claim.expect {
-        _ if of_ratios => {
+    let is_ratio = matches!(claim.expect, Expect::Ratio(_) | Expect::Alike(_));
+    let (ranges, unit): (Vec<[f64; 2]>, Option<Unit>) = match &claim.expect {
+        _ if is_ratio => {
             let ratios = evidence().filter_map(|evidence| evidence.times);
             (ratios.map(|times| ends(times.value, times.interval)).collect(), None)
         }
@@ -228,8 +228,8 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
         }
         _ => return None,
     };
-    let least = all.iter().map(|[low, _]| *low).reduce(f64::min)?;
-    let most = all.iter().map(|[_, high]| *high).reduce(f64::max)?;
+    let least = ranges.iter().map(|[low, _]| *low).reduce(f64::min)?;
+    let most = ranges.iter().map(|[_, high]| *high).reduce(f64::max)?;
     let show = |value: f64| unit.map_or_else(|| three_digits(value), |unit| unit.show(value));
     let times = if unit.is_none() { " times" } else { "" };
     match show(least) == show(most) {
@@ -241,10 +241,10 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
 /// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
 /// reproduced`. `None` if winners alone say nothing about the claim.
 pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
-    let of =
-        |found: &TableVerdict| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
-    let all: Vec<String> = checked.published.iter().map(of).collect();
-    (!all.is_empty()).then(|| all.join("; "))
+    let format_verdict =
+        |table: &TableVerdict| format!("{} {}: {}", table.table, share(table.tally), table.verdict.name());
+    let verdicts: Vec<String> = checked.published.iter().map(format_verdict).collect();
+    (!verdicts.is_empty()).then(|| verdicts.join("; "))
 }
 
 /// The checks that agree so far, of all: `3/4`.
@@ -254,39 +254,39 @@ pub(crate) fn score(finding: &Finding) -> String {
 
 /// One check in a line: the place, the figures, and the ratio.
 pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
-    with_reach(evidence, with_figure, |_, _| String::new())
+    format_evidence(evidence, with_figure, |_, _| String::new())
 }
 
-/// The same with the intervals.
+/// One check in a line, with the intervals.
 pub(crate) fn evidence_with_intervals(evidence: &Evidence, with_figure: bool) -> String {
-    with_reach(evidence, with_figure, |interval, show| spread::describe_after(interval, show))
+    format_evidence(evidence, with_figure, |interval, show| spread::describe_after(interval, show))
 }
 
-fn with_reach(
+fn format_evidence(
     evidence: &Evidence,
     with_figure: bool,
     reach: impl Fn(Option<Interval>, &dyn Fn(f64) -> String) -> String,
 ) -> String {
-    let mut at = Vec::new();
+    let mut place_parts = Vec::new();
     if with_figure {
-        at.push(evidence.figure.clone());
+        place_parts.push(evidence.figure.clone());
     }
     if let Some(places) = evidence.averaged {
         let stores =
             evidence.averaged_stores.map_or("".into(), |stores| format!(", {}", plural(stores, "store")));
-        at.push(format!("mean of {}{stores}", plural(places, "combination")));
+        place_parts.push(format!("mean of {}{stores}", plural(places, "combination")));
     }
     let spot = evidence.spot.to_string();
-    at.extend((!spot.is_empty()).then_some(spot));
+    place_parts.extend((!spot.is_empty()).then_some(spot));
     let shown: Vec<String> = evidence
         .shown
         .iter()
         .map(|shown| {
-            let after = reach(shown.interval, &|end| evidence.unit.show(end));
-            format!("{} {}{after}", shown.who, evidence.unit.show(shown.value))
+            let interval_text = reach(shown.interval, &|end| evidence.unit.show(end));
+            format!("{} {}{interval_text}", shown.who, evidence.unit.show(shown.value))
         })
         .collect();
-    let mut line = at.join(", ");
+    let mut line = place_parts.join(", ");
     if !line.is_empty() && !shown.is_empty() {
         line.push_str(": ");
     }

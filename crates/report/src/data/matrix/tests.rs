@@ -7,11 +7,11 @@ use super::*;
 use crate::column::MEAN_LATENCY;
 use crate::data::samples::{Sample, blocks, run};
 
-fn only(runs: &[Run]) -> Matrix {
+fn only_matrix(runs: &[Run]) -> Matrix {
     let merged = Merged::new(runs, &[NULL]);
-    let mut all = matrices(&merged);
-    assert_eq!(all.len(), 1);
-    all.remove(0)
+    let mut matrices = matrices(&merged);
+    assert_eq!(matrices.len(), 1);
+    matrices.remove(0)
 }
 
 fn winners(contest: &Contest) -> Vec<&str> {
@@ -21,7 +21,7 @@ fn winners(contest: &Contest) -> Vec<&str> {
 #[test]
 fn the_harness_never_wins() {
     let runs = [run("box", &[Sample::new("null").ns(1.0), Sample::new("lmdb").ns(900.0)])];
-    let matrix = only(&runs);
+    let matrix = only_matrix(&runs);
     for row in &matrix.rows {
         assert_eq!(winners(&row.contests[0]), ["lmdb"]);
         assert_eq!(row.contests[0].contenders.len(), 1);
@@ -32,15 +32,15 @@ fn the_harness_never_wins() {
 
 #[test]
 fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
-    // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict look, enough for the last.
+    // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict analysis, enough for the last.
     let block = |number: usize| {
-        let other = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();
-        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
+        let redb_ns = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();
+        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(redb_ns)]
     };
     let mut run = blocks("box", &(0..8).map(block).collect::<Vec<_>>());
     run.header.interim_analyses = vec![8, 12, 20, 32];
     run.header.strict_early = true;
-    let told = |run: &Run| {
+    let count_winners = |run: &Run| {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
         let sorted = SortedTrials::new(&merged, &merged.groups[0]);
         let position = sorted.entries.keys().next().unwrap();
@@ -48,16 +48,16 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
         [sorted.early_contest(position, "get", column), sorted.contest(position, "get", column)]
             .map(|contest| winners(&contest).len())
     };
-    assert_eq!(told(&run), [2, 1]);
-    // A strict look's verdict stays, with its own interval.
+    assert_eq!(count_winners(&run), [2, 1]);
+    // A strict analysis's verdict stays, with its own interval.
     let clear = |number: usize| {
-        let other = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
-        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
+        let redb_ns = 110_000.0 * [0.01_f64, -0.01][number % 2].exp();
+        vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(redb_ns)]
     };
     let clear = Run::new(run.header, blocks("box", &(0..8).map(clear).collect::<Vec<_>>()).trials);
-    assert_eq!(told(&clear), [1, 1]);
-    let row =
-        only(std::slice::from_ref(&clear)).rows.into_iter().find(|row| row.figure.name == "get").unwrap();
+    assert_eq!(count_winners(&clear), [1, 1]);
+    let matrix = only_matrix(std::slice::from_ref(&clear));
+    let row = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
     let interval = row.contests[0].contenders[1].times_worse.unwrap().ratio.interval.unwrap();
     assert!((interval.confidence - (1.0 - 0.005 / 3.0)).abs() < 1e-12, "{interval:?}");
 }
@@ -67,16 +67,16 @@ fn a_build_with_assertions_has_no_place_among_the_winners() {
     let quickest = Sample::new("rocksdb").ns(1.0);
     let samples = [quickest.clone().distributed(true), Sample::new("lmdb").ns(900.0)];
     let asserting = run("box", &samples);
-    let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
+    let contest = &only_matrix(std::slice::from_ref(&asserting)).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
     assert_eq!(contest.absent, [AbsentStore { store: "rocksdb".into(), why: AbsenceReason::NotRanked }]);
     // Another run's release build replaces it, with only its own figures.
-    let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
-    let others = vec![run("box", &other); 3];
-    let contest = &only(&[vec![asserting], others].concat()).rows[0].contests[0];
+    let other_samples = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
+    let other_runs = vec![run("box", &other_samples); 3];
+    let contest = &only_matrix(&[vec![asserting], other_runs].concat()).rows[0].contests[0];
     assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
     assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
-    let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
+    let alone = only_matrix(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
     assert_eq!(alone.rows[0].contests[0].why_empty(), Some(AbsenceReason::NotRanked));
 }
 
@@ -85,7 +85,7 @@ fn rows_are_operations_then_space_and_memory_by_size() {
     let large = SizeRange { from: 1024, to: 10240 };
     let runs = [run("box", &[Sample::new("lmdb").size(large), Sample::new("lmdb")])];
     let rows: Vec<String> =
-        only(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.at)).collect();
+        only_matrix(&runs).rows.iter().map(|row| format!("{} {}", row.figure.name, row.at)).collect();
     assert_eq!(rows[..3], ["insert 1B..1KiB", "insert 1KiB..10KiB", "update 1B..1KiB"]);
     assert_eq!(rows[8..], ["space 1B..1KiB", "space 1KiB..10KiB", "memory 1B..1KiB", "memory 1KiB..10KiB"]);
 }
@@ -104,10 +104,10 @@ fn tiers_meet_in_no_matrix() {
 fn two_runs_of_a_machine_decide_together() {
     let block = |ns| [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(ns)];
     let runs: Vec<Run> = [1030.0, 1031.0, 1029.0].map(|ns| run("box", &block(ns))).into();
-    let contest = &only(&runs[..2]).rows[0].contests[0];
+    let contest = &only_matrix(&runs[..2]).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb", "redb"]);
     assert_eq!(contest.contenders[1].verdict.rule(), Some(Rule::Open));
-    let contest = &only(&runs).rows[0].contests[0];
+    let contest = &only_matrix(&runs).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
     assert_eq!(contest.contenders[1].times_worse.map(|ratio| ratio.blocks), Some(3));
 }
@@ -119,7 +119,7 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
     measured.disk.allocated_bytes = 4096;
     measured.warnings =
         vec![storebench_core::result::Warning { figure: SPACE.into(), reason: "too little".into() }];
-    let matrix = only(&runs);
+    let matrix = only_matrix(&runs);
     for row in &matrix.rows {
         let contest = &row.contests[0];
         if row.figure.name == "space" {
@@ -136,17 +136,17 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
 
 #[test]
 fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
-    let other = CountRange::starting_at(1000);
+    let other_count = CountRange::starting_at(1000);
     let mut runs =
-        [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("lmdb").records(other)])];
+        [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("lmdb").records(other_count)])];
     for trial in &mut runs[0].trials[..2] {
-        trial.measured.as_mut().unwrap().operations.retain(|one| one.operation != "get");
+        trial.measured.as_mut().unwrap().operations.retain(|operation| operation.operation != "get");
     }
     runs[0].header.left_out.push(LeftOutCell {
-        cell: Sample::new("redb").records(other).cell(),
+        cell: Sample::new("redb").records(other_count).cell(),
         reason: LeftOutReason::NoOrder { store: "redb".into() },
     });
-    let matrix = only(&runs);
+    let matrix = only_matrix(&runs);
     let get = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
     assert_eq!(get.contests[0].why_empty(), Some(AbsenceReason::NotApplicable));
     assert_eq!(get.contests[1].absent[0].why, AbsenceReason::NotApplicable);
@@ -161,7 +161,7 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
         cell: Sample::new("sqlite").cell(),
         reason: LeftOutReason::Sentence("sqlite does not offer it".into()),
     });
-    let mixed = only(&mixed);
+    let mixed = only_matrix(&mixed);
     let get = mixed.rows.iter().find(|row| row.figure.name == "get").unwrap();
     assert_eq!(
         (get.contests[0].absent.len(), get.contests[0].why_empty()),
@@ -174,20 +174,20 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
 
 #[test]
 fn an_empty_place_says_why() {
-    let other = CountRange::starting_at(1000);
+    let other_count = CountRange::starting_at(1000);
     let mut runs = [run(
         "box",
         &[
             Sample::new("lmdb").failed("broken"),
             Sample::new("redb").unsupported("no"),
-            Sample::new("lmdb").records(other),
+            Sample::new("lmdb").records(other_count),
         ],
     )];
     runs[0].header.left_out.push(LeftOutCell {
-        cell: Sample::new("redb").records(other).cell(),
+        cell: Sample::new("redb").records(other_count).cell(),
         reason: LeftOutReason::Sentence("too large".into()),
     });
-    let contests = &only(&runs).rows[0].contests;
+    let contests = &only_matrix(&runs).rows[0].contests;
     assert_eq!(contests[0].why_empty(), Some(AbsenceReason::Failed));
     assert_eq!(contests[0].failed_trials, 1);
     let absent: Vec<AbsenceReason> = contests[0].absent.iter().map(|absent| absent.why).collect();

@@ -42,24 +42,24 @@ pub fn falls_by(kept: &Ratio) -> String {
 
 /// Which store falls last, which least, and which do not fall.
 pub fn sentences(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Vec<String> {
-    let named = |which: fn(&Fall) -> bool| -> Vec<Cow<'_, str>> {
-        falls.stores.iter().filter(|fall| which(fall)).map(|fall| readable.name(&fall.store)).collect()
+    let names = |is_wanted: fn(&Fall) -> bool| -> Vec<Cow<'_, str>> {
+        falls.stores.iter().filter(|fall| is_wanted(fall)).map(|fall| readable.name(&fall.store)).collect()
     };
-    let told = |what: &str, names: Vec<Cow<'_, str>>| match names.as_slice() {
+    let sentence = |words: &str, names: Vec<Cow<'_, str>>| match names.as_slice() {
         [] => None,
-        [one] => Some(format!("{what}: {one}.")),
-        several => Some(format!("{what}: {} (too close to call).", several.join(", "))),
+        [store] => Some(format!("{words}: {store}.")),
+        several => Some(format!("{words}: {} (too close to call).", several.join(", "))),
     };
-    let without = named(|fall| fall.cliff == Cliff::None);
-    let largest = falls.stores.iter().flat_map(|fall| &fall.sizes).map(|at| at.times).reduce(f64::max);
-    let without = largest.filter(|_| !without.is_empty());
-    let without = without.map(|largest| {
-        let names = named(|fall| fall.cliff == Cliff::None).join(", ");
+    let without_cliff = names(|fall| fall.cliff == Cliff::None);
+    let largest = falls.stores.iter().flat_map(|fall| &fall.sizes).map(|size| size.times).reduce(f64::max);
+    let largest = largest.filter(|_| !without_cliff.is_empty());
+    let no_cliff = largest.map(|largest| {
+        let names = names(|fall| fall.cliff == Cliff::None).join(", ");
         format!("No cliff up to {}: {names}.", size(largest))
     });
-    let last = told("Falls last", named(|fall| fall.falls_last));
-    let least = sizes.inside.zip(sizes.outside).and(told("Falls least", named(|fall| fall.falls_least)));
-    [without, last, least].into_iter().flatten().collect()
+    let last = sentence("Falls last", names(|fall| fall.falls_last));
+    let least = sizes.inside.zip(sizes.outside).and(sentence("Falls least", names(|fall| fall.falls_least)));
+    [no_cliff, last, least].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -73,16 +73,16 @@ mod tests {
     fn cliffs_and_falls_say_how_sure_they_are() {
         assert_eq!(cliff(Cliff::At { low: 0.75, high: 1.25 }), "0.75x to 1.25x");
         assert_eq!([cliff(Cliff::None), cliff(Cliff::Unknown)], ["none", "not known"]);
-        let of = |values: [f64; 2]| values.into_iter().enumerate().collect::<Series<usize>>();
-        let kept = compare(&of([20.0, 45.0]), &of([100.0, 100.0])).unwrap();
+        let series = |values: [f64; 2]| values.into_iter().enumerate().collect::<Series<usize>>();
+        let kept = compare(&series([20.0, 45.0]), &series([100.0, 100.0])).unwrap();
         assert_eq!(falls_by(&kept), "70.0 % (55.0 %..80.0 %)");
     }
 
     #[test]
     fn sentences_name_the_last_and_the_least() {
         let runs = [outgrown()];
-        let all = sizes(&Merged::new(&runs, &[]));
-        let said = sentences(&all[0], all[0].headline().unwrap(), &Readable::default());
-        assert_eq!(said, ["No cliff up to 4x: sqlite.", "Falls last: redb.", "Falls least: sqlite."]);
+        let sizes_found = sizes(&Merged::new(&runs, &[]));
+        let lines = sentences(&sizes_found[0], sizes_found[0].headline().unwrap(), &Readable::default());
+        assert_eq!(lines, ["No cliff up to 4x: sqlite.", "Falls last: redb.", "Falls least: sqlite."]);
     }
 }
