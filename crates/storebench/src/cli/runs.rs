@@ -29,14 +29,14 @@ fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-/// Resolves `latest` to the folder for which `when` gives the latest time.
-fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+/// Resolves `latest` to the folder for which `time_of` gives the latest time.
+fn find_latest_by(name: &Path, runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
-        return latest(runs, when);
+        return latest(runs, time_of);
     }
-    let there = runs.join(name);
-    if !name.exists() && (there.join("run.json").exists() || !runs_in(&there).is_empty()) {
-        return Ok(there);
+    let path = runs.join(name);
+    if !name.exists() && (path.join("run.json").exists() || !runs_in(&path).is_empty()) {
+        return Ok(path);
     }
     Ok(only_run(name).unwrap_or_else(|| name.to_path_buf()))
 }
@@ -76,11 +76,11 @@ pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     none_twice(&paths)?;
     let mut folders = Vec::new();
     for path in paths {
-        let within = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
-        if within.is_empty() {
+        let inner_runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
+        if inner_runs.is_empty() {
             folders.push(path);
         }
-        folders.extend(within);
+        folders.extend(inner_runs);
     }
     Ok(folders)
 }
@@ -103,9 +103,9 @@ pub fn refuse_there(path: &Path) -> Result<()> {
 /// If one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let folders = find_all(names, runs)?;
-    let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-    no_copies(folders.iter().zip(&all))?;
-    Ok(all)
+    let loaded = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    no_copies(folders.iter().zip(&loaded))?;
+    Ok(loaded)
 }
 
 /// Reads a run, and reports damage to its files.
@@ -133,11 +133,11 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
         let is_part = run.header.shard.is_some();
         for trial in &run.trials {
             let identity = (&trial.cell, trial.block, trial.started.as_str());
-            let before = trials.insert(identity, (path, is_part));
-            if let Some((before, _)) = before.filter(|(_, other)| is_part || *other) {
+            let earlier = trials.insert(identity, (path, is_part));
+            if let Some((earlier, _)) = earlier.filter(|(_, was_part)| is_part || *was_part) {
                 let message = format!(
                     "{} and {} hold the same trials: one was merged of the other; name one of them",
-                    before.display(),
+                    earlier.display(),
                     path.display()
                 );
                 return Err(Error::bad_value(message));
@@ -145,10 +145,10 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
         }
         // To the nanosecond.
         let identity = (run.header.started.as_str(), run.header.command.as_slice());
-        if let Some(before) = seen.insert(identity, path) {
+        if let Some(earlier) = seen.insert(identity, path) {
             let message = format!(
                 "{} and {} are copies of one run, begun {}: name one of them",
-                before.display(),
+                earlier.display(),
                 path.display(),
                 run.header.started
             );
@@ -166,12 +166,12 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
     let mut seen = Vec::new();
     for path in folders {
         // A missing path is reported by its reader.
-        let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        if seen.contains(&full) {
+        let full_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&full_path) {
             let message = format!("{} is named twice: name different runs", path.display());
             return Err(Error::bad_value(message));
         }
-        seen.push(full);
+        seen.push(full_path);
     }
     Ok(())
 }
@@ -188,13 +188,13 @@ pub const MACHINE: &str = "machine-";
 
 /// The runs behind an answer, in the order of their start, or those of several machines, by name; empty for any other folder.
 pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
-    let is_called =
+    let has_prefix =
         |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
-    if !is_called(folder, ANSWER) && !is_called(folder, TUNING) {
-        runs.retain(|path| is_called(path, MACHINE));
+    if !has_prefix(folder, ANSWER) && !has_prefix(folder, TUNING) {
+        runs.retain(|path| has_prefix(path, MACHINE));
         runs.sort();
         return runs;
     }
@@ -206,7 +206,7 @@ pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+fn latest(runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
         Error::new(
             Exit::NotStorebench,
@@ -215,7 +215,7 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
     })?;
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter_map(|path| Some((when(&path)?, path)))
+        .filter_map(|path| Some((time_of(&path)?, path)))
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
@@ -226,11 +226,11 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
 /// # Errors
 /// If it can't be made; [`Exit::BadValue`] if a file is in the way.
 pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
-    let in_the_way = |error: &std::io::Error| {
+    let is_file_error = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
     };
-    let dangling = path.ancestors().find(|part| part.is_symlink() && !part.exists());
-    if let Some((link, target)) = dangling.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
+    let dangling_link = path.ancestors().find(|ancestor| ancestor.is_symlink() && !ancestor.exists());
+    if let Some((link, target)) = dangling_link.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
         return Err(Error::bad_value(format!(
             "{doing} {}: {} is a link to {}, which is not there: make that directory, or name another",
             path.display(),
@@ -238,12 +238,12 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
             target.display()
         )));
     }
-    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|part| part.exists()) {
-        Some(part) if in_the_way(&error) => {
+    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|ancestor| ancestor.exists()) {
+        Some(ancestor) if is_file_error(&error) => {
             let message = format!(
                 "{doing} {}: {} is a file, not a directory: name another",
                 path.display(),
-                part.display()
+                ancestor.display()
             );
             Error::bad_value(message)
         }
@@ -255,20 +255,20 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If it is no readable directory, or its name is not text.
-pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
-    let bad = |why: &str| Err(Error::bad_value(format!("{what} {}: {why}", path.display())));
-    let full = match std::fs::canonicalize(path) {
-        Ok(full) => full,
+pub fn directory(purpose: &str, path: &Path) -> Result<PathBuf> {
+    let refuse = |why: &str| Err(Error::bad_value(format!("{purpose} {}: {why}", path.display())));
+    let full_path = match std::fs::canonicalize(path) {
+        Ok(full_path) => full_path,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return bad("there is no such directory: make it first, or name another");
+            return refuse("there is no such directory: make it first, or name another");
         }
-        Err(error) => return Err(Error::io(what, path)(error)),
+        Err(error) => return Err(Error::io(purpose, path)(error)),
     };
-    if !full.is_dir() {
-        return bad("it is not a directory: name another");
+    if !full_path.is_dir() {
+        return refuse("it is not a directory: name another");
     }
-    if full.to_str().is_none() {
-        return bad("its name is not UTF-8, so results can't hold it: choose another");
+    if full_path.to_str().is_none() {
+        return refuse("its name is not UTF-8, so results can't hold it: choose another");
     }
-    Ok(full)
+    Ok(full_path)
 }
