@@ -41,32 +41,32 @@ use super::{launch, properties, runs};
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
     let _server = AdbServer::start_for([&*host.to_string()]);
-    let (request, mut here) = match &args.resume {
+    let (request, mut local) = match &args.resume {
         Some(name) => resume(runs::find(name, &args.out)?)?,
         None => start(args)?,
     };
     let mut connection = connection::connect(&host, &args.board, interrupted)?;
     connection.send(&request)?;
-    if let Some(folder) = &here.folder {
+    if let Some(folder) = &local.folder {
         folder.results()?.iter().try_for_each(|(_, line)| connection.send(line))?;
     }
-    let followed = here.follow(&mut connection, interrupted);
+    let result = local.follow(&mut connection, interrupted);
     let resume_with = |path: &PathBuf| resume_with(path, &host, args);
-    let path = here.folder.as_ref().map(|folder| folder.path().to_path_buf());
-    let ended = followed.map_err(|error| match &path {
+    let path = local.folder.as_ref().map(|folder| folder.path().to_path_buf());
+    let end = result.map_err(|error| match &path {
         Some(path) => {
-            let kept = format!("the results are kept here and there; resume with: {}", resume_with(path));
-            Error::new(error.exit, format!("{error}; {kept}"))
+            let advice = format!("the results are kept here and there; resume with: {}", resume_with(path));
+            Error::new(error.exit, format!("{error}; {advice}"))
         }
         None => error,
     })?;
     // Everything is here and synced.
     let _ = connection.send(&BoardSignal::Thanks);
     connection.end();
-    drop(here);
+    drop(local);
     match path {
-        Some(path) => finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with(&path)),
-        None if ended.interrupted => Ok(Exit::Interrupted),
+        Some(path) => finish(stores, &path, end, args.properties.ycsb.as_deref(), &resume_with(&path)),
+        None if end.interrupted => Ok(Exit::Interrupted),
         None => Ok(Exit::Success),
     }
 }
@@ -134,13 +134,13 @@ impl LocalSide {
     /// Processes the board's messages until the run has ended.
     fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<RunEnd> {
         let mut listener = progress::listener();
-        let mut stop_until = None;
+        let mut stop_deadline = None;
         loop {
-            if interrupted.load(Ordering::Relaxed) && stop_until.is_none() {
-                stop_until = Instant::now().checked_add(END);
+            if interrupted.load(Ordering::Relaxed) && stop_deadline.is_none() {
+                stop_deadline = Instant::now().checked_add(END);
                 connection.send(&BoardSignal::Stop)?;
             }
-            if stop_until.is_some_and(|until| Instant::now() > until) {
+            if stop_deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Error::new(
                     Exit::Interrupted,
                     "interrupted, but the other machine does not answer",
@@ -148,17 +148,17 @@ impl LocalSide {
             }
             connection.beat();
             let Some(message) = connection.next()? else { continue };
-            if let Some(ended) = self.take(message, listener.as_mut())? {
+            if let Some(end) = self.process(message, listener.as_mut())? {
                 if self.folder.is_some() {
-                    listener.handle_event(&Event::Ended { interrupted: ended.interrupted });
+                    listener.handle_event(&Event::Ended { interrupted: end.interrupted });
                 }
-                return Ok(ended);
+                return Ok(end);
             }
         }
     }
 
     /// Processes a message; the last one returns how the run ended.
-    fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
+    fn process(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
         match message {
             Message::Hello { .. } => {}
             Message::Header(header) => self.create_folder(&header)?,
@@ -178,16 +178,16 @@ impl LocalSide {
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
-            Message::Client(_) => return Err(out_of_turn("what is of no run")),
+            Message::Client(_) => return Err(unexpected("what is of no run")),
             Message::Ended { interrupted, failed } => return Ok(Some(RunEnd { interrupted, failed })),
-            Message::Failed { exit, message } => return Err(failed_there(exit, message)),
+            Message::Failed { exit, message } => return Err(remote_error(exit, message)),
         }
         Ok(None)
     }
 
     fn create_folder(&mut self, header: &RunHeader) -> Result<()> {
         if self.folder.is_some() {
-            return Err(out_of_turn("a second run"));
+            return Err(unexpected("a second run"));
         }
         let name: String =
             header.study.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
@@ -197,15 +197,15 @@ impl LocalSide {
     }
 
     fn folder(&mut self) -> Result<&mut RunFolder> {
-        self.folder.as_mut().ok_or_else(|| out_of_turn("a result before its run"))
+        self.folder.as_mut().ok_or_else(|| unexpected("a result before its run"))
     }
 
     /// Keeps a result, unless it is here already.
     fn result(&mut self, line: &str, listener: &mut dyn Listener) -> Result<()> {
         let result: TrialResult = serde_json::from_slice(&plain_json(line.as_bytes()))
-            .map_err(|error| out_of_turn(&format!("what is no result ({error})")))?;
+            .map_err(|error| unexpected(&format!("what is no result ({error})")))?;
         if line.contains('\n') {
-            return Err(out_of_turn("a result of several lines"));
+            return Err(unexpected("a result of several lines"));
         }
         if self.known.add(&result) {
             self.folder()?.append_line(line)?;
@@ -216,12 +216,12 @@ impl LocalSide {
 }
 
 /// The error with which the board's side ended.
-fn failed_there(exit: u8, message: String) -> Error {
+fn remote_error(exit: u8, message: String) -> Error {
     let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
     Error::new(exit.unwrap_or(Exit::Failure), message)
 }
 
 /// The error for an unexpected message.
-fn out_of_turn(what: &str) -> Error {
-    Error::new(Exit::Failure, format!("the other machine sent {what}"))
+fn unexpected(thing: &str) -> Error {
+    Error::new(Exit::Failure, format!("the other machine sent {thing}"))
 }

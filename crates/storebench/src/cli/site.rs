@@ -158,10 +158,10 @@ impl Folders<'_> {
 fn address(folder: &Path, file: &Path) -> Option<String> {
     let [folder, file] = [folder, file].map(|path| path.components().collect::<Vec<Component<'_>>>());
     let common = folder.iter().zip(&file).take_while(|(a, b)| a == b).count();
-    let down = file[common..].iter().map(|part| part.as_os_str().to_str().map(escape_fragment));
-    let all: Option<Vec<String>> =
-        folder[common..].iter().map(|_| Some("..".to_owned())).chain(down).collect();
-    Some(all?.join("/"))
+    let rest = file[common..].iter().map(|part| part.as_os_str().to_str().map(escape_fragment));
+    let parts: Option<Vec<String>> =
+        folder[common..].iter().map(|_| Some("..".to_owned())).chain(rest).collect();
+    Some(parts?.join("/"))
 }
 
 /// Analyses one run alone, as its report does.

@@ -137,7 +137,7 @@ fn servers(checked: &CheckedMachine<'_>) -> Vec<Line> {
 
 fn limits(checked: &CheckedMachine<'_>) -> Vec<Line> {
     let name = |limit: LimitKind| limit.name().replace('_', " ");
-    let line = |limit: LimitKind| check_line(name(limit), machines::holding(limit, &checked.limit_support));
+    let line = |limit: LimitKind| check_line(name(limit), machines::enforcement(limit, &checked.limit_support));
     LimitKind::ALL.into_iter().map(line).collect()
 }
 

@@ -77,7 +77,7 @@ impl SiteFolder {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     folder.open_subfolder(OsStr::new(name)).map_err(|_| not_ours(&self.path, name))?;
                 }
-                made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
+                result => drop(result.map_err(Error::io("making", &self.path.join(name)))?),
             }
         }
         // Whatever ends this early, the next site knows which files are storebench's.
