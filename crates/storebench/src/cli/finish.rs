@@ -18,7 +18,7 @@ use super::{export, files, report};
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,
-    ended: RunEnd,
+    end: RunEnd,
     ycsb: Option<&Path>,
     resume_with: &str,
 ) -> Result<Exit> {
@@ -26,7 +26,7 @@ pub fn finish(
     let run = storebench_host::folder::read(path)?;
     let merged = report::merge_run(stores, &run, path)?;
     let report = Report::new(&merged);
-    if !ended.interrupted {
+    if !end.interrupted {
         print(&terminal::end_text(&report, style()))?;
     }
     if !run.trials.is_empty() {
@@ -37,17 +37,17 @@ pub fn finish(
             Err(error) => print_note(&format!("\nthe report could not be written: {error}")),
         }
     }
-    if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
+    if let Some(text) = ycsb.filter(|_| !end.interrupted) {
         export::ycsb_file(&run, text)?;
         files::tell_written(text);
     }
     print_note(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
     ));
-    if ended.failed > 0 {
-        print_note(&format!("{} failed; the logs are in {shown}/logs", plural(ended.failed, "trial")));
+    if end.failed > 0 {
+        print_note(&format!("{} failed; the logs are in {shown}/logs", plural(end.failed, "trial")));
     }
-    if ended.interrupted {
+    if end.interrupted {
         print_note(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
         return Ok(Exit::Interrupted);
     }
@@ -59,5 +59,5 @@ pub fn finish(
         ));
         return Ok(Exit::Danger);
     }
-    Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
+    Ok(if end.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }

@@ -82,15 +82,15 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     let matches = match Args::command().try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let of_study = study::for_help(&words).try_get_matches_from(&words);
-            return not_a_command(&of_study.err().unwrap_or(error));
+            let study_matches = study::for_help(&words).try_get_matches_from(&words);
+            return exit_without_command(&study_matches.err().unwrap_or(error));
         }
-        Err(error) => return not_a_command(&error),
+        Err(error) => return exit_without_command(&error),
     };
-    let ended = Args::from_arg_matches(&matches)
+    let outcome = Args::from_arg_matches(&matches)
         .map_err(|error| usage::explain(&error))
         .and_then(|args| dispatch(&libraries::added(stores, &args)?, extras, args.command));
-    match ended {
+    match outcome {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             complain(&error.to_string());
@@ -109,7 +109,7 @@ pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result:
 }
 
 /// The exit if clap returned no command: help, the version, or a mistake.
-fn not_a_command(error: &clap::Error) -> ExitCode {
+fn exit_without_command(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let exit = match error.kind() {
         DisplayHelp | DisplayVersion => Exit::Success,

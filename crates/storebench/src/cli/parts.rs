@@ -22,13 +22,13 @@ pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
         return Ok(None);
     }
     let entries = std::fs::read_dir(out).map_err(Error::io("reading", out))?;
-    let mut there: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    there.sort();
+    let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.sort();
     // A folder that is no run, or of another version, is not ours.
     let is_same = |path: &PathBuf| {
         folder::read_without_trials(path).is_ok_and(|begun| is_continued_by(&begun.header, now))
     };
-    let Some(path) = there.into_iter().find(is_same) else { return Ok(None) };
+    let Some(path) = folders.into_iter().find(is_same) else { return Ok(None) };
     let resumed = RunFolder::resume(&path)?;
     runs::tell_notes(&resumed.notes);
     Ok(Some(resumed))
@@ -47,8 +47,8 @@ fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
 
 /// Whether a part needs no more trials: a spent budget does not start again.
 pub fn is_over(run: &Run) -> bool {
-    let lasts = run.plan().is_some_and(|plan| plan.precision.is_some());
-    !lasts && planned_trials::unfinished(run).is_none()
+    let has_precision = run.plan().is_some_and(|plan| plan.precision.is_some());
+    !has_precision && planned_trials::unfinished(run).is_none()
 }
 
 /// Reports an earlier run of a part, and what happens to it.

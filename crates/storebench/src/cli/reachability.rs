@@ -16,8 +16,8 @@ use super::remote::client;
 /// # Errors
 /// [`Exit::Unreachable`] if one can't be reached, [`Exit::BadValue`] if it refuses the login; with the reason.
 pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
-    let taking_part = plan.axes.texts(Axis::STORE);
-    let servers = stores.iter().filter(|store| taking_part.iter().any(|name| name == store.name));
+    let chosen = plan.axes.texts(Axis::STORE);
+    let servers = stores.iter().filter(|store| chosen.iter().any(|name| name == store.name));
     for (name, server) in servers.filter_map(|store| Some((store.name, store.server?))) {
         for url in urls(plan, name) {
             (server.reach)(url).map_err(|error| {

@@ -32,11 +32,11 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
     }
     let args = &args;
     args.properties.ycsb.as_deref().map_or(Ok(()), files::can_write_new)?;
-    let (path, ended) = match (&args.board.remote, &args.resume) {
+    let (path, end) = match (&args.board.remote, &args.resume) {
         (Some(host), _) => return remote::run(stores, args, host, &*signals::listen()?),
-        (None, Some(name)) => go_on_with(stores, &runs::find(name, &args.out)?, &*signals::listen()?)?,
+        (None, Some(name)) => resume_folder(stores, &runs::find(name, &args.out)?, &*signals::listen()?)?,
         (None, None) => {
-            let asked = Start {
+            let parameters = Start {
                 args,
                 source: plan::source(args.study())?,
                 texts: &properties::texts(&args.properties)?,
@@ -61,15 +61,15 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
                             .map(Some),
                     };
                 }
-                let folder = launch.folder(&args.out, &launch::dated(&name(&launch.header)))?;
+                let folder = launch.folder(&args.out, &launch::dated(&folder_prefix(&launch.header)))?;
                 if launch.is_idle {
                     parts::tell_idle(&launch.header);
                     return Ok(None);
                 }
                 launch.run(&[], folder, progress::listener().as_mut(), &interrupted).map(Some)
             };
-            match start(stores, &asked, &interrupted, run)? {
-                StartOutcome::Ran(Some(ran)) => ran,
+            match start(stores, &parameters, &interrupted, run)? {
+                StartOutcome::Ran(Some(outcome)) => outcome,
                 StartOutcome::Ran(None) => return Ok(Exit::Success),
                 StartOutcome::Listed(text, error) => {
                     return print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err));
@@ -79,11 +79,11 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
         }
     };
     let resume_with = go_on(&path);
-    finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
+    finish(stores, &path, end, args.properties.ycsb.as_deref(), &resume_with)
 }
 
 /// The beginning of the name of a run's folder.
-fn name(header: &RunHeader) -> String {
+fn folder_prefix(header: &RunHeader) -> String {
     match &header.shard {
         Some(parts) => format!("{}-{}-", header.study, parts.to_string().replace([' ', '/'], "-")),
         None => format!("{}-", header.study),
@@ -91,7 +91,7 @@ fn name(header: &RunHeader) -> String {
 }
 
 /// Resumes a run in its folder.
-fn go_on_with(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
+fn resume_folder(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
     let resumed = RunFolder::resume(path)?;
     runs::tell_notes(&resumed.notes);
     if let Some(host) = remote::host_of(&resumed.run.header) {

@@ -38,8 +38,8 @@ pub struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    /// Begins without a stage; the folder is a new one in `out` whose name begins with `prefix`. Stores' files are in `directory`, or in `out`, on the
-    /// disks of a plan.
+    /// Begins without a stage; the folder is a new one in `out` whose name begins with `prefix`. Stores' files are
+    /// in `directory`, or in `out`, on the disks of a plan.
     pub fn new(
         stores: &'a [StoreDef],
         (out, prefix): (&Path, &str),

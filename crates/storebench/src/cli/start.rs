@@ -37,11 +37,11 @@ pub struct Start<'a> {
 /// If the plan is invalid, a place can't be used, a setting makes all trials fail; those of `run`.
 pub fn start<T>(
     stores: &[StoreDef],
-    asked: &Start<'_>,
+    parameters: &Start<'_>,
     interrupted: &AtomicBool,
     run: impl FnOnce(Launch<'_>) -> Result<T>,
 ) -> Result<StartOutcome<T>> {
-    let Start { args, source, texts, out } = asked;
+    let Start { args, source, texts, out } = parameters;
     let mut plan = plan(stores, args, source, texts)?;
     reachability::servers(stores, &plan)?;
     let _server = AdbServer::start_for(plan.clients.iter().map(String::as_str));

@@ -20,8 +20,8 @@ pub fn quoted(word: &str) -> String {
 
 /// A word for a shell, quoted only if necessary.
 pub fn word(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./_-[]".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { quoted(word) }
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./_-[]".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
 }
 
 /// A command line that runs a script in `sh`, with its arguments as $1, $2, ...
@@ -68,8 +68,8 @@ mod tests {
             let line = script("printf %s/ \"$#\" \"$@\"", &[word, "last"]);
             for shell in ["sh", "bash", "zsh", "fish"] {
                 let Ok(output) = Command::new(shell).arg("-c").arg(&line).output() else { continue };
-                let said = String::from_utf8(output.stdout).unwrap();
-                assert_eq!(said, format!("2/{word}/last/"), "{shell}: {line}");
+                let text = String::from_utf8(output.stdout).unwrap();
+                assert_eq!(text, format!("2/{word}/last/"), "{shell}: {line}");
             }
         }
     }

@@ -47,9 +47,9 @@ impl Ssh {
     }
 
     /// Waits for its end; `false` if it did not come in time.
-    pub fn ends_within(&mut self, most: Duration) -> bool {
-        let until = Instant::now() + most;
-        while Instant::now() < until {
+    pub fn ends_within(&mut self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        while Instant::now() < deadline {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return true;
             }
@@ -138,19 +138,19 @@ struct ErrorOutput {
 #[derive(Debug, Default)]
 struct State {
     lines: VecDeque<String>,
-    speaks: bool,
+    is_shown: bool,
 }
 
 impl ErrorOutput {
-    fn collect(&self, mut from: impl BufRead + Send + 'static) {
+    fn collect(&self, mut pipe: impl BufRead + Send + 'static) {
         let state = Arc::clone(&self.state);
         let reader = std::thread::spawn(move || {
             let mut line = Vec::new();
-            while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            while pipe.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
                 let text = String::from_utf8_lossy(&line).trim_end().to_owned();
                 line.clear();
                 let Ok(mut state) = state.lock() else { return };
-                if state.speaks {
+                if state.is_shown {
                     print_note(&text);
                 }
                 if !text.is_empty() {
@@ -161,24 +161,24 @@ impl ErrorOutput {
                 }
             }
         });
-        if let Ok(mut place) = self.reader.lock() {
-            *place = Some(reader);
+        if let Ok(mut slot) = self.reader.lock() {
+            *slot = Some(reader);
         }
     }
 
     fn speak(&self) {
         if let Ok(mut state) = self.state.lock() {
-            state.speaks = true;
+            state.is_shown = true;
         }
     }
 
     /// Waits a moment for the last output of an ended command. The pipe need not end: a shared connection that
     /// ssh leaves open may hold it.
     fn finish(&self) {
-        let until = Instant::now() + Duration::from_secs(1);
-        let ended =
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let is_finished =
             || self.reader.lock().map_or(true, |reader| reader.as_ref().is_none_or(JoinHandle::is_finished));
-        while !ended() && Instant::now() < until {
+        while !is_finished() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
     }
