@@ -133,7 +133,7 @@ fn answer(
         built_store(stores, store)?;
     }
     if let Some(path) = &args.answer.html {
-        files::can_write_page(path)?;
+        files::check_page_path(path)?;
     }
     if args.dry_run {
         return list(stores, args, &question).map(|exit| (exit, None));
@@ -148,7 +148,7 @@ fn answer(
             );
         }
         if campaign.measure()? {
-            campaign.stages.tell_interrupted();
+            campaign.stages.print_interrupted();
             return Ok((Exit::Interrupted, None));
         }
         own_count_s = campaign.own_count_s;
@@ -177,7 +177,7 @@ fn answer(
     print(&advice.text(code.as_ref().map(|(shown, _)| shown.as_str()), style()))?;
     if let (Some(best), Some(_)) = (best, &code) {
         let folder = answer_folder.as_ref().or(args.from.first()).map_or(Path::new("RUN"), PathBuf::as_path);
-        tune::tell_other_language(best, args.answer.code.is_some(), folder);
+        tune::print_other_language(best, args.answer.code.is_some(), folder);
     }
     let lead = advice.lead(code.as_ref().map(|(_, full)| full.as_str()));
     let folder_page = answer_folder.as_ref().map(|folder| files::page_in(folder)).transpose()?;
@@ -216,8 +216,8 @@ fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<E
 /// The code for the recommended store: the part for the terminal, and both languages.
 fn opening_code(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
     let (best, store) = (advice.verdict.ranking.first()?, store?);
-    let shown = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
-    Some((shown, snippet::code(store, &best.version, &best.settings)?))
+    let code = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
+    Some((code, snippet::code(store, &best.version, &best.settings)?))
 }
 
 /// Tunes the recommended store in the other half of the budget: its settings and code follow the answer.
@@ -237,7 +237,7 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
         budget,
         seed: args.answer.seed,
         in_python: args.answer.code.is_some(),
-        at: args.answer.at.as_deref(),
+        directory: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
     tune::measure(stores, &request, &[])

@@ -31,9 +31,9 @@ use super::{resume, runs, signals, usage};
 mod client;
 
 /// How often the connection is checked.
-const WATCH: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest wait for the end of an earlier run.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Carries out the request of the machine that started this.
 ///
@@ -90,7 +90,7 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
     std::thread::spawn(move || {
         let (last_heard, interrupted) = shared;
         while last_heard.lock().is_ok_and(|last_heard| last_heard.elapsed() < SILENCE) {
-            std::thread::sleep(WATCH);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         interrupted.store(true, Ordering::Relaxed);
     });
@@ -148,7 +148,7 @@ impl<R: BufRead> LineReader<R> {
 /// If it can't be read, or does not come.
 fn wait_for(requests: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
     loop {
-        match requests.recv_timeout(WATCH) {
+        match requests.recv_timeout(CHECK_INTERVAL) {
             Ok(request) => return request.map_err(Error::io("reading", Path::new("the request"))),
             Err(RecvTimeoutError::Timeout) if !interrupted.load(Ordering::Relaxed) => {}
             Err(_) => return Err(Error::new(Exit::Interrupted, "interrupted before the run began")),
@@ -275,7 +275,7 @@ fn check_machine(header: &RunHeader) -> Result<()> {
 
 /// Opens a run's folder, which a run with a lost connection may be about to leave.
 fn open_when_free(path: &Path) -> Result<ResumedRun> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + RESUME_TIMEOUT;
     loop {
         match RunFolder::resume(path) {
             Err(error) if error.exit == Exit::Busy && Instant::now() < deadline => {

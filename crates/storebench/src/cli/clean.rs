@@ -43,7 +43,7 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
 }
 
 /// Drops what the store of a folder has made on a running server, if anything.
-pub fn drop_made(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
+pub fn drop_namespace(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let read_error = || Error::io("looking for what was made on a server in", folder);
     let Some(namespace) = ServerNamespace::read_note(folder).map_err(read_error())? else { return Ok(Exit::Success) };
     let store = stores.iter().find(|store| store.name == namespace.store);

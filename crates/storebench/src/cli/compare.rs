@@ -58,7 +58,7 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
 
 /// BASE and NEW on the command line.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
-    let found_runs = args.runs.first().map_or_else(Vec::new, |folder| runs::side_by_side(folder));
+    let found_runs = args.runs.first().map_or_else(Vec::new, |folder| runs::list_runs(folder));
     match (args.runs.as_slice(), args.to.as_slice(), found_runs.as_slice()) {
         (base, [_, ..], _) => Ok([base, &args.to]),
         ([base, new], [], _) => Ok([std::slice::from_ref(base), std::slice::from_ref(new)]),
@@ -86,12 +86,12 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
 /// Checks that no run counts twice; across an axis, each side may have different cells of the same run.
 fn check_different(base: &LoadedRuns, new: &LoadedRuns, across: &[Across]) -> Result<()> {
     if across.is_empty() {
-        runs::none_twice(base.folders.iter().chain(&new.folders))?;
-        return runs::no_copies(base.loaded().chain(new.loaded()));
+        runs::refuse_repeated(base.folders.iter().chain(&new.folders))?;
+        return runs::refuse_copies(base.loaded().chain(new.loaded()));
     }
     [base, new].into_iter().try_for_each(|side| {
-        runs::none_twice(&side.folders)?;
-        runs::no_copies(side.loaded())
+        runs::refuse_repeated(&side.folders)?;
+        runs::refuse_copies(side.loaded())
     })
 }
 
@@ -136,7 +136,7 @@ fn folders(path: &Path, out: &Path) -> Result<Vec<PathBuf>> {
 /// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side. Of other runs
 /// in one directory the user says which.
 fn single_run(folder: PathBuf) -> Result<PathBuf> {
-    let inner_runs = [runs::runs_in(&folder), runs::side_by_side(&folder)].concat();
+    let inner_runs = [runs::runs_in(&folder), runs::list_runs(&folder)].concat();
     if folder.join("run.json").exists() || inner_runs.is_empty() {
         return Ok(folder);
     }
@@ -253,7 +253,7 @@ fn check_detectable(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
 fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.html {
         files::page(path, html::text(comparison).as_bytes())?;
-        files::tell_written(path);
+        files::print_written(path);
         if !args.json && !args.markdown && !args.all {
             return Ok(());
         }

@@ -35,7 +35,7 @@ struct Findings {
 /// Checks the machine, and prints the findings.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
-    launch::clean(&directory)?;
+    launch::delete_leftovers(&directory)?;
     let findings = check_machine(stores, &names(args), &directory)?;
     if args.json {
         print_json(&findings)?;

@@ -14,7 +14,7 @@ const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 ///
 /// # Errors
 /// A setting that the run's own option decides, and values that become equal.
-pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
+pub fn convert_settings(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
     let engine_value = |store: &str, name: &str, text: &str| engine_value(stores, store, name, text);
     for (store, settings) in &mut plan.settings {
         for (name, value) in settings {
@@ -101,7 +101,7 @@ mod tests {
                 plan.axes.set(axis, several.iter().map(|value| Value::word(value)));
             }
         }
-        as_engines_read(&stores, &mut plan).map(|()| plan)
+        convert_settings(&stores, &mut plan).map(|()| plan)
     }
 
     #[test]

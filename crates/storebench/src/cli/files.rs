@@ -41,7 +41,7 @@ pub fn refuse_theirs(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result
 ///
 /// # Errors
 /// If the directory is missing, or the file exists and is not storebench's.
-pub fn can_write_page(path: &Path) -> Result<()> {
+pub fn check_page_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub fn can_write_page(path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If the directory is missing, or the file exists.
-pub fn can_write_new(path: &Path) -> Result<()> {
+pub fn check_new_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
     }
@@ -87,7 +87,7 @@ pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()
 }
 
 /// Reports that a file was written, unless it was standard output.
-pub fn tell_written(path: &Path) {
+pub fn print_written(path: &Path) {
     if !is_standard_output(path) {
         print_note(&format!("written: {}", path.display()));
     }
@@ -231,14 +231,14 @@ mod tests {
         for theirs in ["<!doctype html><title>my garden</title>", "a,b\n1,2\n"] {
             fs::write(&path, theirs).unwrap();
             assert_eq!(page(&path, ours.as_bytes()).unwrap_err().exit, Exit::NotStorebench);
-            assert!(can_write_page(&path).is_err());
+            assert!(check_page_path(&path).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
         }
         assert_eq!(page(folder.path(), b"").unwrap_err().exit, Exit::NotStorebench);
         fs::write(&path, "").unwrap();
         page(&path, ours.as_bytes()).unwrap();
         page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
-        assert!(can_write_page(&folder.path().join("none/x.html")).is_err());
+        assert!(check_page_path(&folder.path().join("none/x.html")).is_err());
     }
 
     #[test]
@@ -267,14 +267,14 @@ mod tests {
     fn a_new_file_takes_the_place_of_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.txt");
-        can_write_new(&path).unwrap();
+        check_new_path(&path).unwrap();
         new(&path, b"figures").unwrap();
-        assert_eq!(can_write_new(&path).unwrap_err().exit, Exit::NotStorebench);
+        assert_eq!(check_new_path(&path).unwrap_err().exit, Exit::NotStorebench);
         assert!(new(&path, b"others").is_err() && new(folder.path(), b"").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "figures");
         fs::write(&path, "").unwrap();
         new(&path, b"others").unwrap();
         new(Path::new("/dev/null"), b"").unwrap();
-        assert!(can_write_new(&folder.path().join("none/x.txt")).is_err());
+        assert!(check_new_path(&folder.path().join("none/x.txt")).is_err());
     }
 }

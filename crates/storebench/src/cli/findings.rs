@@ -38,7 +38,7 @@ pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let parts = markdown::parts(&findings::blocks(all_runs.iter().collect()), 2);
     let text = format!("{DOCUMENT_MARK}findings`. -->\n\n# What came of the papers' sentences\n{parts}");
     files::page(&args.out, text.as_bytes())?;
-    files::tell_written(&args.out);
+    files::print_written(&args.out);
     Ok(Exit::Success)
 }
 

@@ -20,9 +20,9 @@ pub fn finish(
     path: &Path,
     end: RunEnd,
     ycsb: Option<&Path>,
-    resume_with: &str,
+    resume_command: &str,
 ) -> Result<Exit> {
-    let shown = path.display();
+    let folder = path.display();
     let run = storebench_host::folder::read(path)?;
     let merged = report::merge_run(stores, &run, path)?;
     let report = Report::new(&merged);
@@ -39,23 +39,23 @@ pub fn finish(
     }
     if let Some(text) = ycsb.filter(|_| !end.interrupted) {
         export::ycsb_file(&run, text)?;
-        files::tell_written(text);
+        files::print_written(text);
     }
     print_note(&format!(
-        "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
+        "\nwritten: {folder}/run.json (the plan and the machine),\n         {folder}/results.jsonl (every trial)"
     ));
     if end.failed > 0 {
-        print_note(&format!("{} failed; the logs are in {shown}/logs", plural(end.failed, "trial")));
+        print_note(&format!("{} failed; the logs are in {folder}/logs", plural(end.failed, "trial")));
     }
     if end.interrupted {
-        print_note(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
+        print_note(&format!("interrupted; finished results are kept. Resume with: {resume_command}"));
         return Ok(Exit::Interrupted);
     }
-    print_note(&format!("every figure: storebench report {shown} --table"));
+    print_note(&format!("every figure: storebench report {folder} --table"));
     if let Some(trial) = run.trials.iter().find(|trial| danger::is_shown_first(stores, trial)) {
         let cell = trial.cell.id();
         print_note(&format!(
-            "{cell}: a power cut costs more than was known; see storebench crash show {shown}"
+            "{cell}: a power cut costs more than was known; see storebench crash show {folder}"
         ));
         return Ok(Exit::Danger);
     }

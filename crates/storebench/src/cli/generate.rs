@@ -15,8 +15,8 @@ use super::output::print;
 use super::signals;
 
 /// The time between two progress lines: on a terminal, and elsewhere.
-const OFTEN: Duration = Duration::from_millis(200);
-const SELDOM: Duration = Duration::from_secs(10);
+const TERMINAL_INTERVAL: Duration = Duration::from_millis(200);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Makes the files.
 ///
@@ -82,7 +82,7 @@ impl<'a> ProgressLine<'a> {
 
     /// Shows the progress now and then; returns whether to continue.
     fn show(&mut self, progress: Progress) -> bool {
-        let period = if self.terminal { OFTEN } else { SELDOM };
+        let period = if self.terminal { TERMINAL_INTERVAL } else { LOG_INTERVAL };
         if self.last.elapsed() >= period {
             self.last = Instant::now();
             self.write(&progress_line(progress, self.started.elapsed()));

@@ -44,9 +44,9 @@ const DEFAULT_FILE_SYSTEM: &str = "ext4";
 pub type Locations = BTreeMap<LocationOnDisk, Location>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
-pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
+pub fn directories(arguments: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let runs = LocationArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
-    let locations = if at.is_empty() { std::slice::from_ref(&runs) } else { at };
+    let locations = if arguments.is_empty() { std::slice::from_ref(&runs) } else { arguments };
     let mut places = BTreeMap::new();
     for LocationArg { name, path } in locations {
         let path = runs::directory("using the place", path)?;
@@ -56,7 +56,7 @@ pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, Pa
             return Err(Error::bad_value(message));
         }
     }
-    places.values().try_for_each(|place| clean(place))?;
+    places.values().try_for_each(|place| delete_leftovers(place))?;
     Ok(places)
 }
 
@@ -100,7 +100,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
 
 /// Selects the file system that needs no root, if simulated disks have none and the user is not root: ext4 is unavailable then.
 /// Returns whether it did; the disk called `here` has it, too.
-pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
+pub fn select_file_system(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
     let names_none = !plan.axes.names(Axis::PLACE) && directories.contains_key(DEFAULT_PLACE);
     let is_asked = names_none && simulated_disks(plan).iter().any(Option::is_some);
     let is_needed = is_asked && !rustix::process::geteuid().is_root();
@@ -164,7 +164,7 @@ fn no_place(name: &str) -> Error {
 }
 
 /// Deletes leftovers of killed runs in a place.
-pub fn clean(place: &Path) -> Result<()> {
+pub fn delete_leftovers(place: &Path) -> Result<()> {
     let leftovers = abandoned::clean(place)?;
     for path in leftovers.deleted {
         print_note(&format!("deleted {}, which a killed run had left behind", path.display()));
@@ -457,17 +457,17 @@ pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
 }
 
 /// A folder name from a prefix and the present time.
-pub fn dated(prefix: &str) -> String {
+pub fn dated_name(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
 /// The message on the results that a failed run leaves.
 fn kept_results_note(path: &Path) -> String {
-    format!("finished results are kept; resume with: {}", go_on(path))
+    format!("finished results are kept; resume with: {}", resume_command(path))
 }
 
 /// The command that resumes a run.
-pub fn go_on(path: &Path) -> String {
+pub fn resume_command(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }
 

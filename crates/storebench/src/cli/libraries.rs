@@ -13,7 +13,7 @@ use super::args::{Args, Command};
 ///
 /// # Errors
 /// If a library can't be used, or has a store with an existing name.
-pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
+pub fn load_libraries(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     let mut all_stores = stores.to_vec();
     if args.store_library.is_empty() {
         return Ok(all_stores);

@@ -46,8 +46,8 @@ struct MergedMachine {
 /// [`Exit::Unlike`] if they are not of one plan, made in one way; [`Exit::OtherVersion`] if this program splits the plan differently;
 /// an error if a part appears twice, or something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
-    runs::refuse_there(&args.out)?;
-    let parts = read(&args.runs)?;
+    runs::refuse_existing(&args.out)?;
+    let parts = read_parts(&args.runs)?;
     check_alike(&parts)?;
     let split = plan_split(stores, &parts)?;
     parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
@@ -71,13 +71,13 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
 }
 
 /// Reads the runs, and separately those in the results of earlier merges; in an order independent of the command line.
-fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
+fn read_parts(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
     let mut paths = Vec::new();
     for name in names {
         let inner_runs = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
         if inner_runs.is_empty() { paths.push(name.clone()) } else { paths.extend(inner_runs) }
     }
-    runs::none_twice(&paths)?;
+    runs::refuse_repeated(&paths)?;
     let read_part = |path: PathBuf| {
         let run = runs::read(&path)?;
         match run.header.shard.clone() {

@@ -82,14 +82,14 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     let matches = match Args::command().try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let study_matches = study::for_help(&words).try_get_matches_from(&words);
+            let study_matches = study::help_command(&words).try_get_matches_from(&words);
             return exit_without_command(&study_matches.err().unwrap_or(error));
         }
         Err(error) => return exit_without_command(&error),
     };
     let outcome = Args::from_arg_matches(&matches)
         .map_err(|error| usage::explain(&error))
-        .and_then(|args| dispatch(&libraries::added(stores, &args)?, extras, args.command));
+        .and_then(|args| dispatch(&libraries::load_libraries(stores, &args)?, extras, args.command));
     match outcome {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
@@ -178,7 +178,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_made(stores, &folder),
+        Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_namespace(stores, &folder),
         Command::Hidden(HiddenCommand::Reference { out }) => reference::write(stores, &out),
         Command::Hidden(HiddenCommand::Board { folder }) => board::main(stores, &folder),
     }

@@ -43,15 +43,15 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     check_settings(stores, &plan, &plan_stores)?;
     let chosen = plan.axes.texts(Axis::STORE);
     plan.settings.retain(|store, _| chosen.contains(store));
-    engine_form::as_engines_read(stores, &mut plan)?;
-    properties::tell_meaning(args, texts, &plan)?;
+    engine_form::convert_settings(stores, &mut plan)?;
+    properties::print_meaning(args, texts, &plan)?;
     plan.settle(Core::measure);
     if let Some(text) = CrudParameters::from_parameters(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
-        let shown = text
+        let path = text
             .to_str()
             .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
-        plan.parameters.text = Some(shown.to_owned());
+        plan.parameters.text = Some(path.to_owned());
         for sizes in plan.axes.list::<Sizes>(Axis::RECORD_SIZE) {
             Pool::from_directory(&text, sizes.span()).map_err(Error::bad_value)?;
         }

@@ -150,7 +150,7 @@ impl GivenProperty {
 }
 
 /// Reports the meaning of the properties: ineffective ones, the shares of requests, missing ones.
-pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
+pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
     let (args, mut lines) = (&run.properties, Vec::new());
     for workload in plan.axes.texts(Axis::WORKLOAD).iter().filter(|_| !args.is_empty()) {
         let is_of_workload = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
@@ -221,15 +221,15 @@ fn is_proportion(name: &str) -> bool {
 }
 
 fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
-    let shown = path.display();
-    let missing_text = || Error::new(Exit::BadPlan, format!("the text of {shown} is missing"));
+    let file_name = path.display();
+    let missing_text = || Error::new(Exit::BadPlan, format!("the text of {file_name} is missing"));
     let text = texts.get(path).ok_or_else(missing_text)?;
     let lines =
-        file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
+        file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{file_name}:{line}: {wrong}")))?;
     let to_property = |line: file::Line| GivenProperty {
         name: ycsb_name(&line.name).into(),
         value: line.value,
-        origin: format!("{shown}:{}", line.number),
+        origin: format!("{file_name}:{}", line.number),
     };
     Ok(lines.into_iter().map(to_property).collect())
 }

@@ -188,8 +188,8 @@ fn plans() -> String {
         fields.into_iter().filter(|(name, _)| !["parameters", "compression"].contains(&name.as_str()));
     let run = all_commands().find_subcommand("run").cloned().unwrap_or_default();
     let is_option = |name: &str| {
-        let long = name.replace('_', "-");
-        run.get_arguments().any(|option| option.get_long() == Some(&long) && !option.is_hide_set())
+        let option_name = name.replace('_', "-");
+        run.get_arguments().any(|option| option.get_long() == Some(&option_name) && !option.is_hide_set())
     };
     let (options, keys): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| is_option(name));
     text.push_str(&rows(["key", "what it is"], keys.into_iter().map(|(name, about)| [code(name), about])));
@@ -237,9 +237,9 @@ fn results() -> String {
     let head = ["section", "title", "other tables", "columns of CSV, if others"];
     text.push_str(&rows(head, SECTIONS.iter().map(section)));
     text.push_str("## run.json and results.jsonl\n\n");
-    let all: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
+    let records: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
     let (described, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(name, ..)| DESCRIBED.contains(&name.as_str()));
+        records.into_iter().partition(|(name, ..)| DESCRIBED.contains(&name.as_str()));
     for (name, about, fields) in described {
         text.push_str(&format!("### {name}\n\n{about}\n\n"));
         let fields = fields.into_iter().map(|(name, about)| [code(name), about]);

@@ -26,7 +26,7 @@ use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
 
 pub use self::arguments::host_of;
-use self::connection::{Connection, END};
+use self::connection::{Connection, END_TIMEOUT};
 use self::host::{AdbServer, Host};
 use self::wire::{BoardSignal, KnownTrials, Message, Request};
 use super::args::{BoardArgs, RunArgs, study};
@@ -51,11 +51,11 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
         folder.results()?.iter().try_for_each(|(_, line)| connection.send(line))?;
     }
     let result = local.follow(&mut connection, interrupted);
-    let resume_with = |path: &PathBuf| resume_with(path, &host, args);
+    let resume_command = |path: &PathBuf| remote_resume_command(path, &host, args);
     let path = local.folder.as_ref().map(|folder| folder.path().to_path_buf());
     let end = result.map_err(|error| match &path {
         Some(path) => {
-            let advice = format!("the results are kept here and there; resume with: {}", resume_with(path));
+            let advice = format!("the results are kept here and there; resume with: {}", resume_command(path));
             Error::new(error.exit, format!("{error}; {advice}"))
         }
         None => error,
@@ -65,17 +65,17 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
     connection.end();
     drop(local);
     match path {
-        Some(path) => finish(stores, &path, end, args.properties.ycsb.as_deref(), &resume_with(&path)),
+        Some(path) => finish(stores, &path, end, args.properties.ycsb.as_deref(), &resume_command(&path)),
         None if end.interrupted => Ok(Exit::Interrupted),
         None => Ok(Exit::Success),
     }
 }
 
 /// The command that resumes a run there.
-fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
+fn remote_resume_command(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
     let BoardArgs { remote_dir, remote_program, .. } = &args.board;
     let program = remote_program.as_ref().map(|program| program.display().to_string());
-    let mut command = format!("{} --remote {}", launch::go_on(path), shell::word(&host.to_string()));
+    let mut command = format!("{} --remote {}", launch::resume_command(path), shell::word(&host.to_string()));
     for (option, value) in [("--remote-dir", remote_dir), ("--remote-program", &program)] {
         if let Some(value) = value {
             command.push_str(&format!(" {option} {}", shell::word(value)));
@@ -104,7 +104,7 @@ fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
 
 fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
     let ResumedRun { folder, run, notes } = RunFolder::resume(&path)?;
-    runs::tell_notes(&notes);
+    runs::print_notes(&notes);
     if host_of(&run.header).is_none() {
         let message = format!("{} is a run on this machine: resume it without --remote", path.display());
         return Err(Error::bad_value(message));
@@ -137,7 +137,7 @@ impl LocalSide {
         let mut stop_deadline = None;
         loop {
             if interrupted.load(Ordering::Relaxed) && stop_deadline.is_none() {
-                stop_deadline = Instant::now().checked_add(END);
+                stop_deadline = Instant::now().checked_add(END_TIMEOUT);
                 connection.send(&BoardSignal::Stop)?;
             }
             if stop_deadline.is_some_and(|deadline| Instant::now() > deadline) {
@@ -192,7 +192,7 @@ impl LocalSide {
         let name: String =
             header.study.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
         runs::make_directory("making the runs' directory", &self.out)?;
-        self.folder = Some(RunFolder::create(&self.out, &launch::dated(&format!("{name}-")), header)?);
+        self.folder = Some(RunFolder::create(&self.out, &launch::dated_name(&format!("{name}-")), header)?);
         Ok(())
     }
 

@@ -44,7 +44,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
         page(&report, None, path)?;
-        files::tell_written(path);
+        files::print_written(path);
     }
     if let Some(path) = &args.sqlite {
         export::sqlite(&report, extras, path)?;

@@ -38,12 +38,12 @@ pub fn resume(
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    reachability::servers(stores, plan)?;
-    reachability::clients(plan, interrupted)?;
+    reachability::check_servers(stores, plan)?;
+    reachability::check_clients(plan, interrupted)?;
     trace::check_same(plan, interrupted)?;
     let places: Locations = run.header.locations.iter().map(place_of).collect();
     for place in places.values() {
-        launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
+        launch::delete_leftovers(&runs::directory("using the place of the run", place.directory())?)?;
     }
     run.header.locations.iter().try_for_each(check_driver)?;
     // The cells that it left out are already decided, whatever is free now.

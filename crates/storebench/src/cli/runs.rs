@@ -43,12 +43,12 @@ fn find_latest_by(name: &Path, runs: &Path, time_of: impl Fn(&Path) -> Option<Sy
 
 /// The only run in a directory of runs; `None` if it has several, or is a run or an answer.
 fn only_run(folder: &Path) -> Option<PathBuf> {
-    let mut runs = side_by_side(folder).into_iter();
+    let mut runs = list_runs(folder).into_iter();
     runs.next().filter(|_| runs.next().is_none())
 }
 
 /// The runs in a directory of runs, by name; empty if it is a run or an answer.
-pub fn side_by_side(folder: &Path) -> Vec<PathBuf> {
+pub fn list_runs(folder: &Path) -> Vec<PathBuf> {
     if folder.join("run.json").exists() || !runs_in(folder).is_empty() {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 /// If one is named twice, or `latest` is asked for and there is no run.
 pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
-    none_twice(&paths)?;
+    refuse_repeated(&paths)?;
     let mut folders = Vec::new();
     for path in paths {
         let inner_runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
@@ -89,7 +89,7 @@ pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if it is not empty.
-pub fn refuse_there(path: &Path) -> Result<()> {
+pub fn refuse_existing(path: &Path) -> Result<()> {
     let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
         return Ok(());
@@ -104,19 +104,19 @@ pub fn refuse_there(path: &Path) -> Result<()> {
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let folders = find_all(names, runs)?;
     let loaded = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-    no_copies(folders.iter().zip(&loaded))?;
+    refuse_copies(folders.iter().zip(&loaded))?;
     Ok(loaded)
 }
 
 /// Reads a run, and reports damage to its files.
 pub fn read(path: &Path) -> Result<Run> {
     let (run, notes) = folder::read_with_notes(path)?;
-    tell_notes(&notes);
+    print_notes(&notes);
     Ok(run)
 }
 
 /// Reports damage to a run's files.
-pub fn tell_notes(notes: &[String]) {
+pub fn print_notes(notes: &[String]) {
     for note in notes {
         print_note(&format!("note: {note}"));
     }
@@ -126,7 +126,7 @@ pub fn tell_notes(notes: &[String]) {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if two of the runs are one, made by the same command at the same moment, or share a trial.
-pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
+pub fn refuse_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
     let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
     let mut trials: HashMap<(&Cell, u32, &str), (&PathBuf, bool)> = HashMap::new();
     for (path, run) in runs {
@@ -162,7 +162,7 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
 ///
 /// # Errors
 /// [`Exit::BadValue`] if a folder is named twice.
-pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen = Vec::new();
     for path in folders {
         // A missing path is reported by its reader.

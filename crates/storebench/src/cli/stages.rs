@@ -53,7 +53,7 @@ impl<'a> Stages<'a> {
         let directories = launch::directories(location.as_slice(), out)?;
         Ok(Stages {
             stores,
-            folder: folder::make_unused(out, &launch::dated(prefix))?,
+            folder: folder::make_unused(out, &launch::dated_name(prefix))?,
             runs: Vec::new(),
             interrupted,
             places: launch::places(plan, &directories)?,
@@ -73,7 +73,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Shows the user how to continue after an interrupt.
-    pub fn tell_interrupted(&self) {
+    pub fn print_interrupted(&self) {
         let folder = self.folder.display();
         print_note(&format!(
             "interrupted; finished results are kept. To answer from them, add --from {folder}"

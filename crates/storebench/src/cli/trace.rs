@@ -57,14 +57,14 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let path = path
         .canonicalize()
         .map_err(|error| Error::bad_value(format!("the trace {}: {error}", path.display())))?;
-    let shown = path.to_str();
-    let shown =
-        shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
-    print_note(&format!("reading the trace {shown}"));
+    let path_text = path.to_str();
+    let path_text =
+        path_text.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
+    print_note(&format!("reading the trace {path_text}"));
     let Some(summary) = read(&path, ask(&plan.parameters), interrupted)? else {
         return Err(Error::new(Exit::Interrupted, INTERRUPTED));
     };
-    plan.parameters.trace = Some(shown.to_owned());
+    plan.parameters.trace = Some(path_text.to_owned());
     plan.parameters.trace_facts = Some(summary.facts.clone());
     let work = ReplayParameters::from_parameters(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;

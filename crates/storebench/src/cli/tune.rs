@@ -30,7 +30,7 @@ pub struct TuneRequest<'a> {
     pub seed: u64,
     /// Whether the terminal shows the code in Python.
     pub in_python: bool,
-    pub at: Option<&'a Path>,
+    pub directory: Option<&'a Path>,
     pub out: &'a Path,
 }
 
@@ -44,7 +44,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         ..question::question(&args.work, &earlier, extras)?
     };
     if let Some(path) = &args.answer.html {
-        files::can_write_page(path)?;
+        files::check_page_path(path)?;
     }
     let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
     let request = TuneRequest {
@@ -53,7 +53,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         budget: args.budget.0,
         seed: args.answer.seed,
         in_python: args.answer.code.is_some(),
-        at: args.answer.at.as_deref(),
+        directory: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
     if args.from.is_some() {
@@ -76,7 +76,7 @@ pub fn measure(stores: &[StoreDef], request: &TuneRequest<'_>, pages: &[PathBuf]
     let interrupted = campaign.measure()?;
     let stages = &campaign.stages;
     if interrupted {
-        stages.tell_interrupted();
+        stages.print_interrupted();
         return Ok(Exit::Interrupted);
     }
     let folder_page = files::page_in(&stages.folder)?;
@@ -87,7 +87,7 @@ pub fn measure(stores: &[StoreDef], request: &TuneRequest<'_>, pages: &[PathBuf]
 }
 
 /// Shows how to get the code in the other language, from the runs in this folder.
-pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
+pub fn print_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
     match (in_python, store.python) {
         (true, _) => print_note("\nthe code in the engine's own language: leave out --code"),
         (false, Some(_)) => {
@@ -106,11 +106,11 @@ fn show(
 ) -> Result<()> {
     let TuneRequest { store, question, in_python, .. } = *request;
     let merged = Merged::new(runs, stores);
-    let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
+    let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| no_answer_error(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());
-    let shown = snippet::code_in_one(store, version, settings, in_python);
-    print(&tuned.text(shown.as_deref(), style()))?;
-    tell_other_language(store, in_python, folder);
+    let code = snippet::code_in_one(store, version, settings, in_python);
+    print(&tuned.text(code.as_deref(), style()))?;
+    print_other_language(store, in_python, folder);
     let lead = tuned.lead(snippet::code(store, version, settings).as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;
@@ -121,6 +121,6 @@ fn show(
     Ok(())
 }
 
-fn unanswered(why: &NoAnswer) -> Error {
+fn no_answer_error(why: &NoAnswer) -> Error {
     Error::new(Exit::Nothing, format!("there is no answer: {why}"))
 }

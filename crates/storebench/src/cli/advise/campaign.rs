@@ -188,7 +188,7 @@ impl<'a> AdviseCampaign<'a> {
         let (size, records) = self.asked_shapes();
         let share = if self.question.network.is_some() { AGED_SHARE.1 } else { AGED_SHARE.0 };
         let left_s = self.stages.left_s(share);
-        let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
+        let Some(plan) = self.plans.aged_plan(stores, (size, records.from), left_s / self.slowness)? else {
             return Ok(false);
         };
         let records = plural(records_of(&plan).from, "record");
@@ -217,7 +217,7 @@ impl<'a> AdviseCampaign<'a> {
 
     /// Tries every store with the fewest records, until a share of the budget is used; returns whether that was interrupted.
     fn probe(&mut self, share: f64) -> Result<bool> {
-        let plan = self.plans.smallest(self.trial_limit())?;
+        let plan = self.plans.smallest_plan(self.trial_limit())?;
         let records = plural(records_of(&plan).from, "record");
         self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
         let outcome = self.run_plan(PROBE, &plan, (&[], 0), None, None, share)?;
@@ -391,7 +391,7 @@ impl<'a> AdviseCampaign<'a> {
         }
         let Some(look) = self.stages.runs.first() else { return Ok(None) };
         let block_s = self.stages.left_s(self.best_share) / FEWEST_BLOCKS;
-        let plan = self.plans.fewer(&full_plan(finalists)?, look, block_s / self.slowness)?;
+        let plan = self.plans.reduced_plan(&full_plan(finalists)?, look, block_s / self.slowness)?;
         self.report_fewer_records(&plan, &plan_of_two);
         Ok(Some(plan))
     }

@@ -69,7 +69,7 @@ impl<'a> Plans<'a> {
     }
 
     /// The look with the fewest records and operations, and this limit for each trial.
-    pub fn smallest(&self, limit: Duration) -> Result<Plan> {
+    pub fn smallest_plan(&self, limit: Duration) -> Result<Plan> {
         let mut plan = self.sized(&self.screen, FEWEST, FEWEST)?;
         plan.timeout = Period(limit);
         Ok(plan)
@@ -90,7 +90,7 @@ impl<'a> Plans<'a> {
 
     /// The same with as many records as fit into a block of `block_s` seconds, judging by the first look. No
     /// fewer than the look had.
-    pub fn fewer(&self, full_plan: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
+    pub fn reduced_plan(&self, full_plan: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
         let min_records = records_of(&self.screen).from;
         let mut plan = full_plan.clone();
         while records_of(&plan).from > min_records && self.predicted_s(&plan, look) > block_s {
@@ -102,7 +102,7 @@ impl<'a> Plans<'a> {
     /// The plan to age these stores, or the first of them, with as many of the question's records as fit into a block
     /// of `block_s` seconds, by the estimates: a quarter of them with as many stores as possible, or fewer with the first alone.
     /// `None` without enough time.
-    pub fn aged(&self, stores: &[String], shape: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
+    pub fn aged_plan(&self, stores: &[String], shape: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
         let quarter = (shape.1 / 4).max(FEWEST);
         let several = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));
         for (stores, min_records) in several.chain(stores.get(..1).map(|first| (first, FEWEST))) {

@@ -17,7 +17,7 @@ use crate::cli::runs;
 
 /// The program's options, with only the options of `run` that apply to the study in `words`; without a study, those of
 /// every study. Only for help: the others are hidden, not removed.
-pub fn for_help(words: &[OsString]) -> Command {
+pub fn help_command(words: &[OsString]) -> Command {
     let workload = workload(words);
     Args::command().mut_subcommand("run", |run| with_workload_options(run, workload))
 }
@@ -103,7 +103,7 @@ mod tests {
     /// The help for a command line, without its examples.
     fn help(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let help = for_help(&words).try_get_matches_from(words).unwrap_err().to_string();
+        let help = help_command(&words).try_get_matches_from(words).unwrap_err().to_string();
         help.split("Examples:").next().unwrap().to_owned()
     }
 

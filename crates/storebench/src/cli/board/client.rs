@@ -18,9 +18,9 @@ use super::LineWriter;
 use crate::cli::remote::wire::{BoardSignal, Message};
 
 /// How often the client checks that the trial's process is alive.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How often the client reports that it is alive.
-const ALIVE: Duration = Duration::from_secs(1);
+const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Carries out a task, until the trial's process has no more orders.
 ///
@@ -42,7 +42,7 @@ pub fn serve(
     std::thread::spawn(move || {
         loop {
             alive_wire.reply(&ClientReply::Alive);
-            std::thread::sleep(ALIVE);
+            std::thread::sleep(ALIVE_INTERVAL);
         }
     });
     let context = TrialContext { stores, spec: &spec, reach: None };
@@ -69,7 +69,7 @@ fn exit_when_interrupted(interrupted: Arc<AtomicBool>, spec: &Spec) {
     let directory = spec.directory.clone();
     std::thread::spawn(move || {
         while !interrupted.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         // Usually it does not exist: it is needed only while a store is opened.
         let _ = guard::remove_made(&directory);

@@ -75,8 +75,8 @@ pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Stud
 /// Combinations by outcome. A combination of several presets counts once.
 #[derive(Default)]
 struct Tally {
-    can: BTreeSet<String>,
-    lacks: BTreeMap<String, BTreeSet<String>>,
+    runnable: BTreeSet<String>,
+    missing: BTreeMap<String, BTreeSet<String>>,
     asks_for: Option<&'static str>,
 }
 
@@ -86,15 +86,15 @@ impl Tally {
             plan.settle(Core::measure);
         }
         let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
-        launch::name_place(&mut plan, &directories);
+        launch::select_file_system(&mut plan, &directories);
         let places = launch::places(&plan, &directories)?;
         let launch = Launch::new(stores, &plan, &places, None)?;
-        self.can.extend(launch.cells.iter().map(|cell| cell.id()));
+        self.runnable.extend(launch.cells.iter().map(|cell| cell.id()));
         for omitted in &launch.header.left_out {
             if omitted.reason == LeftOutReason::NoTrace {
                 self.asks_for = Some("--trace FILE");
             } else if omitted.reason.is_of_the_machine() && !is_of_limits(omitted) {
-                let ids = self.lacks.entry(omitted.reason.to_string()).or_default();
+                let ids = self.missing.entry(omitted.reason.to_string()).or_default();
                 ids.insert(omitted.cell.id());
             }
         }
@@ -103,20 +103,20 @@ impl Tally {
 
     fn ability(mut self, name: &str) -> StudyAbility {
         // A preset may need less.
-        self.lacks.values_mut().for_each(|ids| ids.retain(|id| !self.can.contains(id)));
-        self.lacks.retain(|_, ids| !ids.is_empty());
-        let lacking: BTreeSet<&String> = self.lacks.values().flatten().collect();
-        let total = self.can.len() + lacking.len();
+        self.missing.values_mut().for_each(|ids| ids.retain(|id| !self.runnable.contains(id)));
+        self.missing.retain(|_, ids| !ids.is_empty());
+        let missing: BTreeSet<&String> = self.missing.values().flatten().collect();
+        let total = self.runnable.len() + missing.len();
         let to_need = |(reason, ids): (&String, &BTreeSet<String>)| MissingNeed {
             reason: reason.clone(),
             combinations: ids.len(),
         };
         StudyAbility {
             name: name.to_owned(),
-            can: self.can.len(),
+            can: self.runnable.len(),
             of: total,
             asks_for: self.asks_for,
-            lacks: self.lacks.iter().map(to_need).collect(),
+            lacks: self.missing.iter().map(to_need).collect(),
         }
     }
 }

@@ -14,9 +14,9 @@ use super::wire::{BoardSignal, Message, Request};
 use crate::cli::args::BoardArgs;
 
 /// The longest wait for the end of an idle client.
-const END: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often this machine reports to a client that it is alive.
-const LOOK: Duration = Duration::from_secs(1);
+const BEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Checks that a client can be reached, and runs the program; it is copied if necessary.
 pub fn check_client(host: &str, interrupted: &AtomicBool) -> Result<()> {
@@ -38,7 +38,7 @@ pub fn start_client(host: &str, task: &ClientTask) -> std::result::Result<Box<dy
         while let Some(connection) = weak_connection.upgrade() {
             lock_connection(&connection).beat();
             drop(connection);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(BEAT_INTERVAL);
         }
     });
     Ok(Box::new(Client { host: host.to_owned(), connection }))
@@ -87,6 +87,6 @@ impl ClientLink for Client {
 impl Drop for Client {
     /// The trial continues when what it started there has ended: nothing writes to the server any more.
     fn drop(&mut self) {
-        lock_connection(&self.connection).close(END);
+        lock_connection(&self.connection).close(END_TIMEOUT);
     }
 }

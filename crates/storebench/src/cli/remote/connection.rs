@@ -21,9 +21,9 @@ use crate::cli::args::BoardArgs;
 use crate::cli::output::print_note;
 
 /// The longest time until a program's first message: a slow board reads all of it first.
-const HELLO: Duration = Duration::from_secs(120);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest time for a run to end on request, or a program after its last message.
-pub const END: Duration = Duration::from_secs(30);
+pub const END_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The other machine: its processor, and storebench's folder there.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ struct Board {
 
 impl Board {
     fn inspect(host: &Host, folder: &str, interrupted: &AtomicBool) -> Result<Board> {
-        let answers = ssh::answers(host, shell::LOOK, &[folder], &[], interrupted)?;
+        let answers = ssh::answers(host, shell::INSPECT, &[folder], &[], interrupted)?;
         let [system, machine, folder, programs @ ..] = answers.as_slice() else {
             return Err(host.error("it did not say what machine it is"));
         };
@@ -65,7 +65,7 @@ pub struct Connection {
 /// # Errors
 /// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
-    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
+    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.default_folder()), interrupted)?;
     let mut reasons = Vec::new();
     for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
         match try_program(host, &board, &path, interrupted)? {
@@ -155,7 +155,7 @@ impl Connection {
     }
 
     fn greet(&mut self, interrupted: &AtomicBool) -> Result<Greeting> {
-        let deadline = Instant::now() + HELLO;
+        let deadline = Instant::now() + HELLO_TIMEOUT;
         loop {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(Error::new(Exit::Interrupted, "interrupted before the run began"));
@@ -226,7 +226,7 @@ impl Connection {
 
     /// Ends it after the last message.
     pub fn end(mut self) {
-        self.close(END);
+        self.close(END_TIMEOUT);
     }
 
     /// Sends no more, and waits up to this time for the program there to end.

@@ -124,7 +124,7 @@ impl Host {
     }
 
     /// storebench's default folder there; empty: in the user's cache.
-    pub fn usual_folder(&self) -> &'static str {
+    pub fn default_folder(&self) -> &'static str {
         // The only folder of a phone from which its shell may start programs.
         if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
     }
@@ -140,7 +140,7 @@ impl Host {
     }
 
     /// The error for a missing ssh or adb.
-    pub fn no_program(&self, error: &std::io::Error) -> Error {
+    pub fn program_error(&self, error: &std::io::Error) -> Error {
         let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
         self.error(&format!("{} can't be started: {error}; install {package}", self.program()))
     }
@@ -200,7 +200,7 @@ mod tests {
         let batch = |host: &Host| host.command("true", &[]).get_args().any(|word| word == "BatchMode=yes");
         assert!(!batch(&asks) && batch(&asks.unattended()));
         let phone = Host::new("adb:", "--remote").unwrap();
-        assert_eq!((phone.kind(), phone.usual_folder()), ("-static", "/data/local/tmp/storebench"));
-        assert!(phone.no_program(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
+        assert_eq!((phone.kind(), phone.default_folder()), ("-static", "/data/local/tmp/storebench"));
+        assert!(phone.program_error(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
     }
 }

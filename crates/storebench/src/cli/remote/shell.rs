@@ -36,7 +36,7 @@ pub const MARK: &str = "storebench-on-board:";
 
 /// Makes storebench's folder $1 (empty: the default), and reports the machine, the folder's path, and the programs
 /// in it.
-pub const LOOK: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
+pub const INSPECT: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
     mkdir -p -- \"$d/programs\" \"$d/runs\" && cd -- \"$d\" || exit 1; \
     command -v sha256sum >/dev/null || { echo \"sha256sum is missing\" >&2; exit 1; }; \
     echo \"storebench-on-board:$(uname -s)\"; echo \"storebench-on-board:$(uname -m)\"; \
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn scripts_are_one_line_each_as_some_shells_want() {
-        for script in [LOOK, COPY, RUN] {
+        for script in [INSPECT, COPY, RUN] {
             assert!(!script.contains(['\n', '\'', '!']), "{script}");
         }
-        assert!([LOOK, COPY, RUN].iter().all(|script| script.contains(MARK)));
+        assert!([INSPECT, COPY, RUN].iter().all(|script| script.contains(MARK)));
     }
 }

@@ -14,9 +14,9 @@ use super::host::Host;
 use crate::cli::output::print_note;
 
 /// How often an interrupt is checked for.
-const PAUSE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Lines of standard error that are kept.
-const LINES: usize = 20;
+const MAX_LINES: usize = 20;
 
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Ssh {
     /// # Errors
     /// If there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
-        let mut child = command.spawn().map_err(|error| host.no_program(&error))?;
+        let mut child = command.spawn().map_err(|error| host.program_error(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(host.error(&format!("{} was started without pipes", host.program())));
@@ -53,7 +53,7 @@ impl Ssh {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return true;
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         false
     }
@@ -70,7 +70,7 @@ impl Ssh {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Ok(status.code());
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 
@@ -156,7 +156,7 @@ impl ErrorOutput {
                 if !text.is_empty() {
                     state.lines.push_back(text);
                 }
-                if state.lines.len() > LINES {
+                if state.lines.len() > MAX_LINES {
                     state.lines.pop_front();
                 }
             }
@@ -179,7 +179,7 @@ impl ErrorOutput {
         let is_finished =
             || self.reader.lock().map_or(true, |reader| reader.as_ref().is_none_or(JoinHandle::is_finished));
         while !is_finished() && Instant::now() < deadline {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 

@@ -58,8 +58,8 @@ pub struct TuneCampaign<'a> {
 impl<'a> TuneCampaign<'a> {
     pub fn new(stores: &'a [StoreDef], request: &'a TuneRequest<'a>) -> Result<TuneCampaign<'a>> {
         let plan = plans::plan(request)?;
-        let stages = Stages::new(stores, (request.out, TUNING), request.at, request.budget, &plan)?;
-        let plan = plans::initial(&plan, request, request.at.unwrap_or(request.out))?;
+        let stages = Stages::new(stores, (request.out, TUNING), request.directory, request.budget, &plan)?;
+        let plan = plans::initial(&plan, request, request.directory.unwrap_or(request.out))?;
         let probe = stages.probe()?;
         let changes = changes(request.store);
         Ok(TuneCampaign { request, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })

@@ -54,7 +54,7 @@ pub fn cluster_store(stores: &[StoreDef], question: &Question) -> Result<String>
 }
 
 /// The plans of servers and of clusters, and the estimated time of a block of the second, in seconds.
-type Pair = (Plan, Plan, f64);
+type PlanPair = (Plan, Plan, f64);
 
 impl AdviseCampaign<'_> {
     /// Measures the best store and a server, and then a cluster, as time allows; returns whether that was interrupted.
@@ -99,7 +99,7 @@ impl AdviseCampaign<'_> {
 
     /// The plans of both, with new databases, and as many records and operations as there is time for in a block of each; `None` without
     /// enough time.
-    fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<Pair>> {
+    fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<PlanPair>> {
         let mut servers = self.plan.clone();
         servers.name = PLAN.into();
         if self.question.overwritten.is_some() {
