@@ -204,7 +204,7 @@ fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<E
     let new_directory = !args.answer.out.exists();
     let outcome = AdviseCampaign::new(stores, args, question)?.list();
     if new_directory {
-        // It holds nothing; where it does after all, it stays.
+        // It is empty; otherwise it stays.
         let _ = fs::remove_dir(&args.answer.out);
     }
     match outcome? {

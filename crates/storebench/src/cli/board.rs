@@ -59,7 +59,7 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
             if interrupted { Exit::Interrupted } else { Exit::Success }
         }
         Err(error) => {
-            // How to resume the run is of no use on the other machine.
+            // The other machine can't use the advice on how to resume the run.
             board.out.send(&Message::Failed { exit: error.exit.code(), message: error.message });
             return Ok(error.exit);
         }

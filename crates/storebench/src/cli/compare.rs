@@ -133,8 +133,8 @@ fn folders(path: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side. Of other runs
-/// in one directory the user says which.
+/// The runs behind an answer have different plans, and the runs of a fleet different machines, so no two belong on one
+/// side. Of other runs in one directory, the user says which.
 fn single_run(folder: PathBuf) -> Result<PathBuf> {
     let inner_runs = [runs::runs_in(&folder), runs::list_runs(&folder)].concat();
     if folder.join("run.json").exists() || inner_runs.is_empty() {

@@ -72,7 +72,7 @@ fn describe_result(state: State) -> &'static str {
     }
 }
 
-/// A reason; if its remedy was named before, the study or check where it stands in place of the remedy.
+/// A reason; if its remedy was named before, the study or check that named it instead of the remedy.
 fn without_repetition<'f>(reasons: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
     let find_place = |text: &str| {
         let (_, place) = reasons.iter().find(|(earlier, _)| earlier.ends_with(text))?;

@@ -173,7 +173,7 @@ fn is_page(path: &Path) -> bool {
 /// unused name.
 ///
 /// # Errors
-/// Those of `write`, and of renaming; then no partial file remains.
+/// The errors of `write`, and of renaming; then no partial file remains.
 pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let part_path = unused_part_path(path);
     let rename = || fs::rename(&part_path, path).map_err(Error::io("writing", path));
@@ -188,7 +188,7 @@ pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Resul
 /// Fills a directory that the user named with files, all or none: it is made if missing, and must be empty.
 ///
 /// # Errors
-/// [`Exit::BadValue`] if it is not empty; those of `write`. Then the directory is as it was.
+/// [`Exit::BadValue`] if it is not empty; the errors of `write`. Then the directory is as it was.
 pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let is_new = !path.exists();
     runs::make_directory(doing, path)?;

@@ -21,7 +21,7 @@ use super::{runs, site};
 /// Writes the document of a folder of runs.
 ///
 /// # Errors
-/// [`Exit::NotStorebench`] when it holds no run of a study with published findings, and when the file is not ours.
+/// [`Exit::NotStorebench`] if it holds no run of a study with published findings, or if storebench did not write the file.
 pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));
@@ -42,7 +42,7 @@ pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` where it has none.
+/// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` if there are none.
 pub fn sentences(
     stores: &[StoreDef],
     run: &[Run; 1],

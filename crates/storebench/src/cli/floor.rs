@@ -35,7 +35,7 @@ pub fn find_in_folder(folder: &Path) -> Vec<Run> {
     newest.filter_map(|(_, path)| folder::read(path).ok()).collect()
 }
 
-/// A device run without its trials; `None` of all else.
+/// A device run without its trials; `None` for anything else.
 fn device(path: &Path) -> Option<Run> {
     folder::read_without_trials(path).ok().filter(is_device)
 }

@@ -392,7 +392,7 @@ fn make_header(
     Ok((header, missing))
 }
 
-/// The facts of a file system in an image, from those of the directory that contains it.
+/// The facts of a file system in an image, from the facts of the directory that contains it.
 fn image_location(
     directory: LocationInfo,
     file_system: &FileSystem,

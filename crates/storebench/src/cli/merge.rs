@@ -70,7 +70,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Reads the runs, and separately those in the results of earlier merges; in an order independent of the command line.
+/// Reads the runs, and separately the runs in the results of earlier merges; in an order independent of the command line.
 fn read_parts(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
     let mut paths = Vec::new();
     for name in names {
@@ -200,7 +200,7 @@ fn group_by_machine(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPar
     Ok(machines)
 }
 
-/// Checks that a run has only results of its own parts.
+/// Checks that a run has only results of the parts that its header names.
 fn check_covered(part: &PlanPart, split: Option<&Split>) -> Result<()> {
     let Some(split) = split else { return Ok(()) };
     let Run { header, trials, .. } = &part.run;

@@ -24,7 +24,7 @@ pub fn find_earlier(header: &RunHeader, out: &Path) -> Result<Option<ResumedRun>
     let entries = std::fs::read_dir(out).map_err(Error::io("reading", out))?;
     let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     folders.sort();
-    // A folder that is no run, or of another version, is not ours.
+    // A folder that is no run, or was written by another version, does not count.
     let is_same = |path: &PathBuf| {
         folder::read_without_trials(path).is_ok_and(|earlier| is_continued_by(&earlier.header, header))
     };

@@ -86,7 +86,7 @@ fn remote_resume_command(path: &std::path::Path, host: &Host, args: &RunArgs) ->
 
 fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
     let source = plan::source(args.study())?;
-    // A mistake in the plan is reported before anybody is asked for a password.
+    // A mistake in the plan is reported before ssh asks for a password.
     let plan = source.plan()?;
     study::check(args, &plan)?;
     arguments::check_paths(args, &plan)?;

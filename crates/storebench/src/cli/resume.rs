@@ -23,7 +23,7 @@ use super::{libraries, reachability, runs, trace};
 /// Runs what is left of a run, with its original plan.
 ///
 /// # Errors
-/// If the engines have changed, or its places are gone; those of the run.
+/// If the engines have changed, or its places are gone; the errors of the run.
 pub fn resume(
     stores: &[StoreDef],
     ResumedRun { folder, run, .. }: ResumedRun,

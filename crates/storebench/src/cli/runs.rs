@@ -186,7 +186,7 @@ pub const TUNING: &str = "tune-";
 /// The prefix of the folders of runs that `merge` makes from parts of several machines.
 pub const MACHINE: &str = "machine-";
 
-/// The runs behind an answer, in the order of their start, or those of several machines, by name; empty for any other folder.
+/// The runs behind an answer, in the order of their start, or the runs of several machines, by name; empty for any other folder.
 pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
     let has_prefix =
         |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));

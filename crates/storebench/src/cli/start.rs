@@ -34,7 +34,7 @@ pub struct Start<'a> {
 /// Starts a run: from the plan through its places and cells to `run`, which makes its folder and carries it out.
 ///
 /// # Errors
-/// If the plan is invalid, a place can't be used, a setting makes all trials fail; those of `run`.
+/// If the plan is invalid, a place can't be used, a setting makes all trials fail; the errors of `run`.
 pub fn start<T>(
     stores: &[StoreDef],
     parameters: &Start<'_>,

@@ -328,9 +328,9 @@ impl<'a> AdviseCampaign<'a> {
             interim::plan_analyses((self.stages.left_s(self.best_share) / predicted_s) as u32 + blocks_before);
         let old_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
-        // The shares of the budget for them, and the stores that there is time for until then.
+        // The stores that there is time for in the next block.
         let choose_stores = |trials: &[TrialResult]| {
-            // An interval needs three: these may use the whole budget.
+            // An interval needs three blocks: these may use the whole budget.
             let is_too_few = f64::from(blocks(trials) + blocks_before) < FEWEST_BLOCKS;
             let left_s = self.stages.left_s(if is_too_few { 1.0 } else { self.best_share });
             let time_s = |stores: &[String]| block_time_s(start, trials, stores);
@@ -344,7 +344,7 @@ impl<'a> AdviseCampaign<'a> {
             let leaders: Vec<String> = ranking.filter(|store| active.contains(store)).take(2).collect();
             (leaders.len() == 2 && time_s(&leaders) <= left_s).then_some(leaders)
         };
-        // Those of the next block: it is asked for once, as time passes.
+        // The stores of the next block, chosen once: the answer changes as time passes.
         let next_stores = RefCell::new(finalists.clone());
         let enough = |trials: &[TrialResult]| {
             let blocks = blocks(trials);
@@ -496,7 +496,7 @@ impl<'a> AdviseCampaign<'a> {
         }
     }
 
-    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan besides the
+    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan and the
     /// earlier ones.
     fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         self.advice_with(plan, trials, looks).is_some_and(|advice| {
@@ -505,7 +505,7 @@ impl<'a> AdviseCampaign<'a> {
         })
     }
 
-    /// The answer with these trials of a plan besides the earlier ones.
+    /// The answer with these trials of a plan and the earlier ones.
     fn advice_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Option<Advice> {
         let mut runs = self.stages.runs.clone();
         let add_trials = |run: &Run| {

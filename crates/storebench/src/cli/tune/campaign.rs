@@ -28,7 +28,7 @@ use super::super::stages::Stages;
 use super::plans::TrialLength;
 use super::{TuneRequest, plans};
 
-/// Blocks of the first race that there should be time for; and if that would need other records than asked for.
+/// Blocks of the first race that there should be time for; and the number if more would need other records.
 const SCREEN_BLOCKS: f64 = 8.0;
 const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
 /// The most trials of the default to find the number of operations of a trial.
