@@ -67,13 +67,13 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         best.extend(first);
     }
     if let [library, server] = best.as_slice() {
-        print(&format!("\nLibrary or server?\n{}", fitted(&way_to_server(library, server), 2)))?;
+        print(&format!("\nLibrary or server?\n{}", fitted(&describe_way_to_server(library, server), 2)))?;
     }
     Ok(Exit::Success)
 }
 
 /// The cost of the way to a server: at most the time of a read, which includes the way there and back.
-fn way_to_server(
+fn describe_way_to_server(
     (library, library_records): &(Candidate, u64),
     (server, server_records): &(Candidate, u64),
 ) -> String {
@@ -283,14 +283,14 @@ mod tests {
     #[test]
     fn the_way_to_a_server_is_at_most_what_a_get_takes() {
         let library = (store("sqlite", 10_000.0, 1_000.0), 1_000);
-        let describe = |server: Candidate| way_to_server(&library, &(server, 1_000));
+        let describe = |server: Candidate| describe_way_to_server(&library, &(server, 1_000));
         let much = describe(store("redis", 100_000.0, 20_000.0));
         assert!(much.contains("Of the 90.0 µs between them the way is at most 20.0 µs"), "{much}");
         let all = describe(store("redis", 21_000.0, 20_000.0));
         assert!(all.contains("The way, at most the 20.0 µs that a get takes, can be all"), "{all}");
         let quicker = describe(store("redis", 9_000.0, 8_000.0));
         assert!(quicker.contains("The server is no slower all the same."), "{quicker}");
-        let fewer = way_to_server(&library, &(store("redis", 9_000.0, 8_000.0), 100));
+        let fewer = describe_way_to_server(&library, &(store("redis", 9_000.0, 8_000.0), 100));
         assert!(fewer.ends_with("They had 1,000 and 100 records, so nothing follows from the difference."));
     }
 }

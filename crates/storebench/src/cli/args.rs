@@ -36,7 +36,7 @@ use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
-pub use self::board::{BoardArgs, OURS};
+pub use self::board::{BoardArgs, LOCAL_OPTIONS};
 pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;

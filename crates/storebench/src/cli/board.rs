@@ -43,8 +43,8 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let BoardMessages { requests, signals } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
-    let BoardRequest { request, results } = wait_for(&requests, &interrupted)?;
+    let BoardMessages { requests, signals } = start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let BoardRequest { request, results } = wait_for_request(&requests, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, signals, &interrupted);
     }
@@ -83,7 +83,7 @@ struct BoardMessages {
 }
 
 /// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
-fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
+fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
     let ((request_sender, requests), (signal_sender, signals)) = (mpsc::channel(), mpsc::channel());
     let last_heard = Arc::new(Mutex::new(Instant::now()));
     let shared = (Arc::clone(&last_heard), Arc::clone(&interrupted));
@@ -146,7 +146,7 @@ impl<R: BufRead> LineReader<R> {
 ///
 /// # Errors
 /// If it can't be read, or does not come.
-fn wait_for(requests: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
+fn wait_for_request(requests: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
     loop {
         match requests.recv_timeout(CHECK_INTERVAL) {
             Ok(request) => return request.map_err(Error::io("reading", Path::new("the request"))),

@@ -87,11 +87,11 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
 fn check_different(base: &LoadedRuns, new: &LoadedRuns, across: &[Across]) -> Result<()> {
     if across.is_empty() {
         runs::refuse_repeated(base.folders.iter().chain(&new.folders))?;
-        return runs::refuse_copies(base.loaded().chain(new.loaded()));
+        return runs::refuse_copies(base.runs_with_folders().chain(new.runs_with_folders()));
     }
     [base, new].into_iter().try_for_each(|side| {
         runs::refuse_repeated(&side.folders)?;
-        runs::refuse_copies(side.loaded())
+        runs::refuse_copies(side.runs_with_folders())
     })
 }
 
@@ -111,7 +111,7 @@ impl LoadedRuns {
     }
 
     /// The runs, with their folders.
-    fn loaded(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
+    fn runs_with_folders(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
         self.folders.iter().zip(&self.runs)
     }
 

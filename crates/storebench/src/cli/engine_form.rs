@@ -8,7 +8,7 @@ use storebench_core::store::{SettingDef, StoreDef};
 use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
-const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
+const NO_CODEC_WORDS: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
 /// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`.
 ///
@@ -71,7 +71,7 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
 
 /// Whether a value sets a setting of codecs to none.
 fn is_no_codec(def: &SettingDef, text: &str) -> bool {
-    def.name == "compression" && OFF.contains(&text) && !def.values.contains(text)
+    def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text)
 }
 
 #[cfg(test)]

@@ -71,18 +71,18 @@ struct ProgressLine<'a> {
     interrupted: &'a AtomicBool,
     started: Instant,
     last: Instant,
-    terminal: bool,
+    is_terminal: bool,
 }
 
 impl<'a> ProgressLine<'a> {
     fn new(interrupted: &'a AtomicBool) -> ProgressLine<'a> {
         let now = Instant::now();
-        ProgressLine { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
+        ProgressLine { interrupted, started: now, last: now, is_terminal: std::io::stderr().is_terminal() }
     }
 
     /// Shows the progress now and then; returns whether to continue.
     fn show(&mut self, progress: Progress) -> bool {
-        let period = if self.terminal { TERMINAL_INTERVAL } else { LOG_INTERVAL };
+        let period = if self.is_terminal { TERMINAL_INTERVAL } else { LOG_INTERVAL };
         if self.last.elapsed() >= period {
             self.last = Instant::now();
             self.write(&progress_line(progress, self.started.elapsed()));
@@ -92,7 +92,7 @@ impl<'a> ProgressLine<'a> {
 
     /// Clears the line on a terminal.
     fn clear(&self) {
-        if self.terminal {
+        if self.is_terminal {
             self.write("");
         }
     }
@@ -100,7 +100,7 @@ impl<'a> ProgressLine<'a> {
     fn write(&self, line: &str) {
         // Standard error may be closed; nothing depends on it.
         let mut out = std::io::stderr();
-        let _ = match self.terminal {
+        let _ = match self.is_terminal {
             true => write!(out, "\r\x1b[K{}", sanitize::plain(line)),
             false => writeln!(out, "{}", sanitize::plain(line)),
         };

@@ -71,7 +71,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
     let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
-    let find_directory = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
+    let find_directory = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place_error(name));
     let is_crossed = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
     let make_image =
         |within: &PathBuf, file_system| Location::Image { within: within.clone(), file_system, disk: None };
@@ -155,7 +155,7 @@ fn image_on_disk(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) 
     }
 }
 
-fn no_place(name: &str) -> Error {
+fn no_place_error(name: &str) -> Error {
     let name = quoted(name);
     Error::bad_value(format!(
         "there is no place {name}: name a directory with --at NAME=DIR, or a file system, such as ext4:4096; a mount option \
@@ -289,7 +289,7 @@ impl<'a> Launch<'a> {
                 None => undecided::next(&run, &self.cells, self.stores, precision),
             }
         };
-        let beyond: Option<ExtraCells<'_>> = goes_further(self.plan).then_some(&next_cells);
+        let beyond: Option<ExtraCells<'_>> = can_extend(self.plan).then_some(&next_cells);
         self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
@@ -313,7 +313,7 @@ impl<'a> Launch<'a> {
 }
 
 /// Whether a plan may measure more than its trials.
-fn goes_further(plan: &Plan) -> bool {
+fn can_extend(plan: &Plan) -> bool {
     plan.precision.is_some() || plan.budget.is_some()
 }
 
@@ -379,7 +379,7 @@ fn make_header(
         locations: places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        interim_analyses: if goes_further(plan) {
+        interim_analyses: if can_extend(plan) {
             interim::plan_open_analyses(plan.trials)
         } else {
             Vec::new()

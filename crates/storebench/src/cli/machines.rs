@@ -33,7 +33,7 @@ fn list_all(support: &LimitSupport) -> String {
     let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
     for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
         let limits = machine.limits();
-        let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| short(limit, *value));
+        let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| format_short(limit, *value));
         let [memory, processors, read, write, reads, writes] =
             [Memory, Processors, ReadBandwidth, WriteBandwidth, ReadOperations, WriteOperations].map(cell);
         let share = if machine.core.is_some() { " (share)" } else { "" };
@@ -82,7 +82,7 @@ fn describe_machine(name: &str, machine: Machine, support: &LimitSupport) -> Str
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
     for (limit, value) in machine.limits() {
         let optional = if machine.optional.contains(&limit) { ", if it can be held" } else { "" };
-        text.push_str(&format!("\n  {}: {}{optional}\n", limit.describe(), long(limit, value)));
+        text.push_str(&format!("\n  {}: {}{optional}\n", limit.describe(), format_long(limit, value)));
         text.push_str(&fitted(&format!("source: {}", source(limit.name())), 4));
         text.push_str(&fitted(&format!("here: {}", describe_limit(limit, support)), 4));
     }
@@ -127,7 +127,7 @@ fn describe_core(core: &Core, source: &str, support: &LimitSupport) -> String {
     text
 }
 
-fn short(limit: LimitKind, value: u64) -> String {
+fn format_short(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => rough_bytes(value as f64),
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => {
@@ -137,13 +137,13 @@ fn short(limit: LimitKind, value: u64) -> String {
     }
 }
 
-fn long(limit: LimitKind, value: u64) -> String {
+fn format_long(limit: LimitKind, value: u64) -> String {
     match limit {
-        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", short(limit, value)),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", format_short(limit, value)),
         LimitKind::ReadOperations | LimitKind::WriteOperations => {
             format!("{} per second", with_commas(value))
         }
-        _ => short(limit, value),
+        _ => format_short(limit, value),
     }
 }
 

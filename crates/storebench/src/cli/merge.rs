@@ -408,7 +408,7 @@ fn folder_names(merged: &[MergedMachine]) -> Vec<String> {
     for machine in merged {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         let plain = machine.header.hardware.chars().map(|letter| if is_plain(letter) { letter } else { '_' });
-        let name = format!("{}{}", runs::MACHINE, plain.take(100).collect::<String>());
+        let name = format!("{}{}", runs::MACHINE_PREFIX, plain.take(100).collect::<String>());
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let free_name = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
         names.extend(free_name);

@@ -65,9 +65,9 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     let mut changes = Changes::default();
     let given = last_of_each(all_properties(&args.property_files, args, texts)?)?;
     for GivenProperty { name, value, origin } in &given {
-        put(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
+        apply_property(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
     }
-    until_time(run, &given, &mut changes)?;
+    end_by_time(run, &given, &mut changes)?;
     if let Some(name) = workload(args, texts)? {
         let value = Axis::WORKLOAD.read(&own_name(&name)).map_err(Error::bad_value)?;
         changes.axes.set(Axis::WORKLOAD, [value]);
@@ -111,7 +111,7 @@ fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
 fn last_of_each(properties: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
     let mut last = Vec::<GivenProperty>::new();
     for given in properties {
-        put(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
+        apply_property(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
             .map_err(|wrong| property_error(&given.origin, &wrong))?;
         last.retain(|earlier| earlier.name != given.name);
         last.push(given);
@@ -128,7 +128,7 @@ fn last_of_each(properties: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
 }
 
 /// Ends the work by time, if neither a property nor an option gives a number of requests.
-fn until_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) -> Result<()> {
+fn end_by_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) -> Result<()> {
     let endless = given.iter().find(|property| property.is_endless()).filter(|_| !has_request_count(run));
     let Some(GivenProperty { origin, .. }) = endless else { return Ok(()) };
     let time = changes.parameters.max_time.and_then(|MaxTime(time)| time);
@@ -235,7 +235,7 @@ fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
 }
 
 /// Adds a property to the changes.
-fn put(
+fn apply_property(
     name: &str,
     value: &str,
     properties: &mut Properties,

@@ -13,26 +13,26 @@ use super::output::print_note;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
-    find_latest_by(name, runs, |path| modified(&path.join("run.json")))
+    find_latest_by(name, runs, |path| change_time(&path.join("run.json")))
 }
 
 /// The folder of a run or of the runs behind an answer.
 fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
     find_latest_by(name, runs, |path| {
-        modified(&path.join("run.json"))
-            .max(runs_in(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
+        change_time(&path.join("run.json"))
+            .max(runs_in(path).iter().filter_map(|run| change_time(&run.join("run.json"))).max())
     })
 }
 
 /// The time of a file's last change, if it exists.
-fn modified(path: &Path) -> Option<SystemTime> {
+fn change_time(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
 /// Resolves `latest` to the folder for which `time_of` gives the latest time.
 fn find_latest_by(name: &Path, runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
-        return latest(runs, time_of);
+        return find_latest(runs, time_of);
     }
     let path = runs.join(name);
     if !name.exists() && (path.join("run.json").exists() || !runs_in(&path).is_empty()) {
@@ -177,14 +177,14 @@ pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Re
 }
 
 /// The prefix of the folders of `advise`, which contain the runs behind an answer.
-pub const ANSWER: &str = "advise-";
+pub const ANSWER_PREFIX: &str = "advise-";
 /// The stage of `advise` that tries each store with the fewest records.
-pub const PROBE: &str = "probe";
+pub const PROBE_STAGE: &str = "probe";
 /// The prefix of the folders of `tune`.
-pub const TUNING: &str = "tune-";
+pub const TUNING_PREFIX: &str = "tune-";
 
 /// The prefix of the folders of runs that `merge` makes from parts of several machines.
-pub const MACHINE: &str = "machine-";
+pub const MACHINE_PREFIX: &str = "machine-";
 
 /// The runs behind an answer, in the order of their start, or the runs of several machines, by name; empty for any other folder.
 pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
@@ -193,20 +193,20 @@ pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
-    if !has_prefix(folder, ANSWER) && !has_prefix(folder, TUNING) {
-        runs.retain(|path| has_prefix(path, MACHINE));
+    if !has_prefix(folder, ANSWER_PREFIX) && !has_prefix(folder, TUNING_PREFIX) {
+        runs.retain(|path| has_prefix(path, MACHINE_PREFIX));
         runs.sort();
         return runs;
     }
-    runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
+    runs.sort_by_cached_key(|path| change_time(&path.join("run.json")));
     // It only showed how much there was time for, unless the time ended with it.
     if runs.len() > 1 {
-        runs.retain(|path| !path.ends_with(PROBE));
+        runs.retain(|path| !path.ends_with(PROBE_STAGE));
     }
     runs
 }
 
-fn latest(runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+fn find_latest(runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
         Error::new(
             Exit::NotStorebench,

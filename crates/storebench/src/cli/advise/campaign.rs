@@ -31,7 +31,7 @@ use super::super::launch::Launch;
 use super::super::output::print_note;
 use super::super::prepare::{StartOutcome, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
-use super::super::runs::{ANSWER, PROBE};
+use super::super::runs::{ANSWER_PREFIX, PROBE_STAGE};
 use super::super::stages::Stages;
 use super::plans::{self, Plans};
 
@@ -114,7 +114,7 @@ impl<'a> AdviseCampaign<'a> {
         let server = question.network.map(|_| clusters::cluster_store(stores, question)).transpose()?;
         let plan = plans::plan(stores, args, question)?;
         let directory = answer.at.as_deref();
-        let stages = Stages::new(stores, (&answer.out, ANSWER), directory, budget, &plan)?;
+        let stages = Stages::new(stores, (&answer.out, ANSWER_PREFIX), directory, budget, &plan)?;
         let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
         let plans = Plans::new(&stages, plan, question, directory.unwrap_or(&answer.out), block_s)?;
         let plan = plans.screen.clone();
@@ -220,7 +220,7 @@ impl<'a> AdviseCampaign<'a> {
         let plan = self.plans.smallest_plan(self.trial_limit())?;
         let records = plural(records_of(&plan).from, "record");
         self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
-        let outcome = self.run_plan(PROBE, &plan, (&[], 0), None, None, share)?;
+        let outcome = self.run_plan(PROBE_STAGE, &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = outcome else { return Ok(false) };
         self.probed = Some((plan, run));
         Ok(interrupted)

@@ -152,7 +152,7 @@ fn loads(_: &CheckedMachine<'_>) -> Vec<Line> {
 /// A shorter sync is too quick for a disk without a cache that outlives a power cut.
 const QUICK_SYNC_NS: u64 = 50_000;
 /// With less free space, the larger presets have no room.
-const MUCH_DISK: u64 = 20 << 30;
+const AMPLE_BYTES: u64 = 20 << 30;
 
 fn directory(checked: &CheckedMachine<'_>) -> Vec<Line> {
     let LocationInfo { path, file_system, device, free_bytes, .. } = &checked.place;
@@ -166,7 +166,7 @@ fn directory(checked: &CheckedMachine<'_>) -> Vec<Line> {
         ),
     };
     let free = rough_bytes(*free_bytes as f64);
-    let space_line = match *free_bytes < MUCH_DISK {
+    let space_line = match *free_bytes < AMPLE_BYTES {
         true => Line::hint("free", free, "the larger combinations of some studies need more"),
         false => Line::ok("free", free),
     };

@@ -8,7 +8,7 @@ use storebench_core::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::plan::Plan;
 
-use crate::cli::args::{OURS, RunArgs};
+use crate::cli::args::{LOCAL_OPTIONS, RunArgs};
 
 /// This command line; an error if it is not text that can be sent.
 pub fn command() -> Result<Vec<String>> {
@@ -65,7 +65,7 @@ fn split(command: &[String]) -> (Vec<String>, Vec<(String, String)>) {
         is_option &= word != "--";
         let (name, value) =
             word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        if is_option && OURS.contains(&name) {
+        if is_option && LOCAL_OPTIONS.contains(&name) {
             let value = value.map(str::to_owned).or_else(|| words.next().cloned());
             local.push((name.to_owned(), value.unwrap_or_default()));
         } else {

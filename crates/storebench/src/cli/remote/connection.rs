@@ -232,6 +232,6 @@ impl Connection {
     /// Sends no more, and waits up to this time for the program there to end.
     pub fn close(&mut self, timeout: Duration) {
         self.input = None;
-        self.ssh.ends_within(timeout);
+        self.ssh.wait_within(timeout);
     }
 }

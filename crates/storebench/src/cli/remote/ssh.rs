@@ -47,7 +47,7 @@ impl Ssh {
     }
 
     /// Waits for its end; `false` if it did not come in time.
-    pub fn ends_within(&mut self, timeout: Duration) -> bool {
+    pub fn wait_within(&mut self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         while Instant::now() < deadline {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
@@ -77,7 +77,7 @@ impl Ssh {
     /// The last line of its standard error.
     pub fn complaint(&mut self) -> Option<String> {
         // Output from before its end may still arrive.
-        if self.ends_within(Duration::from_secs(1)) {
+        if self.wait_within(Duration::from_secs(1)) {
             self.complaints.finish();
         }
         self.complaints.last()

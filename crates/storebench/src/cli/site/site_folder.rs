@@ -17,7 +17,7 @@ use crate::cli::runs;
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;
-const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
+const MARKER_HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
 
 /// A folder that is free for a site, or has one.
 pub struct SiteFolder {
@@ -40,7 +40,7 @@ impl SiteFolder {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
         let old_files = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
-            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| not_ours(path, MARKER))?,
+            Ok(text) => parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file_error(path, MARKER))?,
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(
@@ -69,19 +69,19 @@ impl SiteFolder {
         let foreign =
             names.difference(&self.old_files).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
         if let Some(name) = foreign {
-            return Err(not_ours(&self.path, name));
+            return Err(foreign_file_error(&self.path, name));
         }
         let folder = Folder::open(&self.path).map_err(Error::io("writing into", &self.path))?;
         for name in FOLDERS {
             match folder.make(OsStr::new(name), 0o777) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    folder.open_subfolder(OsStr::new(name)).map_err(|_| not_ours(&self.path, name))?;
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| foreign_file_error(&self.path, name))?;
                 }
                 result => drop(result.map_err(Error::io("making", &self.path.join(name)))?),
             }
         }
         // Whatever ends this early, the next site knows which files are storebench's.
-        self.mark(&folder, &names.union(&self.old_files).cloned().collect())?;
+        self.write_marker(&folder, &names.union(&self.old_files).cloned().collect())?;
         for name in &self.old_files {
             self.delete(&folder, name)?;
         }
@@ -90,14 +90,14 @@ impl SiteFolder {
             let write = |mut file: File| file.write_all(page.text.as_bytes());
             File::create_new(&path).and_then(write).map_err(Error::io("writing", &path))?;
         }
-        self.mark(&folder, &names)
+        self.write_marker(&folder, &names)
     }
 
-    fn mark(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
+    fn write_marker(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
         let path = self.path.join(MARKER);
         let part_path = format!("{MARKER}.part");
         let text =
-            std::iter::once(HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
+            std::iter::once(MARKER_HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
         let replace = || {
             ignore_missing(folder.remove_file(OsStr::new(&part_path)))?;
             let mut file = File::create_new(self.path.join(&part_path))?;
@@ -128,7 +128,7 @@ fn ignore_missing(result: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-fn not_ours(path: &Path, name: &str) -> Error {
+fn foreign_file_error(path: &Path, name: &str) -> Error {
     let message = format!(
         "{} was not written by storebench: name another --out, or delete it",
         path.join(name).display()
@@ -137,13 +137,13 @@ fn not_ours(path: &Path, name: &str) -> Error {
 }
 
 /// The names in a marker; `None` if it is not storebench's, or names a file that no site has.
-fn files(text: &str) -> Option<BTreeSet<String>> {
+fn parse_marker(text: &str) -> Option<BTreeSet<String>> {
     let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
     let is_page = |name: &str| match name.split_once('/') {
         Some((folder, file)) => FOLDERS.contains(&folder) && is_plain(file) && file.ends_with(".html"),
         None => ["index.html", "runs.html", "style.css"].contains(&name),
     };
-    let names = text.strip_prefix(HEAD)?.lines().filter(|line| !line.is_empty());
+    let names = text.strip_prefix(MARKER_HEAD)?.lines().filter(|line| !line.is_empty());
     names.map(|name| is_page(name).then(|| name.to_owned())).collect()
 }
 
@@ -184,12 +184,12 @@ mod tests {
         fs::write(out.join("notes.txt"), "mine").unwrap();
         assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
         for marker in
-            ["", "mine\n", &format!("{HEAD}\n../notes.txt\n"), &format!("{HEAD}\nruns/../../x.html\n")]
+            ["", "mine\n", &format!("{MARKER_HEAD}\n../notes.txt\n"), &format!("{MARKER_HEAD}\nruns/../../x.html\n")]
         {
             fs::write(out.join(MARKER), marker).unwrap();
             assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
         }
-        assert!(files(&format!("{HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
+        assert!(parse_marker(&format!("{MARKER_HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
     }
 
     #[test]

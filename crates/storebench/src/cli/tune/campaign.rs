@@ -23,7 +23,7 @@ use storebench_report::tuning::{TunedSettings, is_settled};
 use super::super::launch;
 use super::super::output::print_note;
 use super::super::question::records_of;
-use super::super::runs::TUNING;
+use super::super::runs::TUNING_PREFIX;
 use super::super::stages::Stages;
 use super::plans::TrialLength;
 use super::{TuneRequest, plans};
@@ -32,7 +32,7 @@ use super::{TuneRequest, plans};
 const SCREEN_BLOCKS: f64 = 8.0;
 const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
 /// The most trials of the default to find the number of operations of a trial.
-const PILOTS: usize = 4;
+const MAX_PILOTS: usize = 4;
 /// The time of a race before its first trial, in seconds, until one was run.
 const RACE_S: f64 = 1.5;
 /// How often the best and the default are compared in fresh trials, however late it is: an interval
@@ -58,7 +58,7 @@ pub struct TuneCampaign<'a> {
 impl<'a> TuneCampaign<'a> {
     pub fn new(stores: &'a [StoreDef], request: &'a TuneRequest<'a>) -> Result<TuneCampaign<'a>> {
         let plan = plans::plan(request)?;
-        let stages = Stages::new(stores, (request.out, TUNING), request.directory, request.budget, &plan)?;
+        let stages = Stages::new(stores, (request.out, TUNING_PREFIX), request.directory, request.budget, &plan)?;
         let plan = plans::initial(&plan, request, request.directory.unwrap_or(request.out))?;
         let probe = stages.probe()?;
         let changes = changes(request.store);
@@ -146,9 +146,9 @@ impl<'a> TuneCampaign<'a> {
         let left_s = self.budget_s() * SCREEN_UNTIL - self.stages.spent_s() - RACE_S;
         let block_s = |blocks: f64| left_s / (blocks * (self.changes.len() + 1) as f64);
         let length = TrialLength { aim_s: block_s(SCREEN_BLOCKS), most_s: block_s(FEWEST_SCREEN_BLOCKS) };
-        let most_s = length.most_s * PILOTS as f64;
+        let most_s = length.most_s * MAX_PILOTS as f64;
         self.plan = plans::reduce(self.plan.clone(), self.stages.stores, &self.probe, most_s)?;
-        for _ in 0..PILOTS {
+        for _ in 0..MAX_PILOTS {
             let launch = self.stages.launch(&self.plan)?;
             let Some(cell) = launch.cells.first() else {
                 return Err(launch::nothing_to_run(&launch.header.left_out));

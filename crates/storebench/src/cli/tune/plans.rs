@@ -20,7 +20,7 @@ use super::TuneRequest;
 /// Operations of a trial without earlier knowledge; a number below which records are reduced as well; the fewest, and the most: more
 /// add little.
 const OPERATIONS: u64 = 2000;
-const FEW: u64 = 500;
+const FEW_OPERATIONS: u64 = 500;
 const FEWEST: u64 = 100;
 const MOST_OPERATIONS: u64 = 20_000;
 /// The factor to smaller and larger record sizes.
@@ -28,7 +28,7 @@ const SIZE_STEP: u64 = 8;
 /// The factor to smaller and larger record counts.
 const COUNT_STEP: u64 = 10;
 /// The factor by which a trial may exceed its planned time.
-const TOO_LONG: f64 = 1.3;
+const TIME_TOLERANCE: f64 = 1.3;
 
 /// The plan of the default alone, without its numbers of records and operations.
 pub fn plan(request: &TuneRequest<'_>) -> Result<Plan> {
@@ -56,7 +56,7 @@ pub struct TrialLength {
 pub fn reduce(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
         let Some(smaller) =
-            reduce_once(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW)?
+            reduce_once(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW_OPERATIONS)?
         else {
             break;
         };
@@ -71,8 +71,8 @@ pub fn correct(plan: &Plan, trial: &TrialResult, length: TrialLength) -> Result<
     let timed_ns: u64 =
         trial.ok().map_or(0, |measured| measured.operations.iter().map(|operation| operation.sum_ns).sum());
     let timed_s = timed_ns as f64 / 1e9;
-    if trial.wall_s > length.most_s * TOO_LONG {
-        return reduce_once(plan, timed_s > trial.wall_s / 2.0 || operations > FEW);
+    if trial.wall_s > length.most_s * TIME_TOLERANCE {
+        return reduce_once(plan, timed_s > trial.wall_s / 2.0 || operations > FEW_OPERATIONS);
     }
     // The time of a trial outside its operations does not depend on their number.
     let room_s = length.aim_s - (trial.wall_s - timed_s);
