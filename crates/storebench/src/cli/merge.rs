@@ -103,32 +103,32 @@ fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec
     parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
         let overlaps =
-            |earlier: &PlanPart| earlier.parts.parts.iter().any(|number| part.parts.parts.contains(number));
+            |first: &PlanPart| first.parts.parts.iter().any(|number| part.parts.parts.contains(number));
         let Some(index) = unique.iter().position(overlaps) else {
             unique.push(part);
             continue;
         };
-        let earlier = &unique[index];
-        let is_elsewhere = earlier.parts == part.parts && earlier.run.header.hardware != part.run.header.hardware;
-        if is_elsewhere && is_finished(earlier, split) && !is_finished(&part, split) {
+        let first = &unique[index];
+        let is_elsewhere = first.parts == part.parts && first.run.header.hardware != part.run.header.hardware;
+        if is_elsewhere && is_finished(first, split) && !is_finished(&part, split) {
             print_note(&format!(
                 "note: {} of {} was left unfinished, and {} has done that part: it counts",
                 part.path.display(),
                 piece(&part.run.header.hardware),
-                piece(&earlier.run.header.hardware),
+                piece(&first.run.header.hardware),
             ));
             continue;
         }
-        let (a, b) = (earlier.path.display(), part.path.display());
-        let is_same = earlier.parts == part.parts && earlier.run.trials == part.run.trials;
-        if !is_same || earlier.run.header.hardware != part.run.header.hardware {
+        let (a, b) = (first.path.display(), part.path.display());
+        let is_same = first.parts == part.parts && first.run.trials == part.run.trials;
+        if !is_same || first.run.header.hardware != part.run.header.hardware {
             let describe_part = |part: &PlanPart| {
                 let trials = plural(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
             let message = format!(
                 "{} and {} have the same part, with different results: name one",
-                describe_part(earlier),
+                describe_part(first),
                 describe_part(&part)
             );
             return Err(Error::bad_value(message));

@@ -65,7 +65,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     let mut changes = Changes::default();
     let given = last_of_each(all_properties(&args.property_files, args, texts)?)?;
     for GivenProperty { name, value, origin } in &given {
-        apply_property(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
+        apply(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
     }
     end_by_time(run, &given, &mut changes)?;
     if let Some(name) = workload(args, texts)? {
@@ -111,7 +111,7 @@ fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
 fn last_of_each(properties: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
     let mut last = Vec::<GivenProperty>::new();
     for given in properties {
-        apply_property(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
+        apply(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
             .map_err(|wrong| property_error(&given.origin, &wrong))?;
         last.retain(|earlier| earlier.name != given.name);
         last.push(given);
@@ -235,7 +235,7 @@ fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
 }
 
 /// Adds a property to the changes.
-fn apply_property(
+fn apply(
     name: &str,
     value: &str,
     properties: &mut Properties,

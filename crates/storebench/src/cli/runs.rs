@@ -29,10 +29,10 @@ fn change_time(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-/// Resolves `latest` to the folder for which `time_of` gives the latest time.
-fn find_latest_by(name: &Path, runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+/// Resolves `latest` to the folder for which `time` gives the latest time.
+fn find_latest_by(name: &Path, runs: &Path, time: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
-        return find_latest(runs, time_of);
+        return find_latest(runs, time);
     }
     let path = runs.join(name);
     if !name.exists() && (path.join("run.json").exists() || !runs_in(&path).is_empty()) {
@@ -206,7 +206,7 @@ pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-fn find_latest(runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+fn find_latest(runs: &Path, time: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
         Error::new(
             Exit::NotStorebench,
@@ -215,7 +215,7 @@ fn find_latest(runs: &Path, time_of: impl Fn(&Path) -> Option<SystemTime>) -> Re
     })?;
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter_map(|path| Some((time_of(&path)?, path)))
+        .filter_map(|path| Some((time(&path)?, path)))
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))

@@ -44,9 +44,9 @@ fn evidence(stores: &[StoreDef]) -> String {
 
 /// The findings on a store at each guarantee; `None` without checks.
 fn describe_findings(store: &StoreDef) -> Option<String> {
-    let findings = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
-    let findings: Vec<String> = findings.map(|sum| sum.describe() + &describe_unseen_danger(store, &sum)).collect();
-    (!findings.is_empty()).then(|| format!("{}, {}", store.name, findings.join(" ")))
+    let sums = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
+    let texts: Vec<String> = sums.map(|sum| sum.describe() + &describe_unseen_danger(store, &sum)).collect();
+    (!texts.is_empty()).then(|| format!("{}, {}", store.name, texts.join(" ")))
 }
 
 /// A danger that is known, though no state showed it.

@@ -12,9 +12,7 @@ use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
 
-use super::{
-    GivenProperty, Texts, all_properties, apply_property, end_by_time, last_of_each, property_error, stem,
-};
+use super::{GivenProperty, Texts, all_properties, apply, end_by_time, last_of_each, property_error, stem};
 use crate::cli::args::RunArgs;
 
 /// The changes of the files to a plan.
@@ -36,7 +34,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
         shared.push((file, run_properties(&given)));
         let mut file_properties = Properties::default();
         for GivenProperty { name, value, origin } in &given {
-            apply_property(name, value, &mut file_properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
+            apply(name, value, &mut file_properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
         }
         end_by_time(run, &given, &mut changes)?;
         properties = properties.replace_by(&file_properties.only_of(workload.text()));

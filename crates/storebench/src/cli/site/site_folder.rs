@@ -40,7 +40,7 @@ impl SiteFolder {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
         let old_files = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
-            Ok(text) => parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file_error(path, MARKER))?,
+            Ok(text) => parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file(path, MARKER))?,
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(
@@ -69,13 +69,13 @@ impl SiteFolder {
         let foreign =
             names.difference(&self.old_files).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
         if let Some(name) = foreign {
-            return Err(foreign_file_error(&self.path, name));
+            return Err(foreign_file(&self.path, name));
         }
         let folder = Folder::open(&self.path).map_err(Error::io("writing into", &self.path))?;
         for name in FOLDERS {
             match folder.make(OsStr::new(name), 0o777) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    folder.open_subfolder(OsStr::new(name)).map_err(|_| foreign_file_error(&self.path, name))?;
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| foreign_file(&self.path, name))?;
                 }
                 result => drop(result.map_err(Error::io("making", &self.path.join(name)))?),
             }
@@ -128,7 +128,7 @@ fn ignore_missing(result: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-fn foreign_file_error(path: &Path, name: &str) -> Error {
+fn foreign_file(path: &Path, name: &str) -> Error {
     let message = format!(
         "{} was not written by storebench: name another --out, or delete it",
         path.join(name).display()
