@@ -33,8 +33,8 @@ const TEXT_BYTES: f64 = 16_384.0;
 
 /// Answers a question: once, or for libraries and servers separately if both are named, as they are never ranked together.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
-    let named = args.store.iter().flatten();
-    let (servers, libraries): (Vec<String>, Vec<String>) = named
+    let names = args.store.iter().flatten();
+    let (servers, libraries): (Vec<String>, Vec<String>) = names
         .cloned()
         .partition(|name| stores.iter().any(|store| store.name == *name && store.kind == StoreKind::Server));
     if servers.is_empty() || libraries.is_empty() || !args.from.is_empty() {
@@ -53,9 +53,9 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     }
     let budget = Period(args.budget.0 / 2);
     let mut best = Vec::new();
-    for (what, names) in [("libraries", libraries), ("servers", servers)] {
+    for (kind, names) in [("libraries", libraries), ("servers", servers)] {
         print_note(&format!(
-            "{what}: {}, for {}, half of the time",
+            "{kind}: {}, for {}, half of the time",
             names.join(", "),
             rough_duration(budget.0)
         ));
@@ -67,51 +67,51 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         best.extend(first);
     }
     if let [library, server] = best.as_slice() {
-        print(&format!("\nLibrary or server?\n{}", fitted(&way_to_server(library, server), 2)))?;
+        print(&format!("\nLibrary or server?\n{}", fitted(&describe_way_to_server(library, server), 2)))?;
     }
     Ok(Exit::Success)
 }
 
 /// The cost of the way to a server: at most the time of a read, which includes the way there and back.
-fn way_to_server(
-    (library, own_records): &(Candidate, u64),
-    (server, their_records): &(Candidate, u64),
+fn describe_way_to_server(
+    (library, library_records): &(Candidate, u64),
+    (server, server_records): &(Candidate, u64),
 ) -> String {
-    let ns = |ns: f64| Unit::Nanoseconds.show(ns);
-    let (own, theirs) = (library.speed.mean.value, server.speed.mean.value);
+    let show_ns = |ns: f64| Unit::Nanoseconds.show(ns);
+    let (library_ns, server_ns) = (library.speed.mean.value, server.speed.mean.value);
     let figures = format!(
         "{} takes {} an operation within the application, {} takes {} with the way there and back.",
         library.store,
-        ns(own),
+        show_ns(library_ns),
         server.store,
-        ns(theirs)
+        show_ns(server_ns)
     );
-    if own_records != their_records {
-        let [own, theirs] = [own_records, their_records].map(|records| with_commas(*records));
+    if library_records != server_records {
+        let [library_count, server_count] = [library_records, server_records].map(|records| with_commas(*records));
         return format!(
-            "{figures} They had {own} and {theirs} records, so nothing follows from the difference."
+            "{figures} They had {library_count} and {server_count} records, so nothing follows from the difference."
         );
     }
-    let get = |store: &Candidate| {
+    let get_ns = |store: &Candidate| {
         store
             .operations
             .iter()
             .find(|(operation, _)| *operation == Operation::Get)
             .map(|(_, get)| get.mean.value)
     };
-    let why = match get(server) {
-        _ if theirs <= own => "The server is no slower all the same.".to_owned(),
-        Some(way) if way < theirs - own => format!(
+    let explanation = match get_ns(server) {
+        _ if server_ns <= library_ns => "The server is no slower all the same.".to_owned(),
+        Some(way) if way < server_ns - library_ns => format!(
             "Of the {} between them the way is at most {}, what a get takes: the rest is the server's own work.",
-            ns(theirs - own),
-            ns(way)
+            show_ns(server_ns - library_ns),
+            show_ns(way)
         ),
         Some(way) => {
-            format!("The way, at most the {} that a get takes, can be all of the difference.", ns(way))
+            format!("The way, at most the {} that a get takes, can be all of the difference.", show_ns(way))
         }
         None => "How much of that is the way is not known, as nothing was read.".to_owned(),
     };
-    format!("{figures} {why} The two were measured one after the other, so they are no ranking.")
+    format!("{figures} {explanation} The two were measured one after the other, so they are no ranking.")
 }
 
 /// Answers a question about stores of one kind, and returns the recommended store.
@@ -123,7 +123,7 @@ fn answer(
     let earlier = runs::read_all(&args.from, &args.answer.out)?;
     let question = Question {
         goal: args.optimize,
-        max_memory_bytes: args.max_memory.map(|most| most.0),
+        max_memory_bytes: args.max_memory.map(|limit| limit.0),
         stores: args.store.clone(),
         overwritten: args.overwritten,
         network: args.network,
@@ -133,61 +133,61 @@ fn answer(
         built_store(stores, store)?;
     }
     if let Some(path) = &args.answer.html {
-        files::can_write_page(path)?;
+        files::check_page_path(path)?;
     }
     if args.dry_run {
         return list(stores, args, &question).map(|exit| (exit, None));
     }
     let mut own_count_s = None;
-    let mut beside = ClusterRuns::default();
-    let (runs, here, kept) = if args.from.is_empty() {
-        let mut measuring = AdviseCampaign::new(stores, args, &question)?;
+    let mut cluster_runs = ClusterRuns::default();
+    let (runs, shapes, answer_folder) = if args.from.is_empty() {
+        let mut campaign = AdviseCampaign::new(stores, args, &question)?;
         if args.work.like.is_none() && !args.work.compressible && question.size.mean() < TEXT_BYTES {
             print_note(
                 "records that do not compress, like photos; if yours are text: --compressible, or --like DATA",
             );
         }
-        if measuring.measure()? {
-            measuring.stages.tell_interrupted();
+        if campaign.measure()? {
+            campaign.stages.print_interrupted();
             return Ok((Exit::Interrupted, None));
         }
-        own_count_s = measuring.own_count_s;
-        let kept = measuring.stages.folder.clone();
-        beside = std::mem::take(&mut measuring.clusters);
-        (measuring.take_runs(), Some(measuring.asked_shapes()), Some(kept))
+        own_count_s = campaign.own_count_s;
+        let answer_folder = campaign.stages.folder.clone();
+        cluster_runs = std::mem::take(&mut campaign.clusters);
+        (campaign.take_runs(), Some(campaign.asked_shapes()), Some(answer_folder))
     } else {
         (earlier, None, None)
     };
     let (aging, runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
     let (earlier, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(clusters::is_beside_clusters);
-    beside.runs.extend(earlier);
-    let mut advice = Advice::from_runs(&question, &Merged::new(&runs, stores), here, stores)
-        .map_err(|uncovered| unanswered(&uncovered, args))?;
+    cluster_runs.runs.extend(earlier);
+    let mut advice = Advice::from_runs(&question, &Merged::new(&runs, stores), shapes, stores)
+        .map_err(|uncovered| no_answer_error(&uncovered, args))?;
     advice.aged = aged::aged(&advice, &aging);
-    advice.clusters = clusters::clusters(&advice, &beside, stores);
-    runs.extend(aging.into_iter().chain(beside.runs));
+    advice.clusters = clusters::clusters(&advice, &cluster_runs, stores);
+    runs.extend(aging.into_iter().chain(cluster_runs.runs));
     let merged = Merged::new(&runs, stores);
-    if kept.is_some() {
+    if answer_folder.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();
         advice.verdict.cost.own_count_s = own_count_s;
     }
     let best = advice.verdict.ranking.first();
     let best = best.and_then(|best| stores.iter().find(|store| store.name == best.store));
-    let code = opened(&advice, best, args).filter(|_| !args.tune);
+    let code = opening_code(&advice, best, args).filter(|_| !args.tune);
     print(&advice.text(code.as_ref().map(|(shown, _)| shown.as_str()), style()))?;
     if let (Some(best), Some(_)) = (best, &code) {
-        let folder = kept.as_ref().or(args.from.first()).map_or(Path::new("RUN"), PathBuf::as_path);
-        tune::tell_other_language(best, args.answer.code.is_some(), folder);
+        let folder = answer_folder.as_ref().or(args.from.first()).map_or(Path::new("RUN"), PathBuf::as_path);
+        tune::print_other_language(best, args.answer.code.is_some(), folder);
     }
-    let lead = advice.lead(code.as_ref().map(|(_, all)| all.as_str()));
-    let in_folder = kept.as_ref().map(|folder| files::page_in(folder)).transpose()?;
-    for page in in_folder.iter().chain(&args.answer.html) {
+    let lead = advice.lead(code.as_ref().map(|(_, full)| full.as_str()));
+    let folder_page = answer_folder.as_ref().map(|folder| files::page_in(folder)).transpose()?;
+    for page in folder_page.iter().chain(&args.answer.html) {
         report::page(&Report::new(&merged), Some(&lead), page)?;
         if !files::is_standard_output(page) {
             print_note(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
         }
     }
-    if let Some(folder) = kept {
+    if let Some(folder) = answer_folder {
         print_note(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
     print(&format!("\n{}", advice.closing(style())))?;
@@ -202,22 +202,22 @@ fn answer(
 /// Lists the trials of the first look; what was made for that is gone again.
 fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Exit> {
     let new_directory = !args.answer.out.exists();
-    let listed = AdviseCampaign::new(stores, args, question)?.list();
+    let outcome = AdviseCampaign::new(stores, args, question)?.list();
     if new_directory {
-        // It holds nothing; where it does after all, it stays.
+        // It is empty; otherwise it stays.
         let _ = fs::remove_dir(&args.answer.out);
     }
-    match listed? {
+    match outcome? {
         StartOutcome::Listed(text, error) => print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err)),
         StartOutcome::Ran(()) | StartOutcome::Interrupted => Ok(Exit::Interrupted),
     }
 }
 
 /// The code for the recommended store: the part for the terminal, and both languages.
-fn opened(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
+fn opening_code(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
     let (best, store) = (advice.verdict.ranking.first()?, store?);
-    let shown = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
-    Some((shown, snippet::code(store, &best.version, &best.settings)?))
+    let code = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
+    Some((code, snippet::code(store, &best.version, &best.settings)?))
 }
 
 /// Tunes the recommended store in the other half of the budget: its settings and code follow the answer.
@@ -227,7 +227,7 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
     if question.goal != Goal::Speed {
         print_note("tuning is for speed, whatever the goal of the advice");
     }
-    let asked = TuneRequest {
+    let request = TuneRequest {
         store,
         question: &Question {
             goal: Goal::Speed,
@@ -237,13 +237,13 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
         budget,
         seed: args.answer.seed,
         in_python: args.answer.code.is_some(),
-        at: args.answer.at.as_deref(),
+        directory: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
-    tune::measure(stores, &asked, &[])
+    tune::measure(stores, &request, &[])
 }
 
-fn unanswered(uncovered: &MissingCoverage, args: &AdviseArgs) -> Error {
+fn no_answer_error(uncovered: &MissingCoverage, args: &AdviseArgs) -> Error {
     let advice = match (uncovered, args.from.is_empty()) {
         (MissingCoverage::NoStore(_), _) | (_, true) => "",
         (MissingCoverage::Several(_), false) => "; or omit --from to measure",
@@ -283,14 +283,14 @@ mod tests {
     #[test]
     fn the_way_to_a_server_is_at_most_what_a_get_takes() {
         let library = (store("sqlite", 10_000.0, 1_000.0), 1_000);
-        let told = |server: Candidate| way_to_server(&library, &(server, 1_000));
-        let much = told(store("redis", 100_000.0, 20_000.0));
+        let describe = |server: Candidate| describe_way_to_server(&library, &(server, 1_000));
+        let much = describe(store("redis", 100_000.0, 20_000.0));
         assert!(much.contains("Of the 90.0 µs between them the way is at most 20.0 µs"), "{much}");
-        let all = told(store("redis", 21_000.0, 20_000.0));
+        let all = describe(store("redis", 21_000.0, 20_000.0));
         assert!(all.contains("The way, at most the 20.0 µs that a get takes, can be all"), "{all}");
-        let quicker = told(store("redis", 9_000.0, 8_000.0));
+        let quicker = describe(store("redis", 9_000.0, 8_000.0));
         assert!(quicker.contains("The server is no slower all the same."), "{quicker}");
-        let fewer = way_to_server(&library, &(store("redis", 9_000.0, 8_000.0), 100));
+        let fewer = describe_way_to_server(&library, &(store("redis", 9_000.0, 8_000.0), 100));
         assert!(fewer.ends_with("They had 1,000 and 100 records, so nothing follows from the difference."));
     }
 }

@@ -36,7 +36,7 @@ use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
-pub use self::board::{BoardArgs, OURS};
+pub use self::board::{BoardArgs, LOCAL_OPTIONS};
 pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
@@ -372,12 +372,12 @@ impl FromStr for LocationArg {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let named_well = |name: &str| {
+        let is_place_name = |name: &str| {
             let mut bytes = name.bytes();
             !name.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         };
         Ok(match text.split_once('=') {
-            Some((name, path)) if named_well(name) => LocationArg { name: name.into(), path: path.into() },
+            Some((name, path)) if is_place_name(name) => LocationArg { name: name.into(), path: path.into() },
             _ => LocationArg { name: DEFAULT_PLACE.into(), path: text.into() },
         })
     }
@@ -397,11 +397,11 @@ impl RunArgs {
     /// Settings with one value, and those with several, which are axes.
     fn settings(&self) -> Result<(Settings, Axes)> {
         let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
-        let set = self.how.settings.iter().map(|set| format!("{}.{}", set.store, set.name));
-        let set = set.chain(self.how.urls.iter().map(|url| format!("{}.{URL}", url.store)));
+        let names = self.how.settings.iter().map(|setting| format!("{}.{}", setting.store, setting.name));
+        let names = names.chain(self.how.urls.iter().map(|url| format!("{}.{URL}", url.store)));
         // Unknown settings are an error later, which does not repeat a password.
-        let mut named = BTreeSet::new();
-        if let Some(axis) = set.filter_map(|name| Axis::find(&name)).find(|axis| !named.insert(*axis)) {
+        let mut seen = BTreeSet::new();
+        if let Some(axis) = names.filter_map(|name| Axis::find(&name)).find(|axis| !seen.insert(*axis)) {
             return Err(Error::bad_value(format!("{axis} is given twice: write several values as A,B")));
         }
         for SettingArg { store, name, values } in &self.how.settings {
@@ -499,9 +499,9 @@ impl ReportArgs {
 
     /// The section for CSV.
     pub fn section(&self) -> Option<&str> {
-        let own = [(self.csv_effects, "effects"), (self.csv_sizes, "sizes")];
-        let own = own.into_iter().find(|(asked, _)| *asked).map(|(_, name)| name);
-        own.or(self.csv_section.as_deref())
+        let shorthand = [(self.csv_effects, "effects"), (self.csv_sizes, "sizes")];
+        let shorthand = shorthand.into_iter().find(|(is_set, _)| *is_set).map(|(_, name)| name);
+        shorthand.or(self.csv_section.as_deref())
     }
 
     /// Whether a file is asked for.

@@ -31,9 +31,9 @@ use super::{resume, runs, signals, usage};
 mod client;
 
 /// How often the connection is checked.
-const WATCH: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest wait for the end of an earlier run.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Carries out the request of the machine that started this.
 ///
@@ -43,28 +43,28 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let BoardMessages { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
-    let BoardRequest { request, results } = wait_for(&asked, &interrupted)?;
+    let BoardMessages { requests, signals } = start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let BoardRequest { request, results } = wait_for_request(&requests, &interrupted)?;
     if let Some(task) = &request.client {
-        return client::serve(stores, task, folder, out, words, &interrupted);
+        return client::serve(stores, task, folder, out, signals, &interrupted);
     }
     let mut board = Board { stores, runs: folder.join("runs"), out, interrupted: &interrupted, folder: None };
-    let ended = match &request.resume {
+    let outcome = match &request.resume {
         Some(header) => board.resume(header, &results),
         None => board.start(&request),
     };
-    let exit = match ended {
+    let exit = match outcome {
         Ok(RunEnd { interrupted, failed }) => {
             board.out.send(&Message::Ended { interrupted, failed });
             if interrupted { Exit::Interrupted } else { Exit::Success }
         }
         Err(error) => {
-            // How to resume the run is of no use on the other machine.
+            // The other machine can't use the advice on how to resume the run.
             board.out.send(&Message::Failed { exit: error.exit.code(), message: error.message });
             return Ok(error.exit);
         }
     };
-    if words.recv_timeout(SILENCE) == Ok(BoardSignal::Thanks) {
+    if signals.recv_timeout(SILENCE) == Ok(BoardSignal::Thanks) {
         board.delete()?;
     }
     Ok(exit)
@@ -78,64 +78,64 @@ struct BoardRequest {
 
 /// The messages from the other machine: its requests, and later ones except signs of life and stop requests.
 struct BoardMessages {
-    asked: Receiver<io::Result<BoardRequest>>,
-    words: Receiver<BoardSignal>,
+    requests: Receiver<io::Result<BoardRequest>>,
+    signals: Receiver<BoardSignal>,
 }
 
 /// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
-fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
-    let ((asks, asked), (say, words)) = (mpsc::channel(), mpsc::channel());
-    let heard = Arc::new(Mutex::new(Instant::now()));
-    let watched = (Arc::clone(&heard), Arc::clone(&interrupted));
+fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
+    let ((request_sender, requests), (signal_sender, signals)) = (mpsc::channel(), mpsc::channel());
+    let last_heard = Arc::new(Mutex::new(Instant::now()));
+    let shared = (Arc::clone(&last_heard), Arc::clone(&interrupted));
     std::thread::spawn(move || {
-        let (heard, interrupted) = watched;
-        while heard.lock().is_ok_and(|heard| heard.elapsed() < SILENCE) {
-            std::thread::sleep(WATCH);
+        let (last_heard, interrupted) = shared;
+        while last_heard.lock().is_ok_and(|last_heard| last_heard.elapsed() < SILENCE) {
+            std::thread::sleep(CHECK_INTERVAL);
         }
         interrupted.store(true, Ordering::Relaxed);
     });
     std::thread::spawn(move || {
-        let mut ear = LineReader { input, heard };
-        let asked = ear.read_request();
-        if asks.send(asked).is_ok() {
+        let mut reader = LineReader { input, last_heard };
+        let request = reader.read_request();
+        if request_sender.send(request).is_ok() {
             // However it ends, the other machine is gone.
-            let _ = ear.listen(&interrupted, &say);
+            let _ = reader.listen(&interrupted, &signal_sender);
         }
         interrupted.store(true, Ordering::Relaxed);
     });
-    BoardMessages { asked, words }
+    BoardMessages { requests, signals }
 }
 
 /// The input, and the time of the last message.
 struct LineReader<R> {
     input: R,
-    heard: Arc<Mutex<Instant>>,
+    last_heard: Arc<Mutex<Instant>>,
 }
 
 impl<R: BufRead> LineReader<R> {
     fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let received = wire::receive(&mut self.input)?;
-        if let Ok(mut heard) = self.heard.lock() {
-            *heard = Instant::now();
+        if let Ok(mut last_heard) = self.last_heard.lock() {
+            *last_heard = Instant::now();
         }
         Ok(received)
     }
 
     fn read_request(&mut self) -> io::Result<BoardRequest> {
-        let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
-        let request: Request = self.receive()?.ok_or_else(gone)?;
+        let eof_error = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let request: Request = self.receive()?.ok_or_else(eof_error)?;
         let results =
-            (0..request.results).map(|_| self.receive()?.ok_or_else(gone)).collect::<io::Result<_>>()?;
+            (0..request.results).map(|_| self.receive()?.ok_or_else(eof_error)).collect::<io::Result<_>>()?;
         Ok(BoardRequest { request, results })
     }
 
     /// Listens until the other machine is gone.
-    fn listen(&mut self, interrupted: &AtomicBool, words: &Sender<BoardSignal>) -> io::Result<()> {
-        while let Some(word) = self.receive()? {
-            match word {
+    fn listen(&mut self, interrupted: &AtomicBool, signals: &Sender<BoardSignal>) -> io::Result<()> {
+        while let Some(signal) = self.receive()? {
+            match signal {
                 BoardSignal::Beat => {}
                 BoardSignal::Stop => interrupted.store(true, Ordering::Relaxed),
-                BoardSignal::Thanks | BoardSignal::Order(_) => drop(words.send(word)),
+                BoardSignal::Thanks | BoardSignal::Order(_) => drop(signals.send(signal)),
             }
         }
         Ok(())
@@ -146,10 +146,10 @@ impl<R: BufRead> LineReader<R> {
 ///
 /// # Errors
 /// If it can't be read, or does not come.
-fn wait_for(asked: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
+fn wait_for_request(requests: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
     loop {
-        match asked.recv_timeout(WATCH) {
-            Ok(asked) => return asked.map_err(Error::io("reading", Path::new("the request"))),
+        match requests.recv_timeout(CHECK_INTERVAL) {
+            Ok(request) => return request.map_err(Error::io("reading", Path::new("the request"))),
             Err(RecvTimeoutError::Timeout) if !interrupted.load(Ordering::Relaxed) => {}
             Err(_) => return Err(Error::new(Exit::Interrupted, "interrupted before the run began")),
         }
@@ -170,23 +170,23 @@ impl Board<'_> {
     fn start(&mut self, request: &Request) -> Result<RunEnd> {
         let args = run_args(&request.arguments)?;
         let (runs, stores, interrupted) = (self.runs.clone(), self.stores, self.interrupted);
-        let asked = Start {
+        let parameters = Start {
             args: &args,
             source: PlanSource { text: request.text.clone().into(), origin: request.origin.clone() },
             texts: &request.properties,
             out: &runs,
         };
-        let started = start(stores, &asked, interrupted, |mut launch| {
+        let outcome = start(stores, &parameters, interrupted, |mut launch| {
             launch.header.command = request.command.clone();
-            let folder = launch.folder(&runs, &name(&launch.header))?;
+            let folder = launch.folder(&runs, &folder_name(&launch.header))?;
             let path = folder.path().to_path_buf();
             self.folder = Some(path.clone());
             self.out.send(&Message::Header(Box::new(launch.header.clone())));
             let mut events = EventSender { out: &mut self.out, folder: path };
-            launch.run(&[], folder, &mut events, interrupted).map(|(_, ended)| ended)
+            launch.run(&[], folder, &mut events, interrupted).map(|(_, end)| end)
         })?;
-        Ok(match started {
-            StartOutcome::Ran(ended) => ended,
+        Ok(match outcome {
+            StartOutcome::Ran(end) => end,
             StartOutcome::Listed(text, error) => {
                 self.out.send(&Message::Text(text));
                 error.map_or(Ok(RunEnd { interrupted: false, failed: 0 }), Err)?
@@ -196,39 +196,39 @@ impl Board<'_> {
     }
 
     /// Resumes a run; either machine may have results that the other lacks.
-    fn resume(&mut self, header: &RunHeader, theirs: &[String]) -> Result<RunEnd> {
+    fn resume(&mut self, header: &RunHeader, client_lines: &[String]) -> Result<RunEnd> {
         check_machine(header)?;
-        let path = self.runs.join(name(header));
+        let path = self.runs.join(folder_name(header));
         runs::make_directory("making the runs' directory", &self.runs)?;
         if !path.exists() {
-            RunFolder::create(&self.runs, &name(header), header)?;
+            RunFolder::create(&self.runs, &folder_name(header), header)?;
         }
-        let ResumedRun { folder: mut kept, .. } = when_free(&path)?;
+        let ResumedRun { folder: mut run_folder, .. } = open_when_free(&path)?;
         self.folder = Some(path.clone());
-        let (mut there, mut here) = (KnownTrials::default(), KnownTrials::default());
-        let ours = kept.results()?;
-        for (result, _) in &ours {
-            here.add(result);
+        let (mut client_trials, mut board_trials) = (KnownTrials::default(), KnownTrials::default());
+        let board_results = run_folder.results()?;
+        for (result, _) in &board_results {
+            board_trials.add(result);
         }
-        for line in theirs {
+        for line in client_lines {
             let result: TrialResult =
                 serde_json::from_slice(&plain_json(line.as_bytes())).map_err(|error| {
                     Error::new(Exit::NotStorebench, format!("a line that is no result: {error}"))
                 })?;
-            there.add(&result);
-            if here.add(&result) {
-                kept.append_line(line)?;
+            client_trials.add(&result);
+            if board_trials.add(&result) {
+                run_folder.append_line(line)?;
             }
         }
-        for (result, line) in ours {
-            if there.add(&result) {
+        for (result, line) in board_results {
+            if client_trials.add(&result) {
                 self.out.result(&folder::logs(&path, result.position), line);
             }
         }
-        drop(kept);
+        drop(run_folder);
         let resumed = RunFolder::resume(&path)?;
         let mut events = EventSender { out: &mut self.out, folder: path };
-        resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, ended)| ended)
+        resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, end)| end)
     }
 
     /// Deletes the run's folder: the other machine has all of it.
@@ -252,9 +252,9 @@ fn run_args(arguments: &[String]) -> Result<RunArgs> {
 }
 
 /// The name of a run's folder here: from its start time, so that both machines know it by its header.
-fn name(header: &RunHeader) -> String {
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-    format!("{}-{}", header.study, header.started).chars().map(plain).collect()
+fn folder_name(header: &RunHeader) -> String {
+    let safe_letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    format!("{}-{}", header.study, header.started).chars().map(safe_letter).collect()
 }
 
 /// Results of two machines can't form one run.
@@ -274,14 +274,14 @@ fn check_machine(header: &RunHeader) -> Result<()> {
 }
 
 /// Opens a run's folder, which a run with a lost connection may be about to leave.
-fn when_free(path: &Path) -> Result<ResumedRun> {
-    let until = Instant::now() + PATIENCE;
+fn open_when_free(path: &Path) -> Result<ResumedRun> {
+    let deadline = Instant::now() + RESUME_TIMEOUT;
     loop {
         match RunFolder::resume(path) {
-            Err(error) if error.exit == Exit::Busy && Instant::now() < until => {
+            Err(error) if error.exit == Exit::Busy && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(200));
             }
-            other => return other,
+            result => return result,
         }
     }
 }

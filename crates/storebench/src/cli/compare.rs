@@ -21,17 +21,17 @@ use super::output::{complain, print, print_data, style};
 use super::{files, runs};
 
 /// Figures without a significant change that are listed by default.
-const OTHERS: usize = 10;
+const MAX_OTHERS: usize = 10;
 
 /// Compares the runs on the command line, and checks the limits that it sets.
 pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure, args.exact)?;
-    let [base, new] = sides(args)?.map(|given| {
-        let folders = given.iter().map(|given| folders(given, &args.out)).collect::<Result<Vec<_>>>();
+    let [base, new] = sides(args)?.map(|paths| {
+        let folders = paths.iter().map(|path| folders(path, &args.out)).collect::<Result<Vec<_>>>();
         folders.and_then(|folders| LoadedRuns::read(folders.concat()))
     });
     let (mut base, mut new) = (base?, new?);
-    differ(&base, &new, &args.across)?;
+    check_different(&base, &new, &args.across)?;
     for across in &args.across {
         let narrowed = across.narrow(&mut base.runs, true).and_then(|()| across.narrow(&mut new.runs, false));
         narrowed.map_err(|wrong| Error::new(Exit::Nothing, format!("--across: {wrong}")))?;
@@ -42,24 +42,24 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     if !args.unlike {
         check_alike(&comparison.differences)?;
     }
-    something(&comparison, &base, &new)?;
+    check_comparable(&comparison, &base, &new)?;
     if args.exact {
-        counted_requests(&comparison)?;
+        check_counted(&comparison)?;
     }
     if let Some(limit) = args.fail_above {
-        can_fail(&comparison, limit)?;
+        check_can_fail(&comparison, limit)?;
     }
     show(&comparison, args)?;
     if let Some(limit) = args.max_undetectable {
-        sees(&comparison, limit)?;
+        check_detectable(&comparison, limit)?;
     }
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
 }
 
 /// BASE and NEW on the command line.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
-    let held = args.runs.first().map_or_else(Vec::new, |folder| runs::side_by_side(folder));
-    match (args.runs.as_slice(), args.to.as_slice(), held.as_slice()) {
+    let found_runs = args.runs.first().map_or_else(Vec::new, |folder| runs::list_runs(folder));
+    match (args.runs.as_slice(), args.to.as_slice(), found_runs.as_slice()) {
         (base, [_, ..], _) => Ok([base, &args.to]),
         ([base, new], [], _) => Ok([std::slice::from_ref(base), std::slice::from_ref(new)]),
         ([folder], [], [first, second, ..]) => Err(Error::new(
@@ -67,8 +67,8 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
             format!(
                 "{} holds {}: {}; name BASE and NEW, such as storebench compare {} {}",
                 folder.display(),
-                plural(held.len(), "run"),
-                listed(&held),
+                plural(found_runs.len(), "run"),
+                join_paths(&found_runs),
                 first.display(),
                 second.display()
             ),
@@ -84,14 +84,14 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
 }
 
 /// Checks that no run counts twice; across an axis, each side may have different cells of the same run.
-fn differ(base: &LoadedRuns, new: &LoadedRuns, across: &[Across]) -> Result<()> {
+fn check_different(base: &LoadedRuns, new: &LoadedRuns, across: &[Across]) -> Result<()> {
     if across.is_empty() {
-        runs::none_twice(base.folders.iter().chain(&new.folders))?;
-        return runs::no_copies(base.loaded().chain(new.loaded()));
+        runs::refuse_repeated(base.folders.iter().chain(&new.folders))?;
+        return runs::refuse_copies(base.runs_with_folders().chain(new.runs_with_folders()));
     }
     [base, new].into_iter().try_for_each(|side| {
-        runs::none_twice(&side.folders)?;
-        runs::no_copies(side.loaded())
+        runs::refuse_repeated(&side.folders)?;
+        runs::refuse_copies(side.runs_with_folders())
     })
 }
 
@@ -111,7 +111,7 @@ impl LoadedRuns {
     }
 
     /// The runs, with their folders.
-    fn loaded(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
+    fn runs_with_folders(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
         self.folders.iter().zip(&self.runs)
     }
 
@@ -121,38 +121,38 @@ impl LoadedRuns {
 }
 
 /// The folders of a side: one, or several separated by commas.
-fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
-    let whole = runs::find(given, out);
-    match given.to_str() {
-        Some(text) if text.contains(',') && !whole.as_ref().is_ok_and(|path| path.exists()) => text
+fn folders(path: &Path, out: &Path) -> Result<Vec<PathBuf>> {
+    let folder = runs::find(path, out);
+    match path.to_str() {
+        Some(text) if text.contains(',') && !folder.as_ref().is_ok_and(|path| path.exists()) => text
             .split(',')
             .filter(|name| !name.is_empty())
-            .map(|name| no_answer(runs::find(Path::new(name), out)?))
+            .map(|name| single_run(runs::find(Path::new(name), out)?))
             .collect(),
-        _ => Ok(vec![no_answer(whole?)?]),
+        _ => Ok(vec![single_run(folder?)?]),
     }
 }
 
-/// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side. Of other runs
-/// in one directory the user says which.
-fn no_answer(folder: PathBuf) -> Result<PathBuf> {
-    let within = [runs::runs_in(&folder), runs::side_by_side(&folder)].concat();
-    if folder.join("run.json").exists() || within.is_empty() {
+/// The runs behind an answer have different plans, and the runs of a fleet different machines, so no two belong on one
+/// side. Of other runs in one directory, the user says which.
+fn single_run(folder: PathBuf) -> Result<PathBuf> {
+    let inner_runs = [runs::runs_in(&folder), runs::list_runs(&folder)].concat();
+    if folder.join("run.json").exists() || inner_runs.is_empty() {
         return Ok(folder);
     }
-    let message = format!("{} holds several runs: name one of them: {}", folder.display(), listed(&within));
+    let message = format!("{} holds several runs: name one of them: {}", folder.display(), join_paths(&inner_runs));
     Err(Error::new(Exit::NotStorebench, message))
 }
 
-fn listed(paths: &[PathBuf]) -> String {
+fn join_paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn columns(names: &[String], exact: bool) -> Result<Vec<&'static Column>> {
-    let named: Vec<&str> =
+    let ids: Vec<&str> =
         if names.is_empty() { FIGURES.to_vec() } else { names.iter().map(String::as_str).collect() };
     let requests = comparable().filter(|column| exact && column.counts_requests).map(|column| column.id);
-    let requests = requests.filter(|id| !named.contains(id)).collect::<Vec<_>>();
+    let requests = requests.filter(|id| !ids.contains(id)).collect::<Vec<_>>();
     let find = |name: &str| {
         comparable().find(|column| column.id == name).ok_or_else(|| {
             let known: Vec<&str> = comparable().map(|column| column.id).collect();
@@ -166,15 +166,15 @@ fn columns(names: &[String], exact: bool) -> Result<Vec<&'static Column>> {
             Error::bad_value(message)
         })
     };
-    named.iter().copied().chain(requests).map(find).collect()
+    ids.iter().copied().chain(requests).map(find).collect()
 }
 
 /// An error if requests were not counted: the check would seem to have passed.
-fn counted_requests(comparison: &Comparison<'_>) -> Result<()> {
-    let counts = |figure: &FigureChange| {
+fn check_counted(comparison: &Comparison<'_>) -> Result<()> {
+    let is_request_count = |figure: &FigureChange| {
         comparable().any(|column| column.counts_requests && column.id == figure.figure)
     };
-    if comparison.figures.iter().any(counts) {
+    if comparison.figures.iter().any(is_request_count) {
         return Ok(());
     }
     let message = "--exact: these runs have no requests of a simulated disk in common: run both with --disk steady, or another of \
@@ -202,14 +202,14 @@ fn check_alike(differences: &[Difference]) -> Result<()> {
     Err(Error::new(Exit::Unlike, message))
 }
 
-fn something(comparison: &Comparison<'_>, base: &LoadedRuns, new: &LoadedRuns) -> Result<()> {
+fn check_comparable(comparison: &Comparison<'_>, base: &LoadedRuns, new: &LoadedRuns) -> Result<()> {
     // A broken cell is reported even if nothing is left to compare.
     if !comparison.figures.is_empty() || !comparison.broken.is_empty() {
         return Ok(());
     }
-    let measured =
+    let has_result =
         |side: &LoadedRuns| side.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some());
-    let message = match (measured(base), measured(new)) {
+    let message = match (has_result(base), has_result(new)) {
         (false, _) => "BASE has no results: resume it with storebench run --resume RUN",
         (true, false) => "NEW has no results: resume it with storebench run --resume RUN",
         (true, true) => {
@@ -220,7 +220,7 @@ fn something(comparison: &Comparison<'_>, base: &LoadedRuns, new: &LoadedRuns) -
 }
 
 /// An error for a check that can't fail: it would seem to have passed.
-fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
+fn check_can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     if comparison.tested() + comparison.exact() > 0 || !comparison.broken.is_empty() {
         return Ok(());
     }
@@ -232,17 +232,17 @@ fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
 }
 
 /// An error if a change would go unnoticed: finding none would mean nothing.
-fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
-    let blind = comparison.blind_to(limit.0 / 100.0);
-    let Some(worst) = blind.first() else { return Ok(()) };
-    let least = worst.detectable.map_or_else(
+fn check_detectable(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
+    let unseen = comparison.blind_to(limit.0 / 100.0);
+    let Some(worst) = unseen.first() else { return Ok(()) };
+    let threshold = worst.detectable.map_or_else(
         || "no change of it could be marked".to_owned(),
         |share| format!("it is marked from {} on", relative(1.0 + share)),
     );
     let message = format!(
-        "--max-undetectable {limit}: a change by that much could go unseen in {} of {}; of {}, {}: {least}; run both \
+        "--max-undetectable {limit}: a change by that much could go unseen in {} of {}; of {}, {}: {threshold}; run both \
          sides with more --trials",
-        with_commas(blind.len() as u64),
+        with_commas(unseen.len() as u64),
         plural(comparison.figures.len(), "figure"),
         worst.cell.id(),
         name(worst),
@@ -253,7 +253,7 @@ fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
 fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if let Some(path) = &args.html {
         files::page(path, html::text(comparison).as_bytes())?;
-        files::tell_written(path);
+        files::print_written(path);
         if !args.json && !args.markdown && !args.all {
             return Ok(());
         }
@@ -267,33 +267,33 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     if args.markdown {
         return print(&markdown::text(comparison));
     }
-    let others = if args.all { usize::MAX } else { OTHERS };
+    let others = if args.all { usize::MAX } else { MAX_OTHERS };
     print(&terminal::text(comparison, others, style()))
 }
 
 /// The exit code for the limit.
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
-    let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
-    if gone > 0 {
-        let cells = plural(gone, "cell");
+    let missing_cells = comparison.told_as_only().filter(|only| only.side == "BASE").count();
+    if missing_cells > 0 {
+        let cells = plural(missing_cells, "cell");
         complain(&format!(
             "{cells} of BASE can't be compared: NEW did not measure them at the same guarantee"
         ));
     }
-    let mut why = Vec::new();
+    let mut reasons = Vec::new();
     match comparison.worse_by_more_than(limit.0 / 100.0).len() {
         0 => {}
-        1 => why.push(format!("1 figure is significantly worse by more than {limit}")),
-        worse => why.push(format!("{worse} figures are significantly worse by more than {limit}")),
+        1 => reasons.push(format!("1 figure is significantly worse by more than {limit}")),
+        worse => reasons.push(format!("{worse} figures are significantly worse by more than {limit}")),
     }
     match comparison.broken.len() {
         0 => {}
-        1 => why.push("1 cell that BASE measured failed".to_owned()),
-        broken => why.push(format!("{broken} cells that BASE measured failed")),
+        1 => reasons.push("1 cell that BASE measured failed".to_owned()),
+        broken => reasons.push(format!("{broken} cells that BASE measured failed")),
     }
-    if why.is_empty() {
+    if reasons.is_empty() {
         return Exit::Success;
     }
-    complain(&why.join(", and "));
+    complain(&reasons.join(", and "));
     Exit::Worse
 }

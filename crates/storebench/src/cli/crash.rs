@@ -30,15 +30,15 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
     let run = runs::read(&folder)?;
-    let all = kept_states(&run.trials);
+    let states = kept_states(&run.trials);
     match command {
-        CrashCommand::Show { state: None, .. } => print(&list(&all, &folder))?,
+        CrashCommand::Show { state: None, .. } => print(&list(&states, &folder))?,
         CrashCommand::Show { state: Some(name), .. } => {
-            let state = find(&all, name)?;
+            let state = find(&states, name)?;
             print(&(describe_state(state) + &what_to_do(state, &run.trials, &folder)))?;
         }
         CrashCommand::Export { state, to, .. } => {
-            let state = find(&all, state)?;
+            let state = find(&states, state)?;
             export(&folder, state, to)?;
             print(&fitted(
                 &format!(
@@ -55,27 +55,27 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
 
 /// The states kept with some trials.
 fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
-    let of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
+    let states_of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
         let trial: &TrialResult = trial;
         let measured = trial.ok()?;
         let cuts = measured.cuts()?;
-        let kept = |bad| -> Option<SavedState<'_>> {
+        let to_state = |bad| -> Option<SavedState<'_>> {
             let bad: &BadState = bad;
             Some(SavedState { trial, measured, bad, kept: bad.kept.as_ref()? })
         };
-        Some(cuts.bad.iter().filter_map(kept).collect())
+        Some(cuts.bad.iter().filter_map(to_state).collect())
     };
-    trials.iter().filter_map(of_trial).flatten().collect()
+    trials.iter().filter_map(states_of_trial).flatten().collect()
 }
 
-fn find<'k, 'r>(all: &'k [SavedState<'r>], name: &str) -> Result<&'k SavedState<'r>> {
-    all.iter().find(|kept| kept.name() == name).ok_or_else(|| {
-        let names: Vec<String> = all.iter().map(SavedState::name).collect();
-        let there = match names.as_slice() {
+fn find<'k, 'r>(states: &'k [SavedState<'r>], name: &str) -> Result<&'k SavedState<'r>> {
+    states.iter().find(|state| state.name() == name).ok_or_else(|| {
+        let names: Vec<String> = states.iter().map(SavedState::name).collect();
+        let choice = match names.as_slice() {
             [] => "no state of this run was kept: in none did a store lose more than it may".to_owned(),
             names => format!("there are {}", names.join(", ")),
         };
-        Error::bad_value(format!("no state {name}: {there}"))
+        Error::bad_value(format!("no state {name}: {choice}"))
     })
 }
 
@@ -85,7 +85,7 @@ impl SavedState<'_> {
     }
 
     /// The store, and its place.
-    fn whose(&self) -> String {
+    fn describe_store(&self) -> String {
         let cell = &self.trial.cell;
         format!(
             "{} {} at {} on {}",
@@ -99,19 +99,19 @@ impl SavedState<'_> {
     /// The settings, as the engine reported them.
     fn settings(&self) -> String {
         let settings = self.measured.settings.iter();
-        let all: Vec<String> =
+        let texts: Vec<String> =
             settings.map(|setting| format!("{}={}", setting.name, setting.value)).collect();
-        all.join(", ")
+        texts.join(", ")
     }
 }
 
-fn list(all: &[SavedState<'_>], run: &Path) -> String {
-    if all.is_empty() {
+fn list(states: &[SavedState<'_>], run: &Path) -> String {
+    if states.is_empty() {
         return "No state was kept: in none did a store lose more than it may.\n".into();
     }
     let mut text = String::new();
-    for state in all {
-        let line = format!("{}: {}: {}", state.name(), state.whose(), state.bad.finding.describe());
+    for state in states {
+        let line = format!("{}: {}: {}", state.name(), state.describe_store(), state.bad.finding.describe());
         text.push_str(&fitted(&line, 0));
     }
     text.push_str(&fitted(
@@ -123,14 +123,14 @@ fn list(all: &[SavedState<'_>], run: &Path) -> String {
 
 /// Whether the guarantee excluded the loss, and what helps.
 fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> String {
-    let (store, given) = (state.trial.cell.store(), state.measured.guarantee);
-    let tier = state.trial.cell.guarantee().tier().unwrap_or(given);
+    let (store, actual) = (state.trial.cell.store(), state.measured.guarantee);
+    let tier = state.trial.cell.guarantee().tier().unwrap_or(actual);
     let is_unacknowledged = state.bad.acknowledged.iter().all(|steps| *steps == 0);
     let is_danger = state.bad.finding.harm(tier, is_unacknowledged).is_some_and(|harm| harm.is_danger(tier));
-    let at_power = tier >= Guarantee::Power;
-    let promised = match (at_power, is_danger) {
-        (true, _) if given < tier => {
-            format!("{tier} excludes that; with these settings the store gives {given}")
+    let is_at_power = tier >= Guarantee::Power;
+    let promise = match (is_at_power, is_danger) {
+        (true, _) if actual < tier => {
+            format!("{tier} excludes that; with these settings the store gives {actual}")
         }
         (true, true) => format!("{tier} excludes that: the store or the file system broke it"),
         (true, false) => format!("{tier} is about what was acknowledged, and nothing was"),
@@ -139,15 +139,15 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
         ),
         (false, false) => format!("{tier} says nothing of power cuts"),
     };
-    let mut text = fitted(&format!("promised: {promised}"), 2);
-    let of_store = trials.iter().filter(|trial| trial.cell.store() == store);
-    let at_power_too =
-        of_store.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
-    let cuts = at_power_too.filter_map(Measurements::cuts);
+    let mut text = fitted(&format!("promised: {promise}"), 2);
+    let store_trials = trials.iter().filter(|trial| trial.cell.store() == store);
+    let power_trials =
+        store_trials.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
+    let cuts = power_trials.filter_map(Measurements::cuts);
     let (held, states) = cuts
         .fold((0, 0), |(held, states), cuts| (held + cuts.count(StateFinding::Held), states + cuts.states()));
-    let help = match (at_power, states) {
-        (true, _) if given < tier => format!("do: leave out the settings that make it give {given}"),
+    let help = match (is_at_power, states) {
+        (true, _) if actual < tier => format!("do: leave out the settings that make it give {actual}"),
         (true, _) if !is_danger => "do: delete the store, and make it anew".to_owned(),
         (true, _) => {
             "do: choose another store or other settings, and send the state to the store's authors".to_owned()
@@ -191,18 +191,18 @@ fn describe_loss(finding: StateFinding) -> &'static str {
 
 fn describe_state(state: &SavedState<'_>) -> String {
     let (bad, kept) = (state.bad, state.kept);
-    let sum = |steps: &[u64]| steps.iter().fold(0_u64, |all, steps| all.saturating_add(*steps));
-    let while_it = bad.phase.map_or("took steps", |phase| phase.describe());
-    let mut text = fitted(&format!("State {}: {}", state.name(), state.whose()), 0);
-    let mut say = |sentence: String| text.push_str(&fitted(&sentence, 2));
-    say(format!("lost: {}", describe_loss(bad.finding)));
-    say(format!("found: {}: {}", bad.finding.describe(), bad.message));
-    say(format!(
-        "the cut: when the store {while_it}, after {}; {} more begun",
-        plural(sum(&bad.acknowledged), "acknowledged step"),
-        sum(&bad.begun).saturating_sub(sum(&bad.acknowledged))
+    let sum_steps = |steps: &[u64]| steps.iter().fold(0_u64, |total, steps| total.saturating_add(*steps));
+    let activity = bad.phase.map_or("took steps", |phase| phase.describe());
+    let mut text = fitted(&format!("State {}: {}", state.name(), state.describe_store()), 0);
+    let mut add_line = |sentence: String| text.push_str(&fitted(&sentence, 2));
+    add_line(format!("lost: {}", describe_loss(bad.finding)));
+    add_line(format!("found: {}: {}", bad.finding.describe(), bad.message));
+    add_line(format!(
+        "the cut: when the store {activity}, after {}; {} more begun",
+        plural(sum_steps(&bad.acknowledged), "acknowledged step"),
+        sum_steps(&bad.begun).saturating_sub(sum_steps(&bad.acknowledged))
     ));
-    say(match kept.missing.len() {
+    add_line(match kept.missing.len() {
         0 => "not written: nothing that the disk was asked for".to_owned(),
         few => format!(
             "not written: {few} of {} that were not flushed yet; {} showed that no fewer do the same",
@@ -211,9 +211,9 @@ fn describe_state(state: &SavedState<'_>) -> String {
         ),
     });
     kept.missing.iter().for_each(|missing| {
-        say(format!("  {missing} (on the disk at {}, {})", missing.at, rough_bytes(missing.bytes as f64)));
+        add_line(format!("  {missing} (on the disk at {}, {})", missing.at, rough_bytes(missing.bytes as f64)));
     });
-    say(format!("settings: {}", state.settings()));
+    add_line(format!("settings: {}", state.settings()));
     text
 }
 

@@ -14,10 +14,10 @@ const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s
 ///
 /// # Errors
 /// [`Exit::BadValue`] for an unknown name.
-pub fn list(only: Option<&str>) -> Result<Exit> {
-    let text = match only {
+pub fn list(name: Option<&str>) -> Result<Exit> {
+    let text = match name {
         Some(name) => describe_disk(name, &find_disk(name)?)?,
-        None => all()?,
+        None => list_all()?,
     };
     print(&text)?;
     Ok(Exit::Success)
@@ -28,7 +28,7 @@ fn find_disk(name: &str) -> Result<Disk> {
 }
 
 /// A line for each disk.
-fn all() -> Result<String> {
+fn list_all() -> Result<String> {
     let mut text = row("disk", HEADS.map(str::to_owned));
     for name in NAMES {
         let mut cells = HEADS.map(|_| String::new());
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_disk_tells_its_parameters_with_their_sources_and_what_it_is_not() {
-        let all = all().unwrap();
+        let list = list_all().unwrap();
         for name in NAMES {
             let disk = shipped(name).unwrap();
             let text = describe_disk(name, &disk).unwrap();
@@ -94,12 +94,12 @@ mod tests {
             }
             assert!(joined.contains("(simulated)") && joined.contains(&disk.lacks), "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-            assert!(all.contains(name));
+            assert!(list.contains(name));
         }
-        assert!(all.lines().all(|line| line.chars().count() <= WIDTH), "{all}");
+        assert!(list.lines().all(|line| line.chars().count() <= WIDTH), "{list}");
         // The models' known answers are tested with them; here only the columns matter.
-        let of = |name: &str| all.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
-        let steady: Vec<&str> = of("steady").skip(1).take(4).collect();
+        let words_of = |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
+        let steady: Vec<&str> = words_of("steady").skip(1).take(4).collect();
         assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);
     }
 }

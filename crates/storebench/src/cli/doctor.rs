@@ -35,28 +35,28 @@ struct Findings {
 /// Checks the machine, and prints the findings.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
-    launch::clean(&directory)?;
-    let found = check_machine(stores, &names(args), &directory)?;
+    launch::delete_leftovers(&directory)?;
+    let findings = check_machine(stores, &names(args), &directory)?;
     if args.json {
-        print_json(&found)?;
+        print_json(&findings)?;
     } else {
-        print(&page(&found))?;
+        print(&page(&findings))?;
     }
-    Ok(if found.complete { Exit::Success } else { Exit::Incomplete })
+    Ok(if findings.complete { Exit::Success } else { Exit::Incomplete })
 }
 
 fn names(args: &DoctorArgs) -> Vec<String> {
     match args.studies.as_slice() {
         [] => STUDIES.iter().map(|study| study.name.to_owned()).collect(),
-        named => named.to_vec(),
+        names => names.to_vec(),
     }
 }
 
 fn check_machine(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
     // As root this command would mount nothing that stays.
     driver::advise("run the study as root");
-    let here = CheckedMachine::inspect(stores, directory)?;
-    let checks = checks::all(&here);
+    let checked = CheckedMachine::inspect(stores, directory)?;
+    let checks = checks::run_all(&checked);
     let ability = |name: &String| studies::ability(stores, name, directory);
     let studies = names.iter().map(ability).collect::<Result<Vec<StudyAbility>>>()?;
     let complete = studies.iter().all(|study| study.lacks.is_empty());
@@ -72,31 +72,31 @@ fn describe_result(state: State) -> &'static str {
     }
 }
 
-/// A reason; if its remedy was named before, the study or check where it stands in place of the remedy.
+/// A reason; if its remedy was named before, the study or check that named it instead of the remedy.
 fn without_repetition<'f>(reasons: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
-    let find = |what: &str| {
-        let (_, at) = reasons.iter().find(|(before, _)| before.ends_with(what))?;
-        Some(if *at == name { "as above".to_owned() } else { format!("as for {at}") })
+    let find_place = |text: &str| {
+        let (_, place) = reasons.iter().find(|(earlier, _)| earlier.ends_with(text))?;
+        Some(if *place == name { "as above".to_owned() } else { format!("as for {place}") })
     };
-    let of_remedy = || {
-        let (what, remedy) = reason.split_once(": ")?;
-        find(&format!(": {remedy}")).map(|before| format!("{what}: {before}"))
+    let find_remedy = || {
+        let (text, remedy) = reason.split_once(": ")?;
+        find_place(&format!(": {remedy}")).map(|earlier| format!("{text}: {earlier}"))
     };
-    find(reason).or_else(of_remedy).unwrap_or_else(|| {
+    find_place(reason).or_else(find_remedy).unwrap_or_else(|| {
         reasons.push((reason.to_owned(), name));
         reason.to_owned()
     })
 }
 
-fn page(found: &Findings) -> String {
+fn page(findings: &Findings) -> String {
     let mut reasons = Vec::new();
     // If these could not begin, the check of the directory has failed.
-    let stores = found.checks.iter().flat_map(|group| &group.lines).next();
-    let works =
+    let stores = findings.checks.iter().flat_map(|group| &group.lines).next();
+    let summary =
         stores.map(|built| format!("Works here: run crud --quick, advise and tune, with {}.", built.found));
-    let mut text = works.map_or_else(String::new, |works| wrap(&works, WIDTH, "  ") + "\n");
+    let mut text = summary.map_or_else(String::new, |summary| wrap(&summary, WIDTH, "  ") + "\n");
     text.push_str("What this machine can run\n");
-    for study in &found.studies {
+    for study in &findings.studies {
         let word = match study.can {
             _ if study.lacks.is_empty() => "yes",
             0 => "no",
@@ -108,7 +108,7 @@ fn page(found: &Findings) -> String {
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
-    for group in &found.checks {
+    for group in &findings.checks {
         let lines = group.lines.iter().map(|line| {
             let found = match line.state {
                 State::No => without_repetition(&mut reasons, &line.name, &line.found),
@@ -130,19 +130,19 @@ mod tests {
     use super::*;
     use storebench_core::stores::{MEMORY, NULL};
 
-    fn found() -> Findings {
+    fn findings() -> Findings {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         check_machine(&[NULL, MEMORY], &["data-size".into()], directory.path()).unwrap()
     }
 
     #[test]
     fn a_page_has_every_check_and_fits() {
-        let found = found();
-        let text = page(&found);
+        let findings = findings();
+        let text = page(&findings);
         // The path of a folder is a single word of any length.
         let fits = |line: &str| line.chars().count() <= WIDTH || !line.trim().contains(' ');
         assert!(text.lines().all(fits), "{text}");
-        for group in &found.checks {
+        for group in &findings.checks {
             assert!(!group.lines.is_empty(), "{text}");
             for line in &group.lines {
                 assert!(text.contains(&line.name) && !line.found.is_empty(), "{}: {text}", line.name);
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(once("FUSE", "load fuse"), "as for crud");
         assert_eq!(once("FUSE", "it needs a loop device"), "it needs a loop device");
         let lacks = vec![MissingNeed { reason: "a server".into(), combinations: 3 }];
-        let none = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
-        let found = Findings { format: FORMAT, complete: false, studies: vec![none], checks: Vec::new() };
-        assert!(page(&found).contains("  data-size          no     0 of 3 combinations"), "{}", page(&found));
+        let study = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
+        let findings = Findings { format: FORMAT, complete: false, studies: vec![study], checks: Vec::new() };
+        assert!(page(&findings).contains("  data-size          no     0 of 3 combinations"), "{}", page(&findings));
     }
 }

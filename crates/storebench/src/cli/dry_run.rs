@@ -25,8 +25,8 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     let workload = plan.workload.def();
     let mut text = describe_part(launch)?;
     text.push_str(&entry("cell", "time", "disk"));
-    let (mut total_s, mut most_bytes, mut most_memory, mut most_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
-    let mut learns = false;
+    let (mut total_s, mut max_bytes, mut max_memory, mut max_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
+    let mut has_learned = false;
     for (name, place) in *places {
         if !cells.iter().any(|cell| cell.location_on_disk() == *name) {
             continue;
@@ -37,19 +37,19 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
         }
         for cell in cells.iter().filter(|cell| cell.location_on_disk() == *name) {
             let case = plan.case(cell, stores);
-            let short = rehearsal.results.get(&cell.id());
-            let learned =
-                workload.time_by_rehearsal.zip(short).and_then(|(learn, short)| learn(&case, &probe, short));
-            learns |= learned.is_some();
-            let seconds = match learned {
+            let trial = rehearsal.results.get(&cell.id());
+            let learned_s =
+                workload.time_by_rehearsal.zip(trial).and_then(|(learn, trial)| learn(&case, &probe, trial));
+            has_learned |= learned_s.is_some();
+            let seconds = match learned_s {
                 Some(seconds) => seconds * plan.slowness(cell),
                 None => plan.time(cell, stores, &probe).trial_s,
             };
             let bytes = (workload.space)(&case).peak_bytes;
             total_s += seconds * f64::from(plan.trials);
-            most_bytes = most_bytes.max(bytes);
-            most_memory = most_memory.max((workload.memory)(&case));
-            most_room = most_room.max(plan.room_bytes(&case));
+            max_bytes = max_bytes.max(bytes);
+            max_memory = max_memory.max((workload.memory)(&case));
+            max_room = max_room.max(plan.room_bytes(&case));
             text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
         }
     }
@@ -70,14 +70,14 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "")));
     text.push_str(&format!(
         "A trial takes up to {} of disk, and {} of memory without caches.\n",
-        rough_bytes(most_bytes),
-        rough_bytes(most_memory),
+        rough_bytes(max_bytes),
+        rough_bytes(max_memory),
     ));
     if !plan.recovery.is_empty() {
-        let room = rough_bytes(most_room);
+        let room = rough_bytes(max_room);
         text.push_str(&format!("With its recovery check it must find up to {room} free.\n"));
     }
-    text.push_str(match learns {
+    text.push_str(match has_learned {
         true => "These are rough estimates from a short trial of each cell.\n",
         false => "These are rough estimates from a short test of the place, not of the stores.\n",
     });
@@ -88,10 +88,10 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
 fn describe_part(launch: &Launch<'_>) -> Result<String> {
     let Some(parts) = &launch.header.shard else { return Ok(String::new()) };
     let (split, part) = (launch.split(parts.of)?, parts.parts.first().copied().unwrap_or(1));
-    let (own, all) = split.positions(part);
+    let (positions, total) = split.positions(part);
     let sentence = format!(
-        "{parts}: {own} of {}, {:.1} % of the time that all take by an estimate that is the same on every machine",
-        plural(all, "position"),
+        "{parts}: {positions} of {}, {:.1} % of the time that all take by an estimate that is the same on every machine",
+        plural(total, "position"),
         100.0 * split.share(part)
     );
     Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
@@ -125,11 +125,11 @@ fn entry(id: &str, time: &str, disk: &str) -> String {
     if id.chars().count() <= ID_WIDTH {
         return format!("{id:ID_WIDTH$} {figures}\n");
     }
-    format!("{}{:ID_WIDTH$} {figures}\n", broken(id, ""), "")
+    format!("{}{:ID_WIDTH$} {figures}\n", break_id(id, ""), "")
 }
 
 /// An id in lines, broken after slashes.
-fn broken(id: &str, indent: &str) -> String {
+fn break_id(id: &str, indent: &str) -> String {
     let parts = id.replace('/', "/ ");
     let lines = wrap(&parts, WIDTH - indent.len() - 2, "    ");
     lines.lines().map(|line| format!("{indent}{}\n", line.replace("/ ", "/"))).collect()
@@ -138,14 +138,14 @@ fn broken(id: &str, indent: &str) -> String {
 /// The combinations that are left out, by reason.
 fn omissions(left_out: &[LeftOutCell]) -> String {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for left in left_out {
-        by_reason.entry(left.reason.to_string()).or_default().push(left.cell.id());
+    for omitted in left_out {
+        by_reason.entry(omitted.reason.to_string()).or_default().push(omitted.cell.id());
     }
     let mut text = String::new();
     for (reason, ids) in by_reason {
         let sentence = format!("{} left out: {reason}", plural(ids.len(), "combination"));
         text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "  ")));
-        ids.iter().for_each(|id| text.push_str(&broken(id, "  ")));
+        ids.iter().for_each(|id| text.push_str(&break_id(id, "  ")));
     }
     text
 }
@@ -182,11 +182,11 @@ mod tests {
 
     #[test]
     fn what_is_left_out_stands_below_its_reason() {
-        let one = |store: &'static str| LeftOutCell {
+        let left_out = |store: &'static str| LeftOutCell {
             cell: Cell::new(store),
             reason: LeftOutReason::NotOffered { store: "redb".into(), guarantee: Guarantee::None },
         };
-        let text = omissions(&[one("a"), one("b")]);
+        let text = omissions(&[left_out("a"), left_out("b")]);
         assert_eq!(text, "\n2 combinations left out: redb does not offer the guarantee none\n  a\n  b\n");
     }
 }

@@ -8,23 +8,23 @@ use storebench_core::store::{SettingDef, StoreDef};
 use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
-const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
+const NO_CODEC_WORDS: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
 /// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`.
 ///
 /// # Errors
 /// A setting that the run's own option decides, and values that become equal.
-pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
-    let plain = |store: &str, name: &str, text: &str| plain(stores, store, name, text);
+pub fn convert_settings(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
+    let engine_value = |store: &str, name: &str, text: &str| engine_value(stores, store, name, text);
     for (store, settings) in &mut plan.settings {
         for (name, value) in settings {
-            *value = plain(store, name, value)?;
+            *value = engine_value(store, name, value)?;
         }
     }
     for point in &mut plan.points {
         for (store, settings) in &mut point.settings {
             for (name, value) in settings {
-                *value = plain(store, name, value)?;
+                *value = engine_value(store, name, value)?;
             }
         }
     }
@@ -37,7 +37,7 @@ pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
         let Some((store, name)) = axis.setting() else { continue };
         let mut numbers: Vec<String> = Vec::new();
         for value in &values {
-            let number = plain(store, name, value)?;
+            let number = engine_value(store, name, value)?;
             if numbers.contains(&number) {
                 return Err(Error::bad_value(format!("{axis} names {number} twice")));
             }
@@ -51,14 +51,14 @@ pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
 }
 
 /// A value in the engine's form; one that is no size stays as it is, and the engine refuses it.
-fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<String> {
-    let of_store = stores.iter().find(|known| known.name == store);
-    let Some(def) = of_store.and_then(|known| known.settings.iter().find(|def| def.name == name)) else {
+fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<String> {
+    let store_def = stores.iter().find(|known| known.name == store);
+    let Some(def) = store_def.and_then(|known| known.settings.iter().find(|def| def.name == name)) else {
         return Ok(text.to_owned());
     };
     if def.name == URL {
-        let checked = of_store.map_or(Ok(()), |known| known.check_url(text));
-        checked.map_err(|why| Error::bad_value(format!("{store}.{name}: {why}")))?;
+        let result = store_def.map_or(Ok(()), |known| known.check_url(text));
+        result.map_err(|why| Error::bad_value(format!("{store}.{name}: {why}")))?;
     }
     if is_no_codec(def, text) {
         return Err(Error::bad_value(format!(
@@ -71,7 +71,7 @@ fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<Str
 
 /// Whether a value sets a setting of codecs to none.
 fn is_no_codec(def: &SettingDef, text: &str) -> bool {
-    def.name == "compression" && OFF.contains(&text) && !def.values.contains(text)
+    def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text)
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
         SettingDef::new("compression", "zstd or lz4", "lz4", "the codec"),
     ];
 
-    fn given(text: &str) -> Result<Plan> {
+    fn changed_plan(text: &str) -> Result<Plan> {
         let stores = [StoreDef { name: "mine", settings: SETTINGS, ..NULL }];
         let mut plan = plan::find("crud").unwrap();
         let (name, values) = text.split_once('=').unwrap();
@@ -101,26 +101,26 @@ mod tests {
                 plan.axes.set(axis, several.iter().map(|value| Value::word(value)));
             }
         }
-        as_engines_read(&stores, &mut plan).map(|()| plan)
+        convert_settings(&stores, &mut plan).map(|()| plan)
     }
 
     #[test]
     fn sizes_become_numbers_where_bytes_are_counted() {
-        let value = |text: &str| given(text).unwrap().settings["mine"].values().next().unwrap().clone();
+        let value = |text: &str| changed_plan(text).unwrap().settings["mine"].values().next().unwrap().clone();
         assert_eq!(value("block_size=4KiB"), "4096");
         assert_eq!(value("block_size=4096"), "4096");
         assert_eq!(value("block_size=-1"), "-1");
         assert_eq!(value("block_size=large"), "large");
         assert_eq!(value("jobs=4k"), "4k");
         assert_eq!(value("compression=zstd"), "zstd");
-        let swept = given("block_size=4KiB,1MiB").unwrap();
+        let swept = changed_plan("block_size=4KiB,1MiB").unwrap();
         assert_eq!(swept.axes.texts(Axis::find("mine.block_size").unwrap()), ["4096", "1048576"]);
-        assert!(given("block_size=4096,4KiB").unwrap_err().message.contains("names 4096 twice"));
+        assert!(changed_plan("block_size=4096,4KiB").unwrap_err().message.contains("names 4096 twice"));
     }
 
     #[test]
     fn no_compression_is_an_option_of_the_run() {
-        let error = given("compression=none").unwrap_err();
+        let error = changed_plan("compression=none").unwrap_err();
         assert!(error.message.contains("use --compression off"), "{}", error.message);
     }
 }

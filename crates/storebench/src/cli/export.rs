@@ -36,11 +36,11 @@ pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     files::refuse_theirs(path, sql::is_ours)?;
     // An interrupt leaves no incomplete file.
     let interrupted = signals::listen()?;
-    files::replace_by(path, |beside| {
+    files::replace_by(path, |part_path| {
         // Shows the system's error if a file can't be made there, which SQLite does not pass on.
-        fs::File::create_new(beside).map_err(Error::io("writing", path))?;
-        let written = open(beside).and_then(|mut out| sql::write(report, out.as_mut()));
-        written.map_err(|error| sqlite_error(path, error))?;
+        fs::File::create_new(part_path).map_err(Error::io("writing", path))?;
+        let result = open(part_path).and_then(|mut out| sql::write(report, out.as_mut()));
+        result.map_err(|error| sqlite_error(path, error))?;
         match interrupted.load(Ordering::Relaxed) {
             true => {
                 Err(Error::new(Exit::Interrupted, format!("interrupted; {} was not written", path.display())))

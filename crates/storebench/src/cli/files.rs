@@ -21,13 +21,13 @@ const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
 /// The part of a page that must contain the mark, in bytes.
 const HEAD: usize = 1024;
 
-/// Refuses to overwrite a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
+/// Refuses to overwrite a file that storebench did not make: a slip on the command line must not cost anybody's data. `is_ours`
 /// recognises storebench's files.
 ///
 /// # Errors
 /// [`Exit::NotStorebench`].
-pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()> {
-    if fs::symlink_metadata(path).is_err() || ours(path) {
+pub fn refuse_theirs(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<()> {
+    if fs::symlink_metadata(path).is_err() || is_ours(path) {
         return Ok(());
     }
     let message = format!(
@@ -41,33 +41,33 @@ pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()
 ///
 /// # Errors
 /// If the directory is missing, or the file exists and is not storebench's.
-pub fn can_write_page(path: &Path) -> Result<()> {
+pub fn check_page_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
     }
     refuse_theirs(path, is_page)?;
-    can_write_beside(path)
+    can_write_into_parent(path)
 }
 
 /// Fails if a new file could not be written later.
 ///
 /// # Errors
 /// If the directory is missing, or the file exists.
-pub fn can_write_new(path: &Path) -> Result<()> {
+pub fn check_new_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
     }
-    refuse_any(path)?;
-    can_write_beside(path)
+    refuse_existing(path)?;
+    can_write_into_parent(path)
 }
 
 /// Whether a name means standard output, which is then reserved.
 fn takes_standard_output(path: &Path) -> bool {
-    let takes = is_standard_output(path);
-    if takes {
+    let is_output = is_standard_output(path);
+    if is_output {
         take_standard_output();
     }
-    takes
+    is_output
 }
 
 /// Whether a name means standard output.
@@ -87,13 +87,13 @@ pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()
 }
 
 /// Reports that a file was written, unless it was standard output.
-pub fn tell_written(path: &Path) {
+pub fn print_written(path: &Path) {
     if !is_standard_output(path) {
         print_note(&format!("written: {}", path.display()));
     }
 }
 
-fn can_write_beside(path: &Path) -> Result<()> {
+fn can_write_into_parent(path: &Path) -> Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     match parent {
         Some(parent) => fs::read_dir(parent).map(drop).map_err(Error::io("writing into", parent)),
@@ -119,7 +119,7 @@ pub fn page(path: &Path, text: &[u8]) -> Result<()> {
 /// [`Exit::NotStorebench`].
 pub fn page_in(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
-    refuse_theirs(&path, |path| fs::symlink_metadata(path).is_ok_and(|there| there.is_file()))?;
+    refuse_theirs(&path, |path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()))?;
     Ok(path)
 }
 
@@ -131,14 +131,14 @@ pub fn new(path: &Path, text: &[u8]) -> Result<()> {
     if takes_standard_output(path) {
         return print_export(text);
     }
-    refuse_any(path)?;
+    refuse_existing(path)?;
     write(path, text)
 }
 
 /// Refuses to overwrite anything except an empty file, a pipe or a terminal.
-fn refuse_any(path: &Path) -> Result<()> {
-    let free = |there: fs::Metadata| !there.is_dir() && there.len() == 0;
-    if fs::symlink_metadata(path).is_err() || fs::metadata(path).is_ok_and(free) {
+fn refuse_existing(path: &Path) -> Result<()> {
+    let is_free = |metadata: fs::Metadata| !metadata.is_dir() && metadata.len() == 0;
+    if fs::symlink_metadata(path).is_err() || fs::metadata(path).is_ok_and(is_free) {
         return Ok(());
     }
     let message = format!("{} already exists: name another file, or delete it", path.display());
@@ -146,21 +146,21 @@ fn refuse_any(path: &Path) -> Result<()> {
 }
 
 fn write(path: &Path, text: &[u8]) -> Result<()> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         // A pipe or a terminal, which can't be replaced.
         return fs::write(path, text).map_err(Error::io("writing", path));
     }
-    replace_by(path, |beside| {
-        let mut file = File::create_new(beside).map_err(Error::io("writing", path))?;
+    replace_by(path, |part_path| {
+        let mut file = File::create_new(part_path).map_err(Error::io("writing", path))?;
         file.write_all(text).map_err(Error::io("writing", path))
     })
 }
 
 /// Whether a file is a storebench page, or empty, or not a regular file but writable.
 fn is_page(path: &Path) -> bool {
-    let Ok(there) = fs::metadata(path) else { return false };
-    if !there.is_file() {
-        return !there.is_dir();
+    let Ok(metadata) = fs::metadata(path) else { return false };
+    if !metadata.is_file() {
+        return !metadata.is_dir();
     }
     let is_ours = |head: Vec<u8>| {
         let is_document = head.is_empty() || head.starts_with(DOCUMENT_MARK.as_bytes());
@@ -173,22 +173,22 @@ fn is_page(path: &Path) -> bool {
 /// unused name.
 ///
 /// # Errors
-/// Those of `write`, and of renaming; then no partial file remains.
+/// The errors of `write`, and of renaming; then no partial file remains.
 pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let beside = unused_beside(path);
-    let renamed = || fs::rename(&beside, path).map_err(Error::io("writing", path));
-    let written = write(&beside).and_then(|()| renamed());
-    if written.is_err() {
+    let part_path = unused_part_path(path);
+    let rename = || fs::rename(&part_path, path).map_err(Error::io("writing", path));
+    let result = write(&part_path).and_then(|()| rename());
+    if result.is_err() {
         // The first error counts; whether there was a partial file does not matter.
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&part_path);
     }
-    written
+    result
 }
 
 /// Fills a directory that the user named with files, all or none: it is made if missing, and must be empty.
 ///
 /// # Errors
-/// [`Exit::BadValue`] if it is not empty; those of `write`. Then the directory is as it was.
+/// [`Exit::BadValue`] if it is not empty; the errors of `write`. Then the directory is as it was.
 pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let is_new = !path.exists();
     runs::make_directory(doing, path)?;
@@ -204,7 +204,7 @@ pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Res
     })
 }
 
-fn unused_beside(path: &Path) -> PathBuf {
+fn unused_part_path(path: &Path) -> PathBuf {
     let name = |number: u32| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}-{number}.part", std::process::id()));
@@ -231,14 +231,14 @@ mod tests {
         for theirs in ["<!doctype html><title>my garden</title>", "a,b\n1,2\n"] {
             fs::write(&path, theirs).unwrap();
             assert_eq!(page(&path, ours.as_bytes()).unwrap_err().exit, Exit::NotStorebench);
-            assert!(can_write_page(&path).is_err());
+            assert!(check_page_path(&path).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
         }
         assert_eq!(page(folder.path(), b"").unwrap_err().exit, Exit::NotStorebench);
         fs::write(&path, "").unwrap();
         page(&path, ours.as_bytes()).unwrap();
         page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
-        assert!(can_write_page(&folder.path().join("none/x.html")).is_err());
+        assert!(check_page_path(&folder.path().join("none/x.html")).is_err());
     }
 
     #[test]
@@ -267,14 +267,14 @@ mod tests {
     fn a_new_file_takes_the_place_of_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.txt");
-        can_write_new(&path).unwrap();
+        check_new_path(&path).unwrap();
         new(&path, b"figures").unwrap();
-        assert_eq!(can_write_new(&path).unwrap_err().exit, Exit::NotStorebench);
+        assert_eq!(check_new_path(&path).unwrap_err().exit, Exit::NotStorebench);
         assert!(new(&path, b"others").is_err() && new(folder.path(), b"").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "figures");
         fs::write(&path, "").unwrap();
         new(&path, b"others").unwrap();
         new(Path::new("/dev/null"), b"").unwrap();
-        assert!(can_write_new(&folder.path().join("none/x.txt")).is_err());
+        assert!(check_new_path(&folder.path().join("none/x.txt")).is_err());
     }
 }

@@ -21,28 +21,28 @@ use super::{runs, site};
 /// Writes the document of a folder of runs.
 ///
 /// # Errors
-/// [`Exit::NotStorebench`] when it holds no run of a study with published findings, and when the file is not ours.
+/// [`Exit::NotStorebench`] if it holds no run of a study with published findings, or if storebench did not write the file.
 pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));
-    let all = site::map_in_threads(&site::folders(&directory)?, |path| {
+    let results = site::map_in_threads(&site::folders(&directory)?, |path| {
         let (run, notes) = folder::read_with_notes(path)?;
         sentences(stores, &[run], &notes, &name(path).display().to_string())
     });
-    let all: Vec<RunSentences> = all.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
-    if all.is_empty() {
+    let all_runs: Vec<RunSentences> = results.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    if all_runs.is_empty() {
         let message =
             format!("there is no run of a study with published findings in {}", args.directory.display());
         return Err(Error::new(Exit::NotStorebench, message));
     }
-    let parts = markdown::parts(&findings::blocks(all.iter().collect()), 2);
+    let parts = markdown::parts(&findings::blocks(all_runs.iter().collect()), 2);
     let text = format!("{DOCUMENT_MARK}findings`. -->\n\n# What came of the papers' sentences\n{parts}");
     files::page(&args.out, text.as_bytes())?;
-    files::tell_written(&args.out);
+    files::print_written(&args.out);
     Ok(Exit::Success)
 }
 
-/// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` where it has none.
+/// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` if there are none.
 pub fn sentences(
     stores: &[StoreDef],
     run: &[Run; 1],
@@ -61,18 +61,18 @@ pub fn sentences(
 
 /// The runs, ready for comparison with published results.
 pub fn with_published<'a>(merged: Merged<'a>, runs: &[Run]) -> Result<Merged<'a>> {
-    let mut of_studies: Vec<StudyClaims> = Vec::new();
+    let mut claims_of_studies: Vec<StudyClaims> = Vec::new();
     let mut tables: Vec<Table> = Vec::new();
     for run in runs {
         let study = &run.header.study;
-        let known = |other: &StudyClaims| other.study == *study;
-        if !of_studies.iter().any(known) {
+        let is_same_study = |other: &StudyClaims| other.study == *study;
+        if !claims_of_studies.iter().any(is_same_study) {
             let origin = format!("run.json of {}, {}", run.header.hardware, run.header.started);
-            of_studies.extend(claims::run_claims(study, &run.header.plan, &origin)?);
+            claims_of_studies.extend(claims::run_claims(study, &run.header.plan, &origin)?);
         }
         if !tables.iter().any(|table| table.study == *study) {
             tables.extend(published::tables(study)?);
         }
     }
-    Ok(merged.with_published(of_studies, tables))
+    Ok(merged.with_published(claims_of_studies, tables))
 }

@@ -18,15 +18,15 @@ use super::{export, files, report};
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,
-    ended: RunEnd,
+    end: RunEnd,
     ycsb: Option<&Path>,
-    resume_with: &str,
+    resume_command: &str,
 ) -> Result<Exit> {
-    let shown = path.display();
+    let folder = path.display();
     let run = storebench_host::folder::read(path)?;
     let merged = report::merge_run(stores, &run, path)?;
     let report = Report::new(&merged);
-    if !ended.interrupted {
+    if !end.interrupted {
         print(&terminal::end_text(&report, style()))?;
     }
     if !run.trials.is_empty() {
@@ -37,27 +37,27 @@ pub fn finish(
             Err(error) => print_note(&format!("\nthe report could not be written: {error}")),
         }
     }
-    if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
+    if let Some(text) = ycsb.filter(|_| !end.interrupted) {
         export::ycsb_file(&run, text)?;
-        files::tell_written(text);
+        files::print_written(text);
     }
     print_note(&format!(
-        "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
+        "\nwritten: {folder}/run.json (the plan and the machine),\n         {folder}/results.jsonl (every trial)"
     ));
-    if ended.failed > 0 {
-        print_note(&format!("{} failed; the logs are in {shown}/logs", plural(ended.failed, "trial")));
+    if end.failed > 0 {
+        print_note(&format!("{} failed; the logs are in {folder}/logs", plural(end.failed, "trial")));
     }
-    if ended.interrupted {
-        print_note(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
+    if end.interrupted {
+        print_note(&format!("interrupted; finished results are kept. Resume with: {resume_command}"));
         return Ok(Exit::Interrupted);
     }
-    print_note(&format!("every figure: storebench report {shown} --table"));
+    print_note(&format!("every figure: storebench report {folder} --table"));
     if let Some(trial) = run.trials.iter().find(|trial| danger::is_shown_first(stores, trial)) {
         let cell = trial.cell.id();
         print_note(&format!(
-            "{cell}: a power cut costs more than was known; see storebench crash show {shown}"
+            "{cell}: a power cut costs more than was known; see storebench crash show {folder}"
         ));
         return Ok(Exit::Danger);
     }
-    Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
+    Ok(if end.failed > 0 { Exit::TrialsFailed } else { Exit::Success })
 }

@@ -10,7 +10,7 @@ use storebench_report::data::floor::is_device;
 use super::runs;
 
 /// The most device runs that are read, the newest.
-const READ: usize = 20;
+const MAX_READ: usize = 20;
 
 /// The newest device runs in the folders that contain the named runs.
 pub fn find_device_runs(names: &[PathBuf], runs: &Path) -> Vec<Run> {
@@ -28,14 +28,14 @@ pub fn find_device_runs(names: &[PathBuf], runs: &Path) -> Vec<Run> {
 pub fn find_in_folder(folder: &Path) -> Vec<Run> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut found: Vec<(String, PathBuf)> =
+    let mut device_runs: Vec<(String, PathBuf)> =
         paths.filter_map(|path| Some((device(&path)?.header.started, path))).collect();
-    found.sort();
-    let newest = found.iter().rev().take(READ);
+    device_runs.sort();
+    let newest = device_runs.iter().rev().take(MAX_READ);
     newest.filter_map(|(_, path)| folder::read(path).ok()).collect()
 }
 
-/// A device run without its trials; `None` of all else.
+/// A device run without its trials; `None` for anything else.
 fn device(path: &Path) -> Option<Run> {
     folder::read_without_trials(path).ok().filter(is_device)
 }

@@ -15,8 +15,8 @@ use super::output::print;
 use super::signals;
 
 /// The time between two progress lines: on a terminal, and elsewhere.
-const OFTEN: Duration = Duration::from_millis(200);
-const SELDOM: Duration = Duration::from_secs(10);
+const TERMINAL_INTERVAL: Duration = Duration::from_millis(200);
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Makes the files.
 ///
@@ -27,13 +27,13 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
         *args;
     let interrupted = signals::listen()?;
     let threads = threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
-    let order = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };
-    let mut shown = ProgressLine::new(&interrupted);
+    let spec = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };
+    let mut line = ProgressLine::new(&interrupted);
     let started = Instant::now();
-    let made = files::write(&order, out, &mut |progress| shown.show(progress));
-    shown.clear();
-    match made {
-        Ok(made) => print(&text(&made, started.elapsed())).map(|()| Exit::Success),
+    let outcome = files::write(&spec, out, &mut |progress| line.show(progress));
+    line.clear();
+    match outcome {
+        Ok(files) => print(&text(&files, started.elapsed())).map(|()| Exit::Success),
         Err(GenerateError::Interrupted) => {
             Err(Error::new(Exit::Interrupted, "interrupted: what was made so far is deleted again"))
         }
@@ -46,22 +46,22 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
 }
 
 /// The files that were made, and how quickly.
-fn text(made: &GeneratedFiles, took: Duration) -> String {
+fn text(generated: &GeneratedFiles, duration: Duration) -> String {
     let mut text = String::new();
-    for (path, bytes) in &made.files {
+    for (path, bytes) in &generated.files {
         text.push_str(&format!("{:>9}  {}\n", rough_bytes(*bytes as f64), path.display()));
     }
-    let bytes: u64 = made.files.iter().map(|(_, bytes)| bytes).sum();
-    let took_s = took.as_secs_f64().max(1e-9);
-    let of_rows = made.waited.as_secs_f64() / took_s;
-    let bound = if of_rows > 0.5 { "making rows" } else { "the disk" };
+    let bytes: u64 = generated.files.iter().map(|(_, bytes)| bytes).sum();
+    let took_s = duration.as_secs_f64().max(1e-9);
+    let waiting_share = generated.waited.as_secs_f64() / took_s;
+    let bottleneck = if waiting_share > 0.5 { "making rows" } else { "the disk" };
     text.push_str(&format!(
-        "{}, {} in {}: {} per second, on disk; {bound} took longest ({:.0} % of the time went by waiting for rows)\n",
-        plural(made.rows, "row"),
+        "{}, {} in {}: {} per second, on disk; {bottleneck} took longest ({:.0} % of the time went by waiting for rows)\n",
+        plural(generated.rows, "row"),
         rough_bytes(bytes as f64),
-        rough_duration(took),
+        rough_duration(duration),
         rough_bytes(bytes as f64 / took_s),
-        of_rows * 100.0
+        waiting_share * 100.0
     ));
     text
 }
@@ -71,19 +71,19 @@ struct ProgressLine<'a> {
     interrupted: &'a AtomicBool,
     started: Instant,
     last: Instant,
-    terminal: bool,
+    is_terminal: bool,
 }
 
 impl<'a> ProgressLine<'a> {
     fn new(interrupted: &'a AtomicBool) -> ProgressLine<'a> {
         let now = Instant::now();
-        ProgressLine { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
+        ProgressLine { interrupted, started: now, last: now, is_terminal: std::io::stderr().is_terminal() }
     }
 
     /// Shows the progress now and then; returns whether to continue.
     fn show(&mut self, progress: Progress) -> bool {
-        let every = if self.terminal { OFTEN } else { SELDOM };
-        if self.last.elapsed() >= every {
+        let period = if self.is_terminal { TERMINAL_INTERVAL } else { LOG_INTERVAL };
+        if self.last.elapsed() >= period {
             self.last = Instant::now();
             self.write(&progress_line(progress, self.started.elapsed()));
         }
@@ -92,7 +92,7 @@ impl<'a> ProgressLine<'a> {
 
     /// Clears the line on a terminal.
     fn clear(&self) {
-        if self.terminal {
+        if self.is_terminal {
             self.write("");
         }
     }
@@ -100,7 +100,7 @@ impl<'a> ProgressLine<'a> {
     fn write(&self, line: &str) {
         // Standard error may be closed; nothing depends on it.
         let mut out = std::io::stderr();
-        let _ = match self.terminal {
+        let _ = match self.is_terminal {
             true => write!(out, "\r\x1b[K{}", sanitize::plain(line)),
             false => writeln!(out, "{}", sanitize::plain(line)),
         };
@@ -110,15 +110,15 @@ impl<'a> ProgressLine<'a> {
 
 /// The progress, with the remaining time at this pace.
 fn progress_line(progress: Progress, elapsed: Duration) -> String {
-    let Progress { rows, of } = progress;
-    let share = rows as f64 / of.max(1) as f64;
-    let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
+    let Progress { rows, of: total } = progress;
+    let share = rows as f64 / total.max(1) as f64;
+    let rest = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
     format!(
         "{} of {} ({:.0} %), {} left",
         with_commas(rows),
-        plural(of, "row"),
+        plural(total, "row"),
         share * 100.0,
-        rough_duration(left)
+        rough_duration(rest)
     )
 }
 

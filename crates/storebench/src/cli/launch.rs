@@ -38,17 +38,17 @@ use super::output::print_note;
 use super::runs;
 
 /// The default file system on a simulated disk.
-const USUAL: &str = "ext4";
+const DEFAULT_FILE_SYSTEM: &str = "ext4";
 
 /// Places by their locations and disks.
 pub type Locations = BTreeMap<LocationOnDisk, Location>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
-pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
+pub fn directories(arguments: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let runs = LocationArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
-    let given = if at.is_empty() { std::slice::from_ref(&runs) } else { at };
+    let locations = if arguments.is_empty() { std::slice::from_ref(&runs) } else { arguments };
     let mut places = BTreeMap::new();
-    for LocationArg { name, path } in given {
+    for LocationArg { name, path } in locations {
         let path = runs::directory("using the place", path)?;
         if places.insert(name.clone(), path).is_some() {
             let message =
@@ -56,7 +56,7 @@ pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, Pa
             return Err(Error::bad_value(message));
         }
     }
-    places.values().try_for_each(|place| clean(place))?;
+    places.values().try_for_each(|place| delete_leftovers(place))?;
     Ok(places)
 }
 
@@ -64,34 +64,34 @@ pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, Pa
 /// directory is in the one called `here`; without that, in an image in each directory. A plan that ranks places
 /// has each once, in the first directory by name.
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Locations> {
-    let disks = simulated(plan);
+    let disks = simulated_disks(plan);
     if !plan.axes.names(Axis::PLACE) {
         let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Location::Directory(path.clone()));
         return with_disks(directories.iter().map(directory).collect(), &disks);
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
     let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
-    let at = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
-    let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
-    let image =
+    let find_directory = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place_error(name));
+    let is_crossed = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
+    let make_image =
         |within: &PathBuf, file_system| Location::Image { within: within.clone(), file_system, disk: None };
     let mut places = BTreeMap::new();
     for name in plan.axes.texts(Axis::PLACE) {
         let Ok(file_system) = name.parse::<FileSystem>() else {
-            places.insert(name.clone(), Location::Directory(at(&name)?));
+            places.insert(name.clone(), Location::Directory(find_directory(&name)?));
             continue;
         };
         match file_system.directory_name() {
             Some(directory) => {
-                let within = at(directory)?;
-                places.insert(name, image(&within, file_system));
+                let within = find_directory(directory)?;
+                places.insert(name, make_image(&within, file_system));
             }
-            None if crosses => places.extend(directories.iter().map(|(directory, within)| {
+            None if is_crossed => places.extend(directories.iter().map(|(directory, within)| {
                 let file_system = file_system.with_directory(directory);
-                (file_system.to_string(), image(within, file_system))
+                (file_system.to_string(), make_image(within, file_system))
             })),
             None => {
-                places.insert(name, image(first, file_system));
+                places.insert(name, make_image(first, file_system));
             }
         }
     }
@@ -100,9 +100,9 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
 
 /// Selects the file system that needs no root, if simulated disks have none and the user is not root: ext4 is unavailable then.
 /// Returns whether it did; the disk called `here` has it, too.
-pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
+pub fn select_file_system(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
     let names_none = !plan.axes.names(Axis::PLACE) && directories.contains_key(DEFAULT_PLACE);
-    let is_asked = names_none && simulated(plan).iter().any(Option::is_some);
+    let is_asked = names_none && simulated_disks(plan).iter().any(Option::is_some);
     let is_needed = is_asked && !rustix::process::geteuid().is_root();
     if is_needed {
         plan.axes.set(Axis::PLACE, [Value::word(WITHOUT_ROOT)]);
@@ -111,40 +111,40 @@ pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> b
 }
 
 /// The disks of a plan, with their names; `None` for the one under the place.
-fn simulated(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
-    let on = |name: String| {
+fn simulated_disks(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
+    let read_disk = |name: String| {
         let (disk, estimates) = (plan.disk(&name)?, plan.estimates(&name));
         Some(SimulatedDisk { name, disk: Box::new(disk), estimates })
     };
-    plan.disk_names().into_iter().map(on).collect()
+    plan.disk_names().into_iter().map(read_disk).collect()
 }
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
 fn with_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Locations> {
-    let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
-    let mut all = Locations::new();
+    let default_kind: FileSystem = DEFAULT_FILE_SYSTEM.parse().map_err(Error::bad_value)?;
+    let mut locations = Locations::new();
     for (name, place) in places {
         for disk in disks {
-            let on_it = match (disk, &place) {
+            let image = match (disk, &place) {
                 (Some(disk), Location::Image { within, file_system, .. }) => {
                     Some((disk, within, file_system))
                 }
                 (Some(disk), Location::Directory(within)) if name == DEFAULT_PLACE => {
-                    Some((disk, within, &usual))
+                    Some((disk, within, &default_kind))
                 }
                 // The cells of a directory on a simulated disk are left out, with the reason.
                 (Some(_), Location::Directory(_)) | (None, _) => None,
             };
             let place =
-                on_it.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
-            all.insert(
-                LocationOnDisk { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) },
+                image.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
+            locations.insert(
+                LocationOnDisk { place: name.clone(), disk: image.map(|(disk, ..)| disk.name.clone()) },
                 place,
             );
         }
     }
-    Ok(all)
+    Ok(locations)
 }
 
 fn image_on_disk(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Location {
@@ -155,7 +155,7 @@ fn image_on_disk(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) 
     }
 }
 
-fn no_place(name: &str) -> Error {
+fn no_place_error(name: &str) -> Error {
     let name = quoted(name);
     Error::bad_value(format!(
         "there is no place {name}: name a directory with --at NAME=DIR, or a file system, such as ext4:4096; a mount option \
@@ -164,12 +164,12 @@ fn no_place(name: &str) -> Error {
 }
 
 /// Deletes leftovers of killed runs in a place.
-pub fn clean(place: &Path) -> Result<()> {
-    let found = abandoned::clean(place)?;
-    for path in found.deleted {
+pub fn delete_leftovers(place: &Path) -> Result<()> {
+    let leftovers = abandoned::clean(place)?;
+    for path in leftovers.deleted {
         print_note(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
-    for (path, why) in found.stuck {
+    for (path, why) in leftovers.stuck {
         print_note(&format!("left {}, of a killed run: {why}", path.display()));
     }
     Ok(())
@@ -194,30 +194,30 @@ impl<'a> Launch<'a> {
         places: &'a Locations,
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
-        let (mut header, missing) = header(stores, plan, places, hardware)?;
-        let reach = LimitSupport::detect();
-        let lacking = |cell: &Cell| {
-            let place = missing
+        let (mut header, missing) = make_header(stores, plan, places, hardware)?;
+        let support = LimitSupport::detect();
+        let find_reason = |cell: &Cell| {
+            let place_reason = missing
                 .get(&cell.location_on_disk())
                 .cloned()
-                .or_else(|| forgetful(&header.locations, stores, cell))
-                .or_else(|| unplaced(places, cell));
-            let place = place.map(|why| LeftOutReason::NoPlace { why });
-            let load =
+                .or_else(|| forgetful_reason(&header.locations, stores, cell))
+                .or_else(|| unplaced_reason(places, cell));
+            let place_reason = place_reason.map(|why| LeftOutReason::NoPlace { why });
+            let load_reason =
                 || background::missing_need(cell.background()).map(|why| LeftOutReason::NoBackground { why });
-            place.or_else(load).or_else(|| limits::missing_limits(&reach, plan, cell, &header.locations))
+            place_reason.or_else(load_reason).or_else(|| limits::missing_limits(&support, plan, cell, &header.locations))
         };
         let (cells, left_out) =
-            schedule::cells(plan, stores, &location_rooms(&header), &lacking).map_err(Error::bad_value)?;
+            schedule::cells(plan, stores, &location_rooms(&header), &find_reason).map_err(Error::bad_value)?;
         header.left_out = left_out;
         Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }
 
     /// The launch with only the cells of one part, by the split of the plan.
     pub fn only_part(mut self, split: &Split, part: u32) -> Launch<'a> {
-        let is_there = |cell: &Cell| split.part_of(cell) == Some(part);
-        self.cells.retain(is_there);
-        self.header.left_out.retain(|left| is_there(&left.cell));
+        let is_in_part = |cell: &Cell| split.part_of(cell) == Some(part);
+        self.cells.retain(is_in_part);
+        self.header.left_out.retain(|left| is_in_part(&left.cell));
         self.header.shard = Some(split.parts(part));
         self.is_idle = split.positions(part).0 == 0;
         self
@@ -227,8 +227,8 @@ impl<'a> Launch<'a> {
     ///
     /// # Errors
     /// If there are too many combinations.
-    pub fn split(&self, of: u32) -> Result<Split> {
-        Split::new(self.plan, self.stores, &location_rooms(&self.header), of).map_err(Error::bad_value)
+    pub fn split(&self, parts: u32) -> Result<Split> {
+        Split::new(self.plan, self.stores, &location_rooms(&self.header), parts).map_err(Error::bad_value)
     }
 
     /// Whether there is a cell to run.
@@ -282,14 +282,14 @@ impl<'a> Launch<'a> {
             true => claims::run_claims(&self.header.study, &self.header.plan, "of the run")?,
             false => None,
         };
-        let beyond = |trials: &[TrialResult]| {
+        let next_cells = |trials: &[TrialResult]| {
             let run = Run::new(self.header.clone(), trials.to_vec());
             match claims.clone() {
                 Some(claims) => undecided::for_claims(&run, &self.cells, self.stores, claims),
                 None => undecided::next(&run, &self.cells, self.stores, precision),
             }
         };
-        let beyond: Option<ExtraCells<'_>> = goes_further(self.plan).then_some(&beyond);
+        let beyond: Option<ExtraCells<'_>> = can_extend(self.plan).then_some(&next_cells);
         self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
@@ -304,21 +304,21 @@ impl<'a> Launch<'a> {
         listener: &mut dyn Listener,
     ) -> Result<(PathBuf, RunEnd)> {
         let path = folder.path().to_path_buf();
-        let ended = parent::run(job, &mut folder, listener).map_err(|error| {
+        let end = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
             folder.check().err().unwrap_or_else(|| error.advising(kept_results_note(&path)))
         })?;
-        Ok((path, ended))
+        Ok((path, end))
     }
 }
 
 /// Whether a plan may measure more than its trials.
-fn goes_further(plan: &Plan) -> bool {
+fn can_extend(plan: &Plan) -> bool {
     plan.precision.is_some() || plan.budget.is_some()
 }
 
 /// Why a cell's place can't keep its store's promise, if so. As shipped, a store promises whatever its default is.
-fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
+fn forgetful_reason(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
     let store = stores.iter().find(|store| store.name == cell.store())?;
     let place = places.iter().find(|place| place.is_location_of(cell))?;
     if store.resolve(cell.guarantee().tier())? < Guarantee::Power {
@@ -330,7 +330,7 @@ fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Optio
 }
 
 /// Why a cell has no place, if so: a directory is only on its own disk.
-fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
+fn unplaced_reason(places: &Locations, cell: &Cell) -> Option<String> {
     (!places.contains_key(&cell.location_on_disk())).then(|| {
         format!(
             "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
@@ -343,7 +343,7 @@ fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
 type MissingLocations = BTreeMap<LocationOnDisk, String>;
 
 /// The header of a run folder, and the unavailable places.
-fn header(
+fn make_header(
     stores: &[StoreDef],
     plan: &Plan,
     places: &Locations,
@@ -351,7 +351,7 @@ fn header(
 ) -> Result<(RunHeader, MissingLocations)> {
     let mut missing = MissingLocations::new();
     let environment = environment::machine();
-    let mut info = |(site, place): (&LocationOnDisk, &Location)| -> Result<LocationInfo> {
+    let mut describe_place = |(site, place): (&LocationOnDisk, &Location)| -> Result<LocationInfo> {
         let path = place.directory();
         let disk = place.disk();
         let info =
@@ -360,11 +360,11 @@ fn header(
         let Location::Image { file_system, .. } = place else { return Ok(info) };
         let on_disk = disk.map(|_| site.place.clone());
         let info = LocationInfo { disk: disk.cloned(), place: on_disk, ..info };
-        let tried = image::try_mount(path, file_system, disk);
-        missing.extend(tried.as_ref().err().map(|reason| (site.clone(), reason.clone())));
-        Ok(image_location(info, file_system, tried.ok(), environment.memory_bytes))
+        let mount = image::try_mount(path, file_system, disk);
+        missing.extend(mount.as_ref().err().map(|reason| (site.clone(), reason.clone())));
+        Ok(image_location(info, file_system, mount.ok(), environment.memory_bytes))
     };
-    let places = places.iter().map(&mut info).collect::<Result<_>>()?;
+    let places = places.iter().map(&mut describe_place).collect::<Result<_>>()?;
     let header = RunHeader {
         format: FORMAT_VERSION,
         storebench: env!("CARGO_PKG_VERSION").into(),
@@ -379,7 +379,7 @@ fn header(
         locations: places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        interim_analyses: if goes_further(plan) {
+        interim_analyses: if can_extend(plan) {
             interim::plan_open_analyses(plan.trials)
         } else {
             Vec::new()
@@ -392,11 +392,11 @@ fn header(
     Ok((header, missing))
 }
 
-/// The facts of a file system in an image, from those of the directory that contains it.
+/// The facts of a file system in an image, from the facts of the directory that contains it.
 fn image_location(
     directory: LocationInfo,
     file_system: &FileSystem,
-    tried: Option<image::MountFindings>,
+    mount: Option<image::MountFindings>,
     memory_bytes: Option<u64>,
 ) -> LocationInfo {
     let in_memory = file_system.kind().is_in_memory();
@@ -404,14 +404,14 @@ fn image_location(
     let memory_bytes = memory_bytes.filter(|_| in_memory).map(|bytes| bytes / 2);
     let mut info = LocationInfo {
         file_system: Some(file_system.kind().name.into()),
-        mount_options: tried.as_ref().map(|tried| tried.options.clone()),
-        driver: tried.as_ref().map(|tried| tried.driver.clone()),
-        by_fuse: tried.as_ref().is_some_and(|tried| tried.by_fuse),
+        mount_options: mount.as_ref().map(|mount| mount.options.clone()),
+        driver: mount.as_ref().map(|mount| mount.driver.clone()),
+        by_fuse: mount.as_ref().is_some_and(|mount| mount.by_fuse),
         image: Some(file_system.clone()),
         free_bytes: memory_bytes.unwrap_or(directory.free_bytes),
         ..directory
     };
-    if in_memory || info.disk.is_some() || tried.is_some_and(|tried| !tried.has_device) {
+    if in_memory || info.disk.is_some() || mount.is_some_and(|mount| !mount.has_device) {
         (info.device, info.device_model, info.rotates) = (None, None, None);
     }
     info
@@ -419,9 +419,9 @@ fn image_location(
 
 /// The stores of a plan, with their versions.
 pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
-    let named = plan.axes.values(Axis::STORE);
-    let taking_part = stores.iter().filter(|store| named.iter().any(|name| name.text() == store.name));
-    taking_part
+    let names = plan.axes.values(Axis::STORE);
+    let chosen = stores.iter().filter(|store| names.iter().any(|name| name.text() == store.name));
+    chosen
         .map(|store| StoreInfo {
             name: store.name.into(),
             version: (store.version)(),
@@ -434,8 +434,8 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 /// The places of a run, for the selection of its cells.
 pub fn location_rooms(header: &RunHeader) -> Vec<LocationRoom> {
     // The most that a program of 32 bits can use: half of the addresses, as the other half has gaps.
-    let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
-    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
+    let max_bytes = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
+    let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(max_bytes);
     let room = |place: &LocationInfo| LocationRoom {
         name: place.location_name().to_owned(),
         disk: place.disk().to_owned(),
@@ -450,24 +450,24 @@ pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let no_room = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoRoom { .. });
-    let full = !left_out.is_empty() && left_out.iter().all(no_room);
-    let exit = if full { Exit::DiskFull } else { Exit::Nothing };
+    let lacks_room = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoRoom { .. });
+    let is_disk_full = !left_out.is_empty() && left_out.iter().all(lacks_room);
+    let exit = if is_disk_full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))
 }
 
 /// A folder name from a prefix and the present time.
-pub fn dated(prefix: &str) -> String {
+pub fn dated_name(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
 /// The message on the results that a failed run leaves.
 fn kept_results_note(path: &Path) -> String {
-    format!("finished results are kept; resume with: {}", go_on(path))
+    format!("finished results are kept; resume with: {}", resume_command(path))
 }
 
 /// The command that resumes a run.
-pub fn go_on(path: &Path) -> String {
+pub fn resume_command(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }
 
@@ -489,14 +489,14 @@ mod tests {
 
     #[test]
     fn file_systems_cross_with_disks_that_have_names() {
-        let of = |pairs: &[(&str, &str)]| -> Vec<(String, PathBuf)> {
+        let paths = |pairs: &[(&str, &str)]| -> Vec<(String, PathBuf)> {
             pairs.iter().map(|(name, path)| ((*name).to_owned(), PathBuf::from(path))).collect()
         };
-        assert_eq!(names("crud", &["ntfs:4096"], &["here"]), of(&[("ntfs:4096", "/here")]));
-        assert_eq!(names("crud", &["ntfs:4096"], &["hdd"]), of(&[("ntfs:4096@hdd", "/hdd")]));
+        assert_eq!(names("crud", &["ntfs:4096"], &["here"]), paths(&[("ntfs:4096", "/here")]));
+        assert_eq!(names("crud", &["ntfs:4096"], &["hdd"]), paths(&[("ntfs:4096@hdd", "/hdd")]));
         assert_eq!(
             names("crud", &["ntfs:4096", "ext4:4096@ssd", "hdd"], &["hdd", "ssd"]),
-            of(&[
+            paths(&[
                 ("ext4:4096@ssd", "/ssd"),
                 ("hdd", "/hdd"),
                 ("ntfs:4096@hdd", "/hdd"),
@@ -504,7 +504,7 @@ mod tests {
             ])
         );
         // A plan that ranks places has each once, by the name that its claims know.
-        assert_eq!(names("filesystems", &["ext4:4096"], &["hdd", "ssd"]), of(&[("ext4:4096", "/hdd")]));
+        assert_eq!(names("filesystems", &["ext4:4096"], &["hdd", "ssd"]), paths(&[("ext4:4096", "/hdd")]));
         let mut plan = find("crud").unwrap();
         plan.axes.set(Axis::PLACE, [Axis::PLACE.read("ntfs:4096@disk").unwrap()]);
         let wrong = places(&plan, &[("hdd".to_owned(), PathBuf::from("/hdd"))].into()).unwrap_err();

@@ -13,23 +13,23 @@ use super::args::{Args, Command};
 ///
 /// # Errors
 /// If a library can't be used, or has a store with an existing name.
-pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
-    let mut all = stores.to_vec();
+pub fn load_libraries(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
+    let mut all_stores = stores.to_vec();
     if args.store_library.is_empty() {
-        return Ok(all);
+        return Ok(all_stores);
     }
-    let elsewhere = match &args.command {
+    let is_elsewhere = match &args.command {
         Command::Run(run) => run.board.remote.is_some(),
         Command::Hidden(_) => true,
         _ => false,
     };
-    if elsewhere {
+    if is_elsewhere {
         return Err(Error::bad_value(
             "--store-library is for runs on this machine: a library of it is none of the other machine's",
         ));
     }
-    args.store_library.iter().try_for_each(|path| add(&mut all, path))?;
-    Ok(all)
+    args.store_library.iter().try_for_each(|path| add(&mut all_stores, path))?;
+    Ok(all_stores)
 }
 
 /// The stores, including stores from the libraries that a run was started with.
@@ -37,10 +37,10 @@ pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
 /// # Errors
 /// If a library is gone or has changed and no other was given for it.
 pub fn run_stores(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
-    let mut all = stores.to_vec();
+    let mut all_stores = stores.to_vec();
     for info in &header.stores {
         let Some(used) = &info.library else { continue };
-        if all.iter().any(|store| store.name == info.name && store.library.is_some()) {
+        if all_stores.iter().any(|store| store.name == info.name && store.library.is_some()) {
             continue;
         }
         library::reload(used).map_err(|why| {
@@ -50,28 +50,28 @@ pub fn run_stores(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDe
             );
             Error::new(Exit::OtherVersion, message)
         })?;
-        add(&mut all, &used.path)?;
+        add(&mut all_stores, &used.path)?;
     }
-    Ok(all)
+    Ok(all_stores)
 }
 
 /// Adds the stores of a library.
-fn add(all: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
-    let own = library::stores(path).map_err(Error::bad_value)?;
-    for store in own {
-        if let Some(other) = all.iter().find(|other| other.name == store.name) {
-            let whose = match other.library {
+fn add(all_stores: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
+    let library_stores = library::stores(path).map_err(Error::bad_value)?;
+    for store in library_stores {
+        if let Some(existing) = all_stores.iter().find(|existing| existing.name == store.name) {
+            let owner = match existing.library {
                 Some(library) => format!("that of {}", library.path.display()),
                 None => "storebench's own".into(),
             };
             let message = format!(
-                "the library {} has a store {}, and so is {whose} called: give it another name",
+                "the library {} has a store {}, and so is {owner} called: give it another name",
                 path.display(),
                 store.name
             );
             return Err(Error::bad_value(message));
         }
-        all.push(store);
+        all_stores.push(store);
     }
     Ok(())
 }

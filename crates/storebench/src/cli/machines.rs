@@ -13,11 +13,11 @@ use super::output::{fitted, print};
 ///
 /// # Errors
 /// [`Exit::BadValue`] for an unknown name.
-pub fn list(only: Option<&str>) -> Result<Exit> {
-    let reach = LimitSupport::detect();
-    let text = match only {
-        Some(name) => describe_machine(name, find_machine(name)?, &reach),
-        None => all(&reach),
+pub fn list(name: Option<&str>) -> Result<Exit> {
+    let support = LimitSupport::detect();
+    let text = match name {
+        Some(name) => describe_machine(name, find_machine(name)?, &support),
+        None => list_all(&support),
     };
     print(&text)?;
     Ok(Exit::Success)
@@ -28,12 +28,12 @@ fn find_machine(name: &str) -> Result<Machine> {
 }
 
 /// A line for each profile, and the limits that can be enforced here.
-fn all(reach: &LimitSupport) -> String {
+fn list_all(support: &LimitSupport) -> String {
     use LimitKind::{Memory, Processors, ReadBandwidth, ReadOperations, WriteBandwidth, WriteOperations};
     let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
     for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
         let limits = machine.limits();
-        let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| short(limit, *value));
+        let cell = |limit| limits.get(&limit).map_or("-".to_owned(), |value| format_short(limit, *value));
         let [memory, processors, read, write, reads, writes] =
             [Memory, Processors, ReadBandwidth, WriteBandwidth, ReadOperations, WriteOperations].map(cell);
         let share = if machine.core.is_some() { " (share)" } else { "" };
@@ -48,7 +48,7 @@ fn all(reach: &LimitSupport) -> String {
     ));
     text.push_str("\nWhat can be limited here:\n");
     for limit in LimitKind::ALL {
-        text.push_str(&fitted(&format!("{}: {}", limit.describe(), holds(limit, reach)), 2));
+        text.push_str(&fitted(&format!("{}: {}", limit.describe(), describe_limit(limit, support)), 2));
     }
     text.push('\n');
     text.push_str(&fitted(
@@ -60,42 +60,42 @@ fn all(reach: &LimitSupport) -> String {
 }
 
 /// How a limit is enforced here, and what escapes it; or why it can't be.
-fn holds(limit: LimitKind, reach: &LimitSupport) -> String {
-    holding(limit, reach).unwrap_or_else(|why| format!("no: {why}"))
+fn describe_limit(limit: LimitKind, support: &LimitSupport) -> String {
+    enforcement(limit, support).unwrap_or_else(|why| format!("no: {why}"))
 }
 
 /// How a limit is enforced here, and what escapes it.
 ///
 /// # Errors
 /// Why it can't be enforced, and what would help.
-pub fn holding(limit: LimitKind, reach: &LimitSupport) -> std::result::Result<String, String> {
-    let LimitDecisions { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
-    Ok(held.first().map_or(String::new(), |held| {
-        let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
-        format!("by {}{remark}", held.by)
+pub fn enforcement(limit: LimitKind, support: &LimitSupport) -> std::result::Result<String, String> {
+    let LimitDecisions { held, .. } = support.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
+    Ok(held.first().map_or(String::new(), |enforced| {
+        let remark = enforced.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
+        format!("by {}{remark}", enforced.by)
     }))
 }
 
 /// Everything about a profile.
-fn describe_machine(name: &str, machine: Machine, reach: &LimitSupport) -> String {
+fn describe_machine(name: &str, machine: Machine, support: &LimitSupport) -> String {
     let mut text = fitted(&format!("{name}: {}", machine.about), 0);
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
     for (limit, value) in machine.limits() {
         let optional = if machine.optional.contains(&limit) { ", if it can be held" } else { "" };
-        text.push_str(&format!("\n  {}: {}{optional}\n", limit.describe(), long(limit, value)));
+        text.push_str(&format!("\n  {}: {}{optional}\n", limit.describe(), format_long(limit, value)));
         text.push_str(&fitted(&format!("source: {}", source(limit.name())), 4));
-        text.push_str(&fitted(&format!("here: {}", holds(limit, reach)), 4));
+        text.push_str(&fitted(&format!("here: {}", describe_limit(limit, support)), 4));
     }
     if let Some(disk) = &machine.disk {
         text.push('\n');
-        let words =
+        let sentence =
             format!("disk: {disk}, simulated, instead of the limits of reads and writes, if it is available");
-        text.push_str(&fitted(&words, 2));
+        text.push_str(&fitted(&sentence, 2));
         text.push_str(&fitted(&format!("source: {}", source("disk")), 4));
         text.push_str(&fitted(&format!("more: storebench disks {disk}"), 4));
     }
     if let Some(core) = machine.core {
-        text.push_str(&describe_core(&core, &source("core"), reach));
+        text.push_str(&describe_core(&core, &source("core"), support));
     }
     text.push_str("\n  not stood in for:\n");
     text.push_str(&fitted(&machine.lacks, 4));
@@ -103,31 +103,31 @@ fn describe_machine(name: &str, machine: Machine, reach: &LimitSupport) -> Strin
 }
 
 /// The share of a core, and the measures behind it.
-fn describe_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
-    let here = Core::measure();
-    let [sorts, ciphers, chases] = core.ratios(&here);
+fn describe_core(core: &Core, source: &str, support: &LimitSupport) -> String {
+    let measured = Core::measure();
+    let [sorts, ciphers, chases] = core.ratios(&measured);
     let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());
-    let mut text = format!("\n  processor time: {} of a core's, here\n", core.share_of(&here));
+    let mut text = format!("\n  processor time: {} of a core's, here\n", core.share_of(&measured));
     text.push_str(&fitted(&format!("source: {source}"), 4));
-    text.push_str(&fitted(&format!("here: {}", holds(LimitKind::Share, reach)), 4));
+    text.push_str(&fitted(&format!("here: {}", describe_limit(LimitKind::Share, support)), 4));
     text.push_str(&fitted(&format!("the same was timed on {processor}:"), 4));
     let lines = [
-        ("sorts", sorts, format!("{} of 8,111 numbers per second", three_digits(here.sorts_per_s))),
+        ("sorts", sorts, format!("{} of 8,111 numbers per second", three_digits(measured.sorts_per_s))),
         (
             "encryptions",
             ciphers,
-            format!("{} of 4,000 bytes, and back, per second", three_digits(here.ciphers_per_s)),
+            format!("{} of 4,000 bytes, and back, per second", three_digits(measured.ciphers_per_s)),
         ),
-        ("pointers", chases, format!("{} ns each, through 1 MB", three_digits(here.chase_ns))),
+        ("pointers", chases, format!("{} ns each, through 1 MB", three_digits(measured.chase_ns))),
     ];
-    for (what, ratio, figure) in lines {
-        text.push_str(&fitted(&format!("{what}: {figure}; {} times as quick", three_digits(ratio)), 6));
+    for (kind, ratio, figure) in lines {
+        text.push_str(&fitted(&format!("{kind}: {figure}; {} times as quick", three_digits(ratio)), 6));
     }
     text.push_str(&fitted("The share is the geometric mean of the three. They differ, and so do stores.", 4));
     text
 }
 
-fn short(limit: LimitKind, value: u64) -> String {
+fn format_short(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => rough_bytes(value as f64),
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => {
@@ -137,13 +137,13 @@ fn short(limit: LimitKind, value: u64) -> String {
     }
 }
 
-fn long(limit: LimitKind, value: u64) -> String {
+fn format_long(limit: LimitKind, value: u64) -> String {
     match limit {
-        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", short(limit, value)),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", format_short(limit, value)),
         LimitKind::ReadOperations | LimitKind::WriteOperations => {
             format!("{} per second", with_commas(value))
         }
-        _ => short(limit, value),
+        _ => format_short(limit, value),
     }
 }
 
@@ -159,18 +159,18 @@ mod tests {
 
     #[test]
     fn every_machine_tells_each_figure_with_its_source() {
-        let reach = LimitSupport::detect();
+        let support = LimitSupport::detect();
         for name in NAMES {
             let machine = shipped(name).unwrap();
-            let text = describe_machine(name, machine.clone(), &reach);
+            let text = describe_machine(name, machine.clone(), &support);
             let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
             for (key, source) in &machine.sources {
                 assert!(joined.contains(source), "{name}: {key}: {joined}");
             }
             assert!(text.contains("not stood in for"), "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-            assert!(all(&reach).contains(name));
+            assert!(list_all(&support).contains(name));
         }
-        assert!(all(&reach).lines().all(|line| line.chars().count() <= WIDTH), "{}", all(&reach));
+        assert!(list_all(&support).lines().all(|line| line.chars().count() <= WIDTH), "{}", list_all(&support));
     }
 }

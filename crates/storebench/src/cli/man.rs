@@ -23,7 +23,7 @@ use super::output::print;
 /// The program's name in scripts.
 const PROGRAM: &str = "storebench";
 /// The variable by which they ask it.
-const ASKED: &str = "STOREBENCH_COMPLETE";
+const COMPLETE_VARIABLE: &str = "STOREBENCH_COMPLETE";
 
 /// The part of a man page that must contain its title, in bytes.
 const HEAD: usize = 256;
@@ -33,7 +33,7 @@ pub fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
     if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
         completer
-            .write_registration(ASKED, PROGRAM, PROGRAM, PROGRAM, &mut script)
+            .write_registration(COMPLETE_VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
             .map_err(Error::io("writing", Path::new("the script")))?;
     }
     if shell == Shell::Zsh {
@@ -47,7 +47,7 @@ pub fn completions(shell: Shell) -> Result<Exit> {
 /// Answers a shell that asks for completions; `None` if none asks.
 pub fn complete(stores: &[StoreDef]) -> Option<ExitCode> {
     let directory = std::env::current_dir().ok();
-    let answer = CompleteEnv::with_factory(|| with_names(stores)).var(ASKED);
+    let answer = CompleteEnv::with_factory(|| with_names(stores)).var(COMPLETE_VARIABLE);
     match answer.try_complete(std::env::args_os(), directory.as_deref()) {
         Ok(false) => None,
         Ok(true) => Some(ExitCode::SUCCESS),
@@ -71,17 +71,17 @@ fn with_names(stores: &[StoreDef]) -> Command {
         ("disks", "disk", &disks::NAMES.to_vec()),
         ("machines", "machine", &machine::NAMES.to_vec()),
     ];
-    let with_names = |command: Command, (subcommand, argument, names): (&str, &str, &Vec<&'static str>)| {
-        let known = PossibleValuesParser::new(names);
+    let set_names = |command: Command, (subcommand, argument, names): (&str, &str, &Vec<&'static str>)| {
+        let parser = PossibleValuesParser::new(names);
         command.mut_subcommand(subcommand, |command| {
-            command.mut_arg(argument, |argument| argument.value_parser(known))
+            command.mut_arg(argument, |argument| argument.value_parser(parser))
         })
     };
     let is_list = |argument: &Arg| {
         argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.ends_with(",...")))
     };
-    let of_list = |argument: Arg| if is_list(&argument) { argument.value_delimiter(',') } else { argument };
-    names.into_iter().fold(Args::command(), with_names).mut_subcommands(|command| command.mut_args(of_list))
+    let split_list = |argument: Arg| if is_list(&argument) { argument.value_delimiter(',') } else { argument };
+    names.into_iter().fold(Args::command(), set_names).mut_subcommands(|command| command.mut_args(split_list))
 }
 
 /// Writes the man pages to `directory`, which is made if missing. Existing storebench pages are replaced;
@@ -101,8 +101,8 @@ pub fn pages(directory: &Path) -> Result<Exit> {
     let pages: Vec<_> = pages.into_iter().map(|(name, text)| (directory.join(name), text)).collect();
     pages.iter().try_for_each(|(path, _)| files::refuse_theirs(path, is_page))?;
     for (path, text) in pages {
-        files::replace_by(&path, |beside| {
-            let mut file = File::create_new(beside).map_err(Error::io("writing", &path))?;
+        files::replace_by(&path, |part_path| {
+            let mut file = File::create_new(part_path).map_err(Error::io("writing", &path))?;
             file.write_all(&text).map_err(Error::io("writing", &path))
         })?;
     }
@@ -123,13 +123,13 @@ fn study_command(plan: &Plan) -> Command {
 
 /// The pages of a command and its subcommands, each with its file name.
 fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        render(below, pages)?;
+    for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+        render(subcommand, pages)?;
     }
     let page = clap_mangen::Man::new(command.clone());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    let text = with_examples_as_they_are(&with_short_synopsis(&String::from_utf8_lossy(&text), command));
+    let text = with_plain_examples(&with_short_synopsis(&String::from_utf8_lossy(&text), command));
     pages.push((page.get_filename(), text.into_bytes()));
     Ok(())
 }
@@ -149,7 +149,7 @@ fn with_short_synopsis(page: &str, command: &Command) -> String {
 }
 
 /// A page with unfilled examples: the formatter would fill and justify them.
-fn with_examples_as_they_are(page: &str) -> String {
+fn with_plain_examples(page: &str) -> String {
     const EXTRA: &str = ".SH EXTRA\n";
     let Some((before, after)) = page.split_once(EXTRA) else { return page.to_owned() };
     let end = after.find("\n.SH ").map_or(after.len(), |end| end + 1);

@@ -24,7 +24,7 @@ use super::output::{print, print_note, style};
 use super::{launch, resume, runs};
 
 /// Cells that are named.
-const TOLD: usize = 5;
+const MAX_NAMED_CELLS: usize = 5;
 
 /// A run with parts of a plan, and its folder.
 struct PlanPart {
@@ -46,39 +46,39 @@ struct MergedMachine {
 /// [`Exit::Unlike`] if they are not of one plan, made in one way; [`Exit::OtherVersion`] if this program splits the plan differently;
 /// an error if a part appears twice, or something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
-    runs::refuse_there(&args.out)?;
-    let parts = read(&args.runs)?;
+    runs::refuse_existing(&args.out)?;
+    let parts = read_parts(&args.runs)?;
     check_alike(&parts)?;
-    let split = split(stores, &parts)?;
+    let split = plan_split(stores, &parts)?;
     parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
     let parts = each_part_once(parts, split.as_ref())?;
-    let lacking = describe_missing(&parts, split.as_ref());
+    let missing = describe_missing(&parts, split.as_ref());
     let merged: Vec<MergedMachine> = group_by_machine(parts)?
         .into_values()
-        .map(|parts| put_together(parts, split.as_ref()))
+        .map(|parts| join_parts(parts, split.as_ref()))
         .collect::<Result<_>>()?;
     let folders = write(&args.out, &merged)?;
-    lacking.iter().for_each(|line| print_note(&format!("missing: {line}")));
+    missing.iter().for_each(|line| print_note(&format!("missing: {line}")));
     for (merged, folder) in merged.iter().zip(folders) {
         let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), PlanParts::to_string);
         let (trials, hardware) = (plural(merged.trials.len(), "trial"), piece(&merged.header.hardware));
         print_note(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
-    let runs: Vec<Run> = merged.into_iter().map(|one| Run::new(one.header, one.trials)).collect();
-    let all = results::Merged::new(&runs, stores);
-    print(&brief::text(&Report::new(&all), style()))?;
+    let runs: Vec<Run> = merged.into_iter().map(|machine| Run::new(machine.header, machine.trials)).collect();
+    let merged_runs = results::Merged::new(&runs, stores);
+    print(&brief::text(&Report::new(&merged_runs), style()))?;
     Ok(Exit::Success)
 }
 
-/// Reads the runs, and separately those in the results of earlier merges; in an order independent of the command line.
-fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
+/// Reads the runs, and separately the runs in the results of earlier merges; in an order independent of the command line.
+fn read_parts(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
     let mut paths = Vec::new();
     for name in names {
-        let within = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
-        if within.is_empty() { paths.push(name.clone()) } else { paths.extend(within) }
+        let inner_runs = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
+        if inner_runs.is_empty() { paths.push(name.clone()) } else { paths.extend(inner_runs) }
     }
-    runs::none_twice(&paths)?;
-    let part = |path: PathBuf| {
+    runs::refuse_repeated(&paths)?;
+    let read_part = |path: PathBuf| {
         let run = runs::read(&path)?;
         match run.header.shard.clone() {
             Some(parts) => Ok(PlanPart { path, run, parts }),
@@ -89,71 +89,71 @@ fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
             }
         }
     };
-    let mut parts: Vec<PlanPart> = paths.into_iter().map(part).collect::<Result<_>>()?;
-    let started = |part: &PlanPart| (part.parts.parts.clone(), part.run.header.started.clone());
-    parts.sort_by_key(started);
+    let mut parts: Vec<PlanPart> = paths.into_iter().map(read_part).collect::<Result<_>>()?;
+    let order_key = |part: &PlanPart| (part.parts.parts.clone(), part.run.header.started.clone());
+    parts.sort_by_key(order_key);
     Ok(parts)
 }
 
 /// Each part once: a copy adds nothing. If one machine left its part unfinished and another has run it from the beginning, that counts. Among
 /// others that differ, the right one is unknown.
 fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec<PlanPart>> {
-    let mut kept: Vec<PlanPart> = Vec::new();
+    let mut unique: Vec<PlanPart> = Vec::new();
     // Finished ones first, so that each unfinished one meets its replacement.
     parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
-        let shared =
-            |other: &PlanPart| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
-        let Some(place) = kept.iter().position(shared) else {
-            kept.push(part);
+        let overlaps =
+            |first: &PlanPart| first.parts.parts.iter().any(|number| part.parts.parts.contains(number));
+        let Some(index) = unique.iter().position(overlaps) else {
+            unique.push(part);
             continue;
         };
-        let other = &kept[place];
-        let is_elsewhere = other.parts == part.parts && other.run.header.hardware != part.run.header.hardware;
-        if is_elsewhere && is_finished(other, split) && !is_finished(&part, split) {
+        let first = &unique[index];
+        let is_elsewhere = first.parts == part.parts && first.run.header.hardware != part.run.header.hardware;
+        if is_elsewhere && is_finished(first, split) && !is_finished(&part, split) {
             print_note(&format!(
                 "note: {} of {} was left unfinished, and {} has done that part: it counts",
                 part.path.display(),
                 piece(&part.run.header.hardware),
-                piece(&other.run.header.hardware),
+                piece(&first.run.header.hardware),
             ));
             continue;
         }
-        let (a, b) = (other.path.display(), part.path.display());
-        let same = other.parts == part.parts && other.run.trials == part.run.trials;
-        if !same || other.run.header.hardware != part.run.header.hardware {
-            let of = |part: &PlanPart| {
+        let (a, b) = (first.path.display(), part.path.display());
+        let is_same = first.parts == part.parts && first.run.trials == part.run.trials;
+        if !is_same || first.run.header.hardware != part.run.header.hardware {
+            let describe_part = |part: &PlanPart| {
                 let trials = plural(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
             let message = format!(
                 "{} and {} have the same part, with different results: name one",
-                of(other),
-                of(&part)
+                describe_part(first),
+                describe_part(&part)
             );
             return Err(Error::bad_value(message));
         }
         print_note(&format!("note: {b} is a copy of {a}, and counts once"));
     }
-    Ok(kept)
+    Ok(unique)
 }
 
 /// Whether a part has all its trials, as far as known.
 fn is_finished(part: &PlanPart, split: Option<&Split>) -> bool {
     let plan = part.run.plan();
-    split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
+    split.zip(plan).is_some_and(|(split, plan)| describe_unfinished(part, split, plan.trials).is_none())
 }
 
 /// Checks that all are parts of one plan, made in one way.
 fn check_alike(parts: &[PlanPart]) -> Result<()> {
     let Some((first, others)) = parts.split_first() else { return Ok(()) };
-    let mut found = Vec::new();
+    let mut messages = Vec::new();
     for other in others {
         let differences = run_differences::parts(&first.run, &other.run);
-        found.extend(differences.iter().map(|difference| describe_difference(difference, first, other)));
+        messages.extend(differences.iter().map(|difference| describe_difference(difference, first, other)));
     }
-    if !found.is_empty() {
-        let message = format!("these are no parts of one run: {}", found.join("; "));
+    if !messages.is_empty() {
+        let message = format!("these are no parts of one run: {}", messages.join("; "));
         return Err(Error::new(Exit::Unlike, message));
     }
     let (theirs, ours) = (&first.run.header.storebench, env!("CARGO_PKG_VERSION"));
@@ -183,14 +183,14 @@ fn group_by_machine(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPar
         let machine = machines.entry(part.run.header.hardware.clone()).or_default();
         if let Some(first) = machine.first() {
             let differences = run_differences::machines(&first.run.header, &part.run.header);
-            let words: Vec<String> =
+            let messages: Vec<String> =
                 differences.iter().map(|difference| describe_difference(difference, first, &part)).collect();
-            if !words.is_empty() {
+            if !messages.is_empty() {
                 let message = format!(
                     "two machines are called {}, and figures of two are never pooled: give each a name with --hardware, \
                      or as \"hardware\" in run.json: {}",
                     piece(&part.run.header.hardware),
-                    words.join("; ")
+                    messages.join("; ")
                 );
                 return Err(Error::new(Exit::Unlike, message));
             }
@@ -200,26 +200,26 @@ fn group_by_machine(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPar
     Ok(machines)
 }
 
-/// Checks that a run has only results of its own parts.
+/// Checks that a run has only results of the parts that its header names.
 fn check_covered(part: &PlanPart, split: Option<&Split>) -> Result<()> {
     let Some(split) = split else { return Ok(()) };
     let Run { header, trials, .. } = &part.run;
     let mut cells =
         trials.iter().map(|trial| &trial.cell).chain(header.left_out.iter().map(|left| &left.cell));
-    let Some(other) = cells.find(|cell| !split.covers(&part.parts, cell)) else { return Ok(()) };
-    let whose = split.part_of(other).map_or("no part".into(), |number| format!("part {number}"));
+    let Some(foreign_cell) = cells.find(|cell| !split.covers(&part.parts, cell)) else { return Ok(()) };
+    let owner = split.part_of(foreign_cell).map_or("no part".into(), |number| format!("part {number}"));
     let message = format!(
-        "{} is {} by its run.json, and has the cell {}, which is in {whose}: its files are of several runs; name the run \
+        "{} is {} by its run.json, and has the cell {}, which is in {owner}: its files are of several runs; name the run \
          as its machine left it",
         part.path.display(),
         part.parts,
-        other.id(),
+        foreign_cell.id(),
     );
     Err(Error::new(Exit::NotStorebench, message))
 }
 
 /// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
-fn split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
+fn plan_split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::plan_of_run(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
@@ -238,60 +238,60 @@ fn split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
 /// Sentences on missing and incomplete parts.
 fn describe_missing(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
-    let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
+    let present: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     let mut lines = Vec::new();
-    for number in (1..=first.parts.of).filter(|number| !there.contains(number)) {
-        let whole = format!("part {number}/{}", first.parts.of);
+    for number in (1..=first.parts.of).filter(|number| !present.contains(number)) {
+        let part_name = format!("part {number}/{}", first.parts.of);
         match split {
             Some(split) if split.positions(number).0 == 0 => {}
-            Some(split) => lines.push(format!("{whole}: {}", first_cells(&split.combinations(number)))),
-            None => lines.push(whole),
+            Some(split) => lines.push(format!("{part_name}: {}", first_cells(&split.combinations(number)))),
+            None => lines.push(part_name),
         }
     }
     let trials = first.run.plan().map_or(1, |plan| plan.trials);
-    lines.extend(parts.iter().filter_map(|part| unfinished(part, split?, trials)));
+    lines.extend(parts.iter().filter_map(|part| describe_unfinished(part, split?, trials)));
     lines
 }
 
 /// The cells of a part that lack trials of the plan, if any.
-fn unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<String> {
+fn describe_unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<String> {
     let header = &part.run.header;
-    let mut done: BTreeMap<&Cell, u32> = BTreeMap::new();
-    let planned = part.run.trials.iter().filter(|trial| trial.block < trials);
-    planned.for_each(|trial| *done.entry(&trial.cell).or_default() += 1);
-    let all = part.parts.parts.iter().flat_map(|number| split.combinations(*number));
+    let mut trial_counts: BTreeMap<&Cell, u32> = BTreeMap::new();
+    let planned_trials = part.run.trials.iter().filter(|trial| trial.block < trials);
+    planned_trials.for_each(|trial| *trial_counts.entry(&trial.cell).or_default() += 1);
+    let cells = part.parts.parts.iter().flat_map(|number| split.combinations(*number));
     let is_left_out = |cell: &Cell| header.left_out.iter().any(|left| left.cell == *cell);
-    let lacks = |cell: &&Cell| done.get(cell).is_none_or(|count| *count < trials) && !is_left_out(cell);
-    let lacking: Vec<&Cell> = all.filter(lacks).collect();
-    (!lacking.is_empty()).then(|| {
+    let is_incomplete = |cell: &&Cell| trial_counts.get(cell).is_none_or(|count| *count < trials) && !is_left_out(cell);
+    let incomplete: Vec<&Cell> = cells.filter(is_incomplete).collect();
+    (!incomplete.is_empty()).then(|| {
         let (path, hardware) = (part.path.display(), piece(&header.hardware));
         format!(
             "trials of {} in {path}: {}; resume it on {hardware}, and merge again",
             part.parts,
-            first_cells(&lacking)
+            first_cells(&incomplete)
         )
     })
 }
 
 /// Cells by id, as many as are readable.
 fn first_cells(cells: &[&Cell]) -> String {
-    let ids: Vec<String> = cells.iter().take(TOLD).map(|cell| cell.id()).collect();
-    let more = cells.len().saturating_sub(TOLD);
-    let more = if more == 0 { String::new() } else { format!(" and {} more", with_commas(more as u64)) };
+    let ids: Vec<String> = cells.iter().take(MAX_NAMED_CELLS).map(|cell| cell.id()).collect();
+    let rest = cells.len().saturating_sub(MAX_NAMED_CELLS);
+    let more = if rest == 0 { String::new() } else { format!(" and {} more", with_commas(rest as u64)) };
     format!("{} ({}{more})", plural(cells.len(), "cell"), ids.join(", "))
 }
 
 /// The parts of one machine as one run: equal to a run of the same trials, whatever the order of the parts.
-fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMachine> {
+fn join_parts(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMachine> {
     let headers = || parts.iter().map(|part| &part.run.header);
     let first = headers().min_by_key(|header| &header.started);
     let mut header = first.cloned().ok_or_else(|| Error::bad_value("there is no part to merge"))?;
     header.command = without_shard(&header.command);
     header.environment.clock_ns = headers().map(|header| header.environment.clock_ns).fold(0.0, f64::max);
     header.left_out = headers().flat_map(|header| header.left_out.iter().cloned()).collect();
-    let place = |cell: &Cell| split.map_or(usize::MAX, |split| split.position_of(cell));
-    header.left_out.sort_by_cached_key(|left| (place(&left.cell), left.cell.clone()));
-    header.shard = Some(sum(&parts)).filter(|parts| !parts.is_whole());
+    let index_of_cell = |cell: &Cell| split.map_or(usize::MAX, |split| split.position_of(cell));
+    header.left_out.sort_by_cached_key(|left| (index_of_cell(&left.cell), left.cell.clone()));
+    header.shard = Some(sum_parts(&parts)).filter(|parts| !parts.is_whole());
     let mut trials: Vec<(usize, PathBuf, TrialResult)> = Vec::new();
     for (index, part) in parts.into_iter().enumerate() {
         trials.extend(part.run.trials.into_iter().map(|trial| (index, part.path.clone(), trial)));
@@ -309,7 +309,7 @@ fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMac
         }
         let position = u64::from(block) * cells + rank;
         merged.positions.entry(path).or_default().insert(trial.position, position);
-        merged.trials.push(moved_to(trial, position)?);
+        merged.trials.push(move_trial(trial, position)?);
         rank += 1;
     }
     Ok(merged)
@@ -317,14 +317,14 @@ fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMac
 
 /// The command for the whole plan.
 fn without_shard(command: &[String]) -> Vec<String> {
-    let is_value = |index: usize| index.checked_sub(1).is_some_and(|before| command[before] == "--shard");
+    let is_value = |index: usize| index.checked_sub(1).is_some_and(|previous| command[previous] == "--shard");
     let words = command.iter().enumerate();
     let rest = words
         .filter(|(index, word)| *word != "--shard" && !word.starts_with("--shard=") && !is_value(*index));
     rest.map(|(_, word)| word.clone()).collect()
 }
 
-fn sum(parts: &[PlanPart]) -> PlanParts {
+fn sum_parts(parts: &[PlanPart]) -> PlanParts {
     let mut numbers: Vec<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     numbers.sort_unstable();
     let combinations = parts.iter().map(|part| part.parts.combinations).sum();
@@ -338,28 +338,28 @@ fn sum(parts: &[PlanPart]) -> PlanParts {
 }
 
 /// A trial at another position of a run, with the new names of its files.
-fn moved_to(trial: TrialResult, position: u64) -> Result<TrialResult> {
+fn move_trial(trial: TrialResult, position: u64) -> Result<TrialResult> {
     if trial.position == position {
         return Ok(trial);
     }
-    let (was, is) = (format!("logs/{:06}", trial.position), format!("logs/{position:06}"));
-    let failed = |error: serde_json::Error| Error::new(Exit::Failure, error.to_string());
-    let mut value = serde_json::to_value(&trial).map_err(failed)?;
-    rename(&mut value, &was, &is);
-    let renamed = serde_json::from_value(value).map_err(failed)?;
+    let (old_name, new_name) = (format!("logs/{:06}", trial.position), format!("logs/{position:06}"));
+    let json_error = |error: serde_json::Error| Error::new(Exit::Failure, error.to_string());
+    let mut value = serde_json::to_value(&trial).map_err(json_error)?;
+    rename(&mut value, &old_name, &new_name);
+    let renamed = serde_json::from_value(value).map_err(json_error)?;
     Ok(TrialResult { position, ..renamed })
 }
 
 /// Renames a file in all texts that are its name.
-fn rename(value: &mut Value, was: &str, is: &str) {
+fn rename(value: &mut Value, old_name: &str, new_name: &str) {
     match value {
         Value::String(text) => {
-            if let Some(rest) = text.strip_prefix(was).filter(|rest| rest.starts_with(['.', '-'])) {
-                *text = format!("{is}{rest}");
+            if let Some(rest) = text.strip_prefix(old_name).filter(|rest| rest.starts_with(['.', '-'])) {
+                *text = format!("{new_name}{rest}");
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| rename(value, was, is)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| rename(value, was, is)),
+        Value::Array(values) => values.iter_mut().for_each(|value| rename(value, old_name, new_name)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| rename(value, old_name, new_name)),
         _ => {}
     }
 }
@@ -370,21 +370,21 @@ fn write(out: &Path, merged: &[MergedMachine]) -> Result<Vec<PathBuf>> {
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     runs::make_directory("making the directory of", parent)?;
     let staged = parent.join(format!(".{}.merging-{}", name.to_string_lossy(), std::process::id()));
-    let names = names(merged);
+    let names = folder_names(merged);
     if merged.len() > 1 {
         fs::create_dir(&staged).map_err(Error::io("making", &staged))?;
     }
-    let mut made = Vec::new();
+    let mut folders = Vec::new();
     let written = merged.iter().zip(&names).try_for_each(|(merged, name)| {
         let mut folder = RunFolder::create_at(&unused_path(&staged, name), &merged.header)?;
         let filled = fill(&mut folder, merged);
-        made.push(folder);
+        folders.push(folder);
         filled
     });
     let renamed = written.and_then(|()| fs::rename(&staged, out).map_err(Error::io("making", out)));
     if renamed.is_err() {
         // They are storebench's, with nothing else in them. The first error is the one for the user.
-        made.into_iter().for_each(|folder| drop(folder.delete()));
+        folders.into_iter().for_each(|folder| drop(folder.delete()));
         let _ = fs::remove_dir(&staged);
     }
     renamed.map(|()| names.iter().map(|name| unused_path(out, name)).collect())
@@ -400,7 +400,7 @@ fn fill(folder: &mut RunFolder, merged: &MergedMachine) -> Result<()> {
 }
 
 /// The folders of the machines within the common one; for a single machine, the common one itself.
-fn names(merged: &[MergedMachine]) -> Vec<String> {
+fn folder_names(merged: &[MergedMachine]) -> Vec<String> {
     if merged.len() == 1 {
         return vec![String::new()];
     }
@@ -408,10 +408,10 @@ fn names(merged: &[MergedMachine]) -> Vec<String> {
     for machine in merged {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         let plain = machine.header.hardware.chars().map(|letter| if is_plain(letter) { letter } else { '_' });
-        let name = format!("{}{}", runs::MACHINE, plain.take(100).collect::<String>());
+        let name = format!("{}{}", runs::MACHINE_PREFIX, plain.take(100).collect::<String>());
         let numbered = (2..).map(|number| format!("{name}-{number}"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
-        names.extend(free);
+        let free_name = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free_name);
     }
     names
 }

@@ -82,15 +82,15 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     let matches = match Args::command().try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let of_study = study::for_help(&words).try_get_matches_from(&words);
-            return not_a_command(&of_study.err().unwrap_or(error));
+            let study_matches = study::help_command(&words).try_get_matches_from(&words);
+            return exit_without_command(&study_matches.err().unwrap_or(error));
         }
-        Err(error) => return not_a_command(&error),
+        Err(error) => return exit_without_command(&error),
     };
-    let ended = Args::from_arg_matches(&matches)
+    let outcome = Args::from_arg_matches(&matches)
         .map_err(|error| usage::explain(&error))
-        .and_then(|args| dispatch(&libraries::added(stores, &args)?, extras, args.command));
-    match ended {
+        .and_then(|args| dispatch(&libraries::load_libraries(stores, &args)?, extras, args.command));
+    match outcome {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             complain(&error.to_string());
@@ -109,7 +109,7 @@ pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result:
 }
 
 /// The exit if clap returned no command: help, the version, or a mistake.
-fn not_a_command(error: &clap::Error) -> ExitCode {
+fn exit_without_command(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let exit = match error.kind() {
         DisplayHelp | DisplayVersion => Exit::Success,
@@ -178,7 +178,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_made(stores, &folder),
+        Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_namespace(stores, &folder),
         Command::Hidden(HiddenCommand::Reference { out }) => reference::write(stores, &out),
         Command::Hidden(HiddenCommand::Board { folder }) => board::main(stores, &folder),
     }

@@ -16,14 +16,14 @@ pub const WIDTH: usize = 80;
 /// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and
 /// NO_COLOR is not set.
 pub fn style() -> Style {
-    let terminal = std::io::stdout().is_terminal();
+    let is_terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let width = if terminal { terminal_width() } else { asked_width() };
+    let width = if is_terminal { terminal_width() } else { environment_width() };
     let width = width.unwrap_or(100);
-    Style { width: width.max(80), colour: terminal && !no_colour }
+    Style { width: width.max(80), colour: is_terminal && !no_colour }
 }
 
-fn asked_width() -> Option<usize> {
+fn environment_width() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.parse().ok().filter(|width| *width > 0)
 }
 

@@ -17,52 +17,52 @@ use super::runs;
 ///
 /// # Errors
 /// If it can't be resumed: another process uses it, or its files are damaged.
-pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
-    if now.shard.is_none() {
+pub fn find_earlier(header: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
+    if header.shard.is_none() {
         return Ok(None);
     }
     let entries = std::fs::read_dir(out).map_err(Error::io("reading", out))?;
-    let mut there: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    there.sort();
-    // A folder that is no run, or of another version, is not ours.
+    let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    folders.sort();
+    // A folder that is no run, or was written by another version, does not count.
     let is_same = |path: &PathBuf| {
-        folder::read_without_trials(path).is_ok_and(|begun| is_continued_by(&begun.header, now))
+        folder::read_without_trials(path).is_ok_and(|earlier| is_continued_by(&earlier.header, header))
     };
-    let Some(path) = there.into_iter().find(is_same) else { return Ok(None) };
+    let Some(path) = folders.into_iter().find(is_same) else { return Ok(None) };
     let resumed = RunFolder::resume(&path)?;
-    runs::tell_notes(&resumed.notes);
+    runs::print_notes(&resumed.notes);
     Ok(Some(resumed))
 }
 
 /// Whether a new run would continue an earlier one.
-fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
-    let paths = |header: &RunHeader| -> Vec<(String, String)> {
-        header.locations.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
+fn is_continued_by(earlier: &RunHeader, header: &RunHeader) -> bool {
+    let paths = |run: &RunHeader| -> Vec<(String, String)> {
+        run.locations.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
     };
-    (&begun.shard, &begun.plan, &begun.storebench, &begun.stores)
-        == (&now.shard, &now.plan, &now.storebench, &now.stores)
-        && paths(begun) == paths(now)
-        && run_differences::machines(begun, now).is_empty()
+    (&earlier.shard, &earlier.plan, &earlier.storebench, &earlier.stores)
+        == (&header.shard, &header.plan, &header.storebench, &header.stores)
+        && paths(earlier) == paths(header)
+        && run_differences::machines(earlier, header).is_empty()
 }
 
 /// Whether a part needs no more trials: a spent budget does not start again.
 pub fn is_over(run: &Run) -> bool {
-    let lasts = run.plan().is_some_and(|plan| plan.precision.is_some());
-    !lasts && planned_trials::unfinished(run).is_none()
+    let has_precision = run.plan().is_some_and(|plan| plan.precision.is_some());
+    !has_precision && planned_trials::unfinished(run).is_none()
 }
 
 /// Reports an earlier run of a part, and what happens to it.
-pub fn tell_begun(begun: &ResumedRun) {
-    let Some(parts) = &begun.run.header.shard else { return };
-    let path = begun.folder.path().display();
-    print_note(&match is_over(&begun.run) {
+pub fn print_earlier(run: &ResumedRun) {
+    let Some(parts) = &run.run.header.shard else { return };
+    let path = run.folder.path().display();
+    print_note(&match is_over(&run.run) {
         true => format!("{parts} is finished, in {path}: to measure it again, name another --out"),
         false => format!("{parts} is resumed, in {path}"),
     });
 }
 
 /// Reports that a part has nothing to do.
-pub fn tell_idle(header: &RunHeader) {
+pub fn print_idle(header: &RunHeader) {
     if let Some(parts) = &header.shard {
         print_note(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));
     }

@@ -23,9 +23,9 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     let mut plan = source.plan()?;
     study::check(args, &plan)?;
     check_claims(stores, &plan, source)?;
-    let of_presets = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
+    let preset_stores = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
     // A plan has settings of these stores in case they take part; on the command line a setting must apply now.
-    let mut its_own: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(of_presets).collect();
+    let mut plan_stores: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(preset_stores).collect();
     if let Some(preset) = args.preset() {
         plan.apply_preset(preset)?;
     }
@@ -33,25 +33,25 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
         plan.apply(changes)?;
     }
     let changes = args.changes()?;
-    let named = changes.axes.names(Axis::STORE);
-    its_own.retain(|store| !changes.settings.contains_key(store));
+    let names_stores = changes.axes.names(Axis::STORE);
+    plan_stores.retain(|store| !changes.settings.contains_key(store));
     plan.apply(changes)?;
-    let find = if named { built_store } else { store };
+    let find = if names_stores { built_store } else { store };
     for name in &plan.axes.texts(Axis::STORE) {
         find(stores, name)?;
     }
-    check_settings(stores, &plan, &its_own)?;
-    let taking_part = plan.axes.texts(Axis::STORE);
-    plan.settings.retain(|store, _| taking_part.contains(store));
-    engine_form::as_engines_read(stores, &mut plan)?;
-    properties::tell_meaning(args, texts, &plan)?;
+    check_settings(stores, &plan, &plan_stores)?;
+    let chosen = plan.axes.texts(Axis::STORE);
+    plan.settings.retain(|store, _| chosen.contains(store));
+    engine_form::convert_settings(stores, &mut plan)?;
+    properties::print_meaning(args, texts, &plan)?;
     plan.settle(Core::measure);
     if let Some(text) = CrudParameters::from_parameters(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
-        let shown = text
+        let path = text
             .to_str()
             .ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", text.display())))?;
-        plan.parameters.text = Some(shown.to_owned());
+        plan.parameters.text = Some(path.to_owned());
         for sizes in plan.axes.list::<Sizes>(Axis::RECORD_SIZE) {
             Pool::from_directory(&text, sizes.span()).map_err(Error::bad_value)?;
         }
@@ -118,14 +118,14 @@ pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDe
 }
 
 /// Checks that each setting belongs to a store that takes part, or is in the plan for other runs.
-fn check_settings(stores: &[StoreDef], plan: &Plan, its_own: &[String]) -> Result<()> {
-    let taking_part = plan.axes.texts(Axis::STORE);
-    let swept = plan.axes.settings().filter_map(|(axis, _)| axis.setting()).map(|named| (named, &[][..]));
-    let settings = plan.settings.iter().flat_map(|(store, own)| own.keys().map(move |name| (store, name)));
-    let settings = settings.map(|(store, name)| ((store.as_str(), name.as_str()), its_own));
+fn check_settings(stores: &[StoreDef], plan: &Plan, plan_stores: &[String]) -> Result<()> {
+    let chosen = plan.axes.texts(Axis::STORE);
+    let swept = plan.axes.settings().filter_map(|(axis, _)| axis.setting()).map(|setting| (setting, &[][..]));
+    let settings = plan.settings.iter().flat_map(|(store, values)| values.keys().map(move |name| (store, name)));
+    let settings = settings.map(|(store, name)| ((store.as_str(), name.as_str()), plan_stores));
     for ((store, setting), others) in swept.chain(settings) {
         check_setting(stores, store, setting)?;
-        if !taking_part.iter().chain(others).any(|name| name == store) {
+        if !chosen.iter().chain(others).any(|name| name == store) {
             return Err(Error::bad_value(format!(
                 "{store}.{setting} is set, and {store} takes no part: name it with --store, too, or leave the setting out"
             )));

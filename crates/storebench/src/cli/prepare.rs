@@ -10,7 +10,7 @@ use super::launch::Launch;
 use super::output::print_note;
 
 /// Failing settings that are listed.
-const TOLD: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// The result of a start.
 pub enum StartOutcome<T> {
@@ -27,8 +27,8 @@ pub enum StartOutcome<T> {
 /// # Errors
 /// If a setting makes all trials fail.
 pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<StartOutcome<()>> {
-    let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
-    let extent = if dry_run && learns { RehearsalExtent::EachCell } else { RehearsalExtent::EachSetting };
+    let can_learn = launch.plan.workload.def().time_by_rehearsal.is_some();
+    let extent = if dry_run && can_learn { RehearsalExtent::EachCell } else { RehearsalExtent::EachSetting };
     let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
         return Ok(StartOutcome::Interrupted);
     };
@@ -37,8 +37,8 @@ pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> 
         return Ok(StartOutcome::Ran(()));
     }
     let text = dry_run::text(launch, &rehearsal, interrupted)?;
-    let listed = |text| StartOutcome::Listed(text, launch.check_cells().err());
-    Ok(text.map_or(StartOutcome::Interrupted, listed))
+    let list_trials = |text| StartOutcome::Listed(text, launch.check_cells().err());
+    Ok(text.map_or(StartOutcome::Interrupted, list_trials))
 }
 
 /// Checks the short trials of each value of each setting.
@@ -50,12 +50,12 @@ fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
-    let one = |RefusedSettings { what, why }: &RefusedSettings| format!("{what} fails: {why}");
+    let describe_refused = |RefusedSettings { what, why }: &RefusedSettings| format!("{what} fails: {why}");
     if let [only] = refused.as_slice() {
-        return Err(Error::bad_value(one(only)));
+        return Err(Error::bad_value(describe_refused(only)));
     }
-    refused.iter().take(TOLD).for_each(|refused| print_note(&one(refused)));
-    let more = refused.len().saturating_sub(TOLD);
+    refused.iter().take(MAX_SHOWN).for_each(|refused| print_note(&describe_refused(refused)));
+    let more = refused.len().saturating_sub(MAX_SHOWN);
     let more = if more == 0 { String::new() } else { format!(", {more} of them not shown") };
     Err(Error::bad_value(format!("{} settings are refused{more}", refused.len())))
 }

@@ -32,20 +32,20 @@ pub type Texts = BTreeMap<PathBuf, String>;
 /// # Errors
 /// [`Exit::BadPlan`] if one can't be read.
 pub fn texts(args: &PropertyArgs) -> Result<Texts> {
-    let read = |path: &PathBuf| {
+    let read_text = |path: &PathBuf| {
         let text = read_limited::text(path, MOST_BYTES).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the property file {} can't be read: {error}", path.display()))
         })?;
         Ok((path.clone(), text))
     };
-    args.property_files.iter().map(read).collect()
+    args.property_files.iter().map(read_text).collect()
 }
 
 /// A property with its origin, for messages.
 struct GivenProperty {
     name: String,
     value: String,
-    by: String,
+    origin: String,
 }
 
 /// The changes of the properties to a plan; `None` without properties. A file describes a whole workload, so it
@@ -63,11 +63,11 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
         None => plan.parameters.properties.clone().unwrap_or_default(),
     };
     let mut changes = Changes::default();
-    let given = last_of_each(all(&args.property_files, args, texts)?)?;
-    for GivenProperty { name, value, by } in &given {
-        put(name, value, &mut properties, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
+    let given = last_of_each(all_properties(&args.property_files, args, texts)?)?;
+    for GivenProperty { name, value, origin } in &given {
+        apply(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
     }
-    until_time(run, &given, &mut changes)?;
+    end_by_time(run, &given, &mut changes)?;
     if let Some(name) = workload(args, texts)? {
         let value = Axis::WORKLOAD.read(&own_name(&name)).map_err(Error::bad_value)?;
         changes.axes.set(Axis::WORKLOAD, [value]);
@@ -80,65 +80,65 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
 }
 
 /// The properties of the files, in their order, then the command line's.
-fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<GivenProperty>> {
-    let mut all = Vec::new();
+fn all_properties(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<GivenProperty>> {
+    let mut properties = Vec::new();
     for path in files {
-        all.extend(read_file(path, texts)?);
+        properties.extend(read_file(path, texts)?);
     }
-    all.extend(command_line_properties(args)?);
-    Ok(all)
+    properties.extend(command_line_properties(args)?);
+    Ok(properties)
 }
 
 /// The properties of the command line.
 fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
-    let read = |text: &String| {
+    let read_property = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))
         })?;
         Ok(GivenProperty {
             name: ycsb_name(name.trim()).into(),
             value: value.trim().into(),
-            by: format!("-p {name}"),
+            origin: format!("-p {name}"),
         })
     };
-    let all: Vec<GivenProperty> = args.property.iter().map(read).collect::<Result<_>>()?;
-    let is_double = |one: &&GivenProperty| all.iter().filter(|other| other.name == one.name).count() > 1;
-    let double = all.iter().find(is_double).map(|one| misplaced(&one.by, "-p gives it twice"));
-    double.map_or(Ok(all), Err)
+    let properties: Vec<GivenProperty> = args.property.iter().map(read_property).collect::<Result<_>>()?;
+    let is_double = |property: &&GivenProperty| properties.iter().filter(|other| other.name == property.name).count() > 1;
+    let double = properties.iter().find(is_double).map(|property| property_error(&property.origin, "-p gives it twice"));
+    double.map_or(Ok(properties), Err)
 }
 
 /// The last value of each name, as in YCSB: earlier ones must be valid, but do not count.
-fn last_of_each(all: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
+fn last_of_each(properties: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
     let mut last = Vec::<GivenProperty>::new();
-    for given in all {
-        put(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
-            .map_err(|wrong| misplaced(&given.by, &wrong))?;
-        last.retain(|before| before.name != given.name);
+    for given in properties {
+        apply(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
+            .map_err(|wrong| property_error(&given.origin, &wrong))?;
+        last.retain(|earlier| earlier.name != given.name);
         last.push(given);
     }
     // If time ends the work, YCSB needs no number of requests.
-    let of = |name: &str| last.iter().find(|one| one.name == name && one.value != "0");
-    let is_of_file = last.iter().any(|one| !one.by.starts_with("-p "));
-    if let (None, Some(GivenProperty { by, .. }), true) =
-        (of("operationcount"), of("maxexecutiontime"), is_of_file)
+    let find_set = |name: &str| last.iter().find(|property| property.name == name && property.value != "0");
+    let is_of_file = last.iter().any(|property| !property.origin.starts_with("-p "));
+    if let (None, Some(GivenProperty { origin, .. }), true) =
+        (find_set("operationcount"), find_set("maxexecutiontime"), is_of_file)
     {
-        last.push(GivenProperty { name: "operationcount".into(), value: "0".into(), by: by.clone() });
+        last.push(GivenProperty { name: "operationcount".into(), value: "0".into(), origin: origin.clone() });
     }
     Ok(last)
 }
 
 /// Ends the work by time, if neither a property nor an option gives a number of requests.
-fn until_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) -> Result<()> {
-    let endless = given.iter().find(|one| one.is_endless()).filter(|_| !says_how_many(run));
-    let Some(GivenProperty { by, .. }) = endless else { return Ok(()) };
+fn end_by_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) -> Result<()> {
+    let endless = given.iter().find(|property| property.is_endless()).filter(|_| !has_request_count(run));
+    let Some(GivenProperty { origin, .. }) = endless else { return Ok(()) };
     let time = changes.parameters.max_time.and_then(|MaxTime(time)| time);
-    let time = time.ok_or_else(|| misplaced(by, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
+    let time = time.ok_or_else(|| property_error(origin, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
     changes.parameters.duration = Some(Time(time));
     Ok(())
 }
 
 /// Whether an option gives the number of requests.
-fn says_how_many(run: &RunArgs) -> bool {
+fn has_request_count(run: &RunArgs) -> bool {
     run.how.changes.parameters.names().any(|name| ["operations", "duration"].contains(&name))
 }
 
@@ -150,65 +150,65 @@ impl GivenProperty {
 }
 
 /// Reports the meaning of the properties: ineffective ones, the shares of requests, missing ones.
-pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
+pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
     let (args, mut lines) = (&run.properties, Vec::new());
     for workload in plan.axes.texts(Axis::WORKLOAD).iter().filter(|_| !args.is_empty()) {
-        let is_own = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
-        let files = args.property_files.iter().filter(is_own).cloned().collect::<Vec<_>>();
-        let given = last_of_each(all(&files, args, texts)?)?;
-        for GivenProperty { name, value, by } in &given {
+        let is_of_workload = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
+        let files = args.property_files.iter().filter(is_of_workload).cloned().collect::<Vec<_>>();
+        let given = last_of_each(all_properties(&files, args, texts)?)?;
+        for GivenProperty { name, value, origin } in &given {
             if let Ok(PropertyTarget::Idle(why)) = belongs(name, value) {
-                lines.push(format!("{by}: {name} changes nothing here: {why}"));
+                lines.push(format!("{origin}: {name} changes nothing here: {why}"));
             }
         }
-        let by = |name: &str| given.iter().find(|one| one.name == name).map(|one| one.by.as_str());
+        let find_origin = |name: &str| given.iter().find(|property| property.name == name).map(|property| property.origin.as_str());
         let properties = plan.parameters.properties.clone().unwrap_or_default();
         let definition = Definition::from_name(workload, &properties, "default");
         // An invalid one is left out later, with the reason.
         if let Ok(definition) = definition
-            && (!files.is_empty() || given.iter().any(|one| is_proportion(&one.name)))
+            && (!files.is_empty() || given.iter().any(|property| is_proportion(&property.name)))
         {
             let share = |kind: Kind| {
                 let percent = definition.share(kind) * 100.0;
-                format!("{percent:.1} % {} ({})", kind.name(), by(kind.proportion()).unwrap_or("default"))
+                format!("{percent:.1} % {} ({})", kind.name(), find_origin(kind.proportion()).unwrap_or("default"))
             };
             let shares = Kind::ALL.into_iter().filter(|kind| definition.includes(*kind)).map(share);
             lines.push(format!("{workload} sends {}", shares.collect::<Vec<_>>().join(", ")));
         }
-        if given.iter().any(GivenProperty::is_endless) && !says_how_many(run) {
+        if given.iter().any(GivenProperty::is_endless) && !has_request_count(run) {
             lines.push("operationcount is 0 or not given: requests are sent until maxexecutiontime".into());
         }
         let operations = plan.parameters.operations().to_string();
         let records = plan.axes.texts(Axis::RECORDS).join(", ");
-        let is_left = |name: &str, is_option: bool| !is_option && by(name).is_none() && !files.is_empty();
+        let is_default = |name: &str, is_option: bool| !is_option && find_origin(name).is_none() && !files.is_empty();
         for (name, value, is_option) in [
             ("recordcount", records, run.axes.axes.names(Axis::RECORDS)),
-            ("operationcount", operations, says_how_many(run)),
+            ("operationcount", operations, has_request_count(run)),
         ] {
-            if is_left(name, is_option) {
+            if is_default(name, is_option) {
                 lines.push(format!("{name} is not given: {value}, as the plan {} has it", plan.name));
             }
         }
     }
-    let mut told = BTreeSet::new();
-    lines.iter().filter(|line| told.insert(*line)).for_each(|line| print_note(line));
+    let mut printed = BTreeSet::new();
+    lines.iter().filter(|line| printed.insert(*line)).for_each(|line| print_note(line));
     Ok(())
 }
 
-fn misplaced(by: &str, wrong: &str) -> Error {
-    Error::bad_value(format!("{by}: {wrong}"))
+fn property_error(origin: &str, wrong: &str) -> Error {
+    Error::bad_value(format!("{origin}: {wrong}"))
 }
 
 /// The name of the files' workload: of the files that set shares of requests, otherwise of the last.
 fn workload(args: &PropertyArgs, texts: &Texts) -> Result<Option<String>> {
-    let mut saying = Vec::new();
+    let mut workloads = Vec::new();
     for path in &args.property_files {
         if read_file(path, texts)?.iter().any(|given| is_proportion(&given.name)) {
-            saying.push(stem(path));
+            workloads.push(stem(path));
         }
     }
-    let last = || args.property_files.last().map(|path| stem(path));
-    Ok(if saying.is_empty() { last() } else { Some(saying.join("_")) })
+    let last_stem = || args.property_files.last().map(|path| stem(path));
+    Ok(if workloads.is_empty() { last_stem() } else { Some(workloads.join("_")) })
 }
 
 fn stem(path: &Path) -> String {
@@ -221,32 +221,32 @@ fn is_proportion(name: &str) -> bool {
 }
 
 fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
-    let shown = path.display();
-    let lacking = || Error::new(Exit::BadPlan, format!("the text of {shown} is missing"));
-    let text = texts.get(path).ok_or_else(lacking)?;
+    let file_name = path.display();
+    let missing_text = || Error::new(Exit::BadPlan, format!("the text of {file_name} is missing"));
+    let text = texts.get(path).ok_or_else(missing_text)?;
     let lines =
-        file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
-    let given = |line: file::Line| GivenProperty {
+        file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{file_name}:{line}: {wrong}")))?;
+    let to_property = |line: file::Line| GivenProperty {
         name: ycsb_name(&line.name).into(),
         value: line.value,
-        by: format!("{shown}:{}", line.number),
+        origin: format!("{file_name}:{}", line.number),
     };
-    Ok(lines.into_iter().map(given).collect())
+    Ok(lines.into_iter().map(to_property).collect())
 }
 
 /// Adds a property to the changes.
-fn put(
+fn apply(
     name: &str,
     value: &str,
     properties: &mut Properties,
     changes: &mut Changes,
 ) -> std::result::Result<(), String> {
-    let named = |wrong: String| format!("{name} = {}: {wrong}", quoted(value));
+    let name_error = |wrong: String| format!("{name} = {}: {wrong}", quoted(value));
     match belongs(name, value)? {
         PropertyTarget::Property => properties.set(name, value)?,
-        PropertyTarget::Axis(axis, text) => changes.axes.set(axis, [axis.read(&text).map_err(named)?]),
-        PropertyTarget::Parameter(of_plan, text) => {
-            changes.parameters.set(of_plan, &text).map_err(named)?;
+        PropertyTarget::Axis(axis, text) => changes.axes.set(axis, [axis.read(&text).map_err(name_error)?]),
+        PropertyTarget::Parameter(parameter, text) => {
+            changes.parameters.set(parameter, &text).map_err(name_error)?;
         }
         PropertyTarget::Meant(value) => properties.set(name, value)?,
         PropertyTarget::UntilTime | PropertyTarget::Nowhere | PropertyTarget::Idle(_) => {}

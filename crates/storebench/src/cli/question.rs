@@ -57,8 +57,8 @@ fn read_question(runs: &[Run]) -> Result<Option<QuestionArgs>> {
 /// The question on the command line; open parts come from earlier `runs`, if any is named, or from the data that
 /// it names.
 pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Question> {
-    let is_whole = args.like.is_some() || (args.records.is_some() && args.size.is_some());
-    let args = &match if is_whole { None } else { read_question(runs)? } {
+    let is_complete = args.like.is_some() || (args.records.is_some() && args.size.is_some());
+    let args = &match if is_complete { None } else { read_question(runs)? } {
         Some(earlier) => args.or(earlier),
         None => args.clone(),
     };
@@ -130,23 +130,23 @@ pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
 
 /// The most records that fit into the place.
 pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
-    let free = environment::describe_location(DEFAULT_PLACE, place)
+    let free_bytes = environment::describe_location(DEFAULT_PLACE, place)
         .map_err(Error::io("looking at", place))?
         .free_bytes;
-    let values = question.records as f64 * question.size.mean();
-    if values > free as f64 {
+    let value_bytes = question.records as f64 * question.size.mean();
+    if value_bytes > free_bytes as f64 {
         let message = format!(
             "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
              another disk (--at)",
             with_commas(question.records),
             question.size.describe(),
-            rough_bytes(values),
+            rough_bytes(value_bytes),
             place.display(),
-            rough_bytes(free as f64),
+            rough_bytes(free_bytes as f64),
         );
         return Err(Error::new(Exit::DiskFull, message));
     }
-    Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
+    Ok(((free_bytes as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
 }
 
 /// The plan by which `advise` or `tune` measures a question with these stores, without the numbers of records and operations.
@@ -156,11 +156,11 @@ pub fn plan(
     (seed, budget): (u64, Period),
     question: &Question,
 ) -> Result<Plan> {
-    made_for("crud", (name, title), changes(stores, seed, budget, question)?)
+    plan_of_study("crud", (name, title), changes(stores, seed, budget, question)?)
 }
 
 /// The plan of a study with these changes, to measure a question.
-pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) -> Result<Plan> {
+pub fn plan_of_study(study: &str, (name, title): (&str, String), changes: Changes) -> Result<Plan> {
     let mut plan = plan::find(study)?;
     plan.presets.clear();
     plan.claims.clear();
@@ -174,11 +174,11 @@ pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) ->
 }
 
 /// The changes of a question to crud's plan.
-fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
+fn changes(stores: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters = Parameters { mix: Some(question.mix), ..Parameters::default() };
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
-    let read = |axis: Axis, text: &String| axis.read(text).map_err(Error::bad_value);
-    let disk = question.disk.as_ref().map(|disk| read(Axis::DISK, disk)).transpose()?;
+    let read_value = |axis: Axis, text: &String| axis.read(text).map_err(Error::bad_value);
+    let disk = question.disk.as_ref().map(|disk| read_value(Axis::DISK, disk)).transpose()?;
     let axes = disk.map_or_else(Axes::default, |disk| Axes::single(Axis::DISK, [disk]));
     Ok(Changes {
         trials: Some(1),
@@ -188,13 +188,13 @@ fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> 
         size_limit: Some(Bytes(u64::MAX)),
         timeout: Some(Period((budget.0 / 2).max(SHORTEST_LIMIT))),
         axes: axes
-            .with(Axis::STORE, names(named))
+            .with(Axis::STORE, names(stores))
             .with(Axis::RECORD_SIZE, [question.size])
             .with(Axis::DATA, [question.data])
             .with(Axis::GUARANTEE, [GuaranteeChoice::Tier(question.guarantee)])
             .with(Axis::THREADS, [Value::from(u64::from(question.threads))])
             .with(Axis::CACHE, [cache])
-            .with(Axis::MACHINE, [read(Axis::MACHINE, &question.machine)?]),
+            .with(Axis::MACHINE, [read_value(Axis::MACHINE, &question.machine)?]),
         ..Changes::default()
     })
 }

@@ -15,9 +15,9 @@ use super::remote::client;
 ///
 /// # Errors
 /// [`Exit::Unreachable`] if one can't be reached, [`Exit::BadValue`] if it refuses the login; with the reason.
-pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
-    let taking_part = plan.axes.texts(Axis::STORE);
-    let servers = stores.iter().filter(|store| taking_part.iter().any(|name| name == store.name));
+pub fn check_servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
+    let chosen = plan.axes.texts(Axis::STORE);
+    let servers = stores.iter().filter(|store| chosen.iter().any(|name| name == store.name));
     for (name, server) in servers.filter_map(|store| Some((store.name, store.server?))) {
         for url in urls(plan, name) {
             (server.reach)(url).map_err(|error| {
@@ -36,14 +36,14 @@ pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
 ///
 /// # Errors
 /// [`Exit::Unreachable`] if one can't be reached, or can't run the program.
-pub fn clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
+pub fn check_clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     plan.clients.iter().try_for_each(|host| client::check_client(host, interrupted))
 }
 
 /// The addresses that a plan gives a store.
 fn urls<'p>(plan: &'p Plan, store: &str) -> BTreeSet<&'p str> {
-    let given = [&plan.settings].into_iter().chain(plan.points.iter().map(|point| &point.settings));
-    let given = given.filter_map(|settings| settings.get(store)?.get(URL)).map(String::as_str);
+    let settings = [&plan.settings].into_iter().chain(plan.points.iter().map(|point| &point.settings));
+    let fixed_urls = settings.filter_map(|settings| settings.get(store)?.get(URL)).map(String::as_str);
     let swept = plan.axes.settings().filter(|(axis, _)| axis.setting() == Some((store, URL)));
-    given.chain(swept.flat_map(|(_, values)| values.iter().map(|value| value.text()))).collect()
+    fixed_urls.chain(swept.flat_map(|(_, values)| values.iter().map(|value| value.text()))).collect()
 }

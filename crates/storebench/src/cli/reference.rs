@@ -54,7 +54,7 @@ fn pages(stores: &[StoreDef]) -> Result<[(&'static str, String); 9]> {
         ("results.md", results()),
         ("settings.md", settings(stores)),
         ("sql.md", tables()),
-        ("stores.md", these(stores)),
+        ("stores.md", store_tables(stores)),
         ("studies.md", studies()?),
     ])
 }
@@ -75,15 +75,15 @@ fn list<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 /// All commands, without hidden options.
-fn all() -> Command {
+fn all_commands() -> Command {
     // The axes are on the page of plans.
-    let of_run = |run| {
+    let hide_axes = |run| {
         let axes = Axis::as_written().into_iter();
         axes.fold(study::with_workload_options(run, None), |run, axis| {
             run.mut_arg(axis.name(), |option| option.hide(true))
         })
     };
-    let mut command = Args::command().disable_help_subcommand(true).mut_subcommand("run", of_run);
+    let mut command = Args::command().disable_help_subcommand(true).mut_subcommand("run", hide_axes);
     command.build();
     command
 }
@@ -93,7 +93,7 @@ fn commands() -> String {
                     is the option `--record-size`. Every command takes `--store-library FILE`. An option is described where it comes first.\n\n"
         .to_owned();
     let mut known = BTreeSet::new();
-    all().get_subcommands().for_each(|below| describe(below, &mut known, &mut text));
+    all_commands().get_subcommands().for_each(|subcommand| describe(subcommand, &mut known, &mut text));
     text
 }
 
@@ -109,17 +109,17 @@ fn describe(command: &Command, known: &mut BTreeSet<[String; 2]>, text: &mut Str
     let options = command
         .get_arguments()
         .filter(|option| !option.is_hide_set() && !option.is_global_set() && option.get_id() != "help");
-    text.push_str(&unknown(["option", "help"], options.map(|option| [code(option), help(option)]), known));
-    command.get_subcommands().for_each(|below| describe(below, known, text));
+    text.push_str(&new_rows(["option", "help"], options.map(|option| [code(option), help(option)]), known));
+    command.get_subcommands().for_each(|subcommand| describe(subcommand, known, text));
 }
 
 /// A table of the new rows, and the names of the others.
-fn unknown<const N: usize>(
+fn new_rows<const N: usize>(
     head: [&str; N],
-    all: impl Iterator<Item = [String; N]>,
+    all_rows: impl Iterator<Item = [String; N]>,
     known: &mut BTreeSet<[String; N]>,
 ) -> String {
-    let (new, old): (Vec<_>, Vec<_>) = all.partition(|row| known.insert(row.clone()));
+    let (new, old): (Vec<_>, Vec<_>) = all_rows.partition(|row| known.insert(row.clone()));
     let table = if new.is_empty() { String::new() } else { rows(head, new) };
     let names = old.iter().filter_map(|row| row[0].split(['`', ' ']).nth(1));
     if old.is_empty() { table } else { format!("{table}Also {}, as above.\n\n", list(names)) }
@@ -166,13 +166,13 @@ fn hardware() -> Result<String> {
 }
 
 fn plans() -> String {
-    let workloads = |has: &dyn Fn(&WorkloadDef) -> bool| {
-        let theirs: Vec<_> = table::all().filter(|def| has(def)).map(|def| def.name).collect();
-        let others: Vec<_> = table::all().map(|def| def.name).filter(|name| !theirs.contains(name)).collect();
+    let workloads = |includes: &dyn Fn(&WorkloadDef) -> bool| {
+        let names: Vec<_> = table::all().filter(|def| includes(def)).map(|def| def.name).collect();
+        let others: Vec<_> = table::all().map(|def| def.name).filter(|name| !names.contains(name)).collect();
         match others[..] {
             [] => "all".into(),
             [_] | [_, _] => format!("all but {}", others.join(", ")),
-            _ => theirs.join(", "),
+            _ => names.join(", "),
         }
     };
     // The last column names the studies.
@@ -186,10 +186,10 @@ fn plans() -> String {
     let fields = fields.map(|(_, _, fields)| fields).unwrap_or_default();
     let fields =
         fields.into_iter().filter(|(name, _)| !["parameters", "compression"].contains(&name.as_str()));
-    let run = all().find_subcommand("run").cloned().unwrap_or_default();
+    let run = all_commands().find_subcommand("run").cloned().unwrap_or_default();
     let is_option = |name: &str| {
-        let long = name.replace('_', "-");
-        run.get_arguments().any(|option| option.get_long() == Some(&long) && !option.is_hide_set())
+        let option_name = name.replace('_', "-");
+        run.get_arguments().any(|option| option.get_long() == Some(&option_name) && !option.is_hide_set())
     };
     let (options, keys): (Vec<_>, Vec<_>) = fields.partition(|(name, _)| is_option(name));
     text.push_str(&rows(["key", "what it is"], keys.into_iter().map(|(name, about)| [code(name), about])));
@@ -220,8 +220,8 @@ fn plans() -> String {
 fn results() -> String {
     let mut text = "# Fields of results\n\n[What they mean](../results.md). A unit is the last part of a name.\n\n## Figures\n\n".to_owned();
     let figure = |column: &Column| {
-        let of = if column.is_of_operation() { "operation" } else { "trial" };
-        [code(column.id), column.title.to_owned(), column.unit.name().to_owned(), of.to_owned()]
+        let scope = if column.is_of_operation() { "operation" } else { "trial" };
+        [code(column.id), column.title.to_owned(), column.unit.name().to_owned(), scope.to_owned()]
     };
     text.push_str(&rows(["figure", "title", "unit", "of"], COLUMNS.iter().map(figure)));
     text.push_str("## Sections of reports\n\n");
@@ -230,16 +230,16 @@ fn results() -> String {
         let in_csv = files::section::header(section);
         let columns = section.shapes.iter().flat_map(|shape| shape.columns);
         let in_sql: BTreeSet<String> = columns.flat_map(section::Column::sql_names).collect();
-        let is_like = in_csv.iter().cloned().collect::<BTreeSet<_>>() == in_sql;
-        let differs = if is_like { String::new() } else { list(in_csv.iter().map(String::as_str)) };
-        [code(section.name), section.title.to_owned(), tables, differs]
+        let is_same = in_csv.iter().cloned().collect::<BTreeSet<_>>() == in_sql;
+        let csv_columns = if is_same { String::new() } else { list(in_csv.iter().map(String::as_str)) };
+        [code(section.name), section.title.to_owned(), tables, csv_columns]
     };
     let head = ["section", "title", "other tables", "columns of CSV, if others"];
     text.push_str(&rows(head, SECTIONS.iter().map(section)));
     text.push_str("## run.json and results.jsonl\n\n");
-    let all: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
+    let records: Vec<_> = result::SOURCES.iter().flat_map(|source| structs(source)).collect();
     let (described, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(name, ..)| DESCRIBED.contains(&name.as_str()));
+        records.into_iter().partition(|(name, ..)| DESCRIBED.contains(&name.as_str()));
     for (name, about, fields) in described {
         text.push_str(&format!("### {name}\n\n{about}\n\n"));
         let fields = fields.into_iter().map(|(name, about)| [code(name), about]);
@@ -258,9 +258,9 @@ type DocEntry = (String, String);
 
 /// Each record in a source file with its fields that are public or have a comment.
 fn structs(source: &str) -> Vec<(String, String, Vec<DocEntry>)> {
-    let mut found: Vec<(String, String, Vec<DocEntry>)> = Vec::new();
+    let mut records: Vec<(String, String, Vec<DocEntry>)> = Vec::new();
     let (mut comment, mut serde) = (String::new(), String::new());
-    let given = |serde: &str, key: &str| {
+    let value_of_key = |serde: &str, key: &str| {
         let (_, rest) = serde.split_once(&format!("({key} = \""))?;
         rest.split_once('"').map(|(name, _)| name.to_owned())
     };
@@ -277,10 +277,10 @@ fn structs(source: &str) -> Vec<(String, String, Vec<DocEntry>)> {
             serde.push_str(line);
         } else {
             if let Some(name) = record {
-                let tag = given(&serde, "tag").map(|tag| (tag, "Which of these.".to_owned()));
-                found.push((name.to_owned(), first(&comment), tag.into_iter().collect()));
-            } else if let (Some(name), Some((.., fields))) = (field, found.last_mut()) {
-                let field = (given(&serde, "rename").unwrap_or(name), first(&comment));
+                let tag = value_of_key(&serde, "tag").map(|tag| (tag, "Which of these.".to_owned()));
+                records.push((name.to_owned(), first_sentence(&comment), tag.into_iter().collect()));
+            } else if let (Some(name), Some((.., fields))) = (field, records.last_mut()) {
+                let field = (value_of_key(&serde, "rename").unwrap_or(name), first_sentence(&comment));
                 if fields.iter().all(|(known, _)| *known != field.0) {
                     fields.push(field);
                 }
@@ -288,11 +288,11 @@ fn structs(source: &str) -> Vec<(String, String, Vec<DocEntry>)> {
             (comment, serde) = (String::new(), String::new());
         }
     }
-    found
+    records
 }
 
 /// The first sentence of a comment, without link marks.
-fn first(comment: &str) -> String {
+fn first_sentence(comment: &str) -> String {
     let plain = comment.trim().replace(['[', ']'], "");
     plain.split_once(". ").map_or(plain.clone(), |(first, _)| format!("{first}."))
 }
@@ -313,14 +313,14 @@ fn settings(stores: &[StoreDef]) -> String {
             [code(setting.name), setting.values.to_owned(), default, about]
         };
         let head = ["setting", "values", "default", "effect"];
-        let table = unknown(head, store.settings.iter().map(row), &mut known);
+        let table = new_rows(head, store.settings.iter().map(row), &mut known);
         text.push_str(&format!("## {}\n\n{table}", store.name));
     }
     text.push_str("## Caches by the machine's memory\n\nWith `tuning = [\"share\"]`.\n\n");
     let shares = stores.iter().flat_map(|store| {
         let row = |(name, share): (&str, MemoryShare)| {
-            let says = format!("{} ([source]({}))", share.says, share.source);
-            [store.name.to_owned(), code(name), share.describe().replace(" of the memory", ""), says]
+            let documentation = format!("{} ([source]({}))", share.says, share.source);
+            [store.name.to_owned(), code(name), share.describe().replace(" of the memory", ""), documentation]
         };
         store.shares().map(row)
     });
@@ -333,7 +333,7 @@ fn tables() -> String {
         + &rows(["table or view", "columns"], sql::tables().into_iter().map(row))
 }
 
-fn these(stores: &[StoreDef]) -> String {
+fn store_tables(stores: &[StoreDef]) -> String {
     let offered = || stores.iter().filter(|store| !store.offers.is_empty());
     let mut text = "# Stores\n\n[What guarantees mean](../guarantees.md). A star marks the guarantee of the store as shipped.\n\n".to_owned();
     let row = |store: &StoreDef| {
@@ -346,8 +346,8 @@ fn these(stores: &[StoreDef]) -> String {
         "## What an accident can cost\n\nWhile records are written, with the settings of each guarantee.\n\n",
     );
     let mut costs: Vec<[String; 5]> = Vec::new();
-    let kept = offered().filter(|store| store.kind != StoreKind::Harness);
-    for (store, offer) in kept.flat_map(|store| store.offers.iter().map(move |offer| (store, offer))) {
+    let real_stores = offered().filter(|store| store.kind != StoreKind::Harness);
+    for (store, offer) in real_stores.flat_map(|store| store.offers.iter().map(move |offer| (store, offer))) {
         for (settings, danger) in dangers(offer) {
             let why = if danger.why.is_empty() { String::new() } else { format!(": {}", danger.why) };
             let (kill, cut) =
@@ -364,22 +364,22 @@ fn these(stores: &[StoreDef]) -> String {
 
 /// The cost of accidents with the settings of an offer, and then with others, grouped by cost.
 fn dangers(offer: &GuaranteeOffer) -> Vec<(String, &'static Danger)> {
-    let mut all: Vec<(String, &Danger)> = Vec::new();
+    let mut costs: Vec<(String, &Danger)> = Vec::new();
     // The last one applies to any settings.
     for danger in offer.dangers.iter().rev() {
-        let with: Vec<_> = danger.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let with = with.join(", ");
-        let number = all.len();
+        let conditions: Vec<_> = danger.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let condition = conditions.join(", ");
+        let number = costs.len();
         let is_like = |known: &Danger| Danger { with: known.with, ..*danger } == *known;
-        match all.last_mut() {
+        match costs.last_mut() {
             Some((settings, known)) if number > 1 && is_like(known) => {
-                settings.push_str(&format!("; or {with}"))
+                settings.push_str(&format!("; or {condition}"))
             }
-            None => all.push((offer.settings.to_owned(), danger)),
-            Some(_) => all.push((format!("with {with}"), danger)),
+            None => costs.push((offer.settings.to_owned(), danger)),
+            Some(_) => costs.push((format!("with {condition}"), danger)),
         }
     }
-    all
+    costs
 }
 
 fn studies() -> Result<String> {

@@ -26,7 +26,7 @@ use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
 
 pub use self::arguments::host_of;
-use self::connection::{Connection, END};
+use self::connection::{Connection, END_TIMEOUT};
 use self::host::{AdbServer, Host};
 use self::wire::{BoardSignal, KnownTrials, Message, Request};
 use super::args::{BoardArgs, RunArgs, study};
@@ -41,41 +41,41 @@ use super::{launch, properties, runs};
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
     let _server = AdbServer::start_for([&*host.to_string()]);
-    let (request, mut here) = match &args.resume {
+    let (request, mut local) = match &args.resume {
         Some(name) => resume(runs::find(name, &args.out)?)?,
         None => start(args)?,
     };
     let mut connection = connection::connect(&host, &args.board, interrupted)?;
     connection.send(&request)?;
-    if let Some(folder) = &here.folder {
+    if let Some(folder) = &local.folder {
         folder.results()?.iter().try_for_each(|(_, line)| connection.send(line))?;
     }
-    let followed = here.follow(&mut connection, interrupted);
-    let resume_with = |path: &PathBuf| resume_with(path, &host, args);
-    let path = here.folder.as_ref().map(|folder| folder.path().to_path_buf());
-    let ended = followed.map_err(|error| match &path {
+    let result = local.follow(&mut connection, interrupted);
+    let resume_command = |path: &PathBuf| remote_resume_command(path, &host, args);
+    let path = local.folder.as_ref().map(|folder| folder.path().to_path_buf());
+    let end = result.map_err(|error| match &path {
         Some(path) => {
-            let kept = format!("the results are kept here and there; resume with: {}", resume_with(path));
-            Error::new(error.exit, format!("{error}; {kept}"))
+            let advice = format!("the results are kept here and there; resume with: {}", resume_command(path));
+            Error::new(error.exit, format!("{error}; {advice}"))
         }
         None => error,
     })?;
     // Everything is here and synced.
     let _ = connection.send(&BoardSignal::Thanks);
     connection.end();
-    drop(here);
+    drop(local);
     match path {
-        Some(path) => finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with(&path)),
-        None if ended.interrupted => Ok(Exit::Interrupted),
+        Some(path) => finish(stores, &path, end, args.properties.ycsb.as_deref(), &resume_command(&path)),
+        None if end.interrupted => Ok(Exit::Interrupted),
         None => Ok(Exit::Success),
     }
 }
 
 /// The command that resumes a run there.
-fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
+fn remote_resume_command(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
     let BoardArgs { remote_dir, remote_program, .. } = &args.board;
     let program = remote_program.as_ref().map(|program| program.display().to_string());
-    let mut command = format!("{} --remote {}", launch::go_on(path), shell::word(&host.to_string()));
+    let mut command = format!("{} --remote {}", launch::resume_command(path), shell::word(&host.to_string()));
     for (option, value) in [("--remote-dir", remote_dir), ("--remote-program", &program)] {
         if let Some(value) = value {
             command.push_str(&format!(" {option} {}", shell::word(value)));
@@ -86,7 +86,7 @@ fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
 
 fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
     let source = plan::source(args.study())?;
-    // A mistake in the plan is reported before anybody is asked for a password.
+    // A mistake in the plan is reported before ssh asks for a password.
     let plan = source.plan()?;
     study::check(args, &plan)?;
     arguments::check_paths(args, &plan)?;
@@ -104,7 +104,7 @@ fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
 
 fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
     let ResumedRun { folder, run, notes } = RunFolder::resume(&path)?;
-    runs::tell_notes(&notes);
+    runs::print_notes(&notes);
     if host_of(&run.header).is_none() {
         let message = format!("{} is a run on this machine: resume it without --remote", path.display());
         return Err(Error::bad_value(message));
@@ -134,13 +134,13 @@ impl LocalSide {
     /// Processes the board's messages until the run has ended.
     fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<RunEnd> {
         let mut listener = progress::listener();
-        let mut stop_until = None;
+        let mut stop_deadline = None;
         loop {
-            if interrupted.load(Ordering::Relaxed) && stop_until.is_none() {
-                stop_until = Instant::now().checked_add(END);
+            if interrupted.load(Ordering::Relaxed) && stop_deadline.is_none() {
+                stop_deadline = Instant::now().checked_add(END_TIMEOUT);
                 connection.send(&BoardSignal::Stop)?;
             }
-            if stop_until.is_some_and(|until| Instant::now() > until) {
+            if stop_deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(Error::new(
                     Exit::Interrupted,
                     "interrupted, but the other machine does not answer",
@@ -148,17 +148,17 @@ impl LocalSide {
             }
             connection.beat();
             let Some(message) = connection.next()? else { continue };
-            if let Some(ended) = self.take(message, listener.as_mut())? {
+            if let Some(end) = self.process(message, listener.as_mut())? {
                 if self.folder.is_some() {
-                    listener.handle_event(&Event::Ended { interrupted: ended.interrupted });
+                    listener.handle_event(&Event::Ended { interrupted: end.interrupted });
                 }
-                return Ok(ended);
+                return Ok(end);
             }
         }
     }
 
     /// Processes a message; the last one returns how the run ended.
-    fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
+    fn process(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
         match message {
             Message::Hello { .. } => {}
             Message::Header(header) => self.create_folder(&header)?,
@@ -178,34 +178,34 @@ impl LocalSide {
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
-            Message::Client(_) => return Err(out_of_turn("what is of no run")),
+            Message::Client(_) => return Err(unexpected("what is of no run")),
             Message::Ended { interrupted, failed } => return Ok(Some(RunEnd { interrupted, failed })),
-            Message::Failed { exit, message } => return Err(failed_there(exit, message)),
+            Message::Failed { exit, message } => return Err(remote_error(exit, message)),
         }
         Ok(None)
     }
 
     fn create_folder(&mut self, header: &RunHeader) -> Result<()> {
         if self.folder.is_some() {
-            return Err(out_of_turn("a second run"));
+            return Err(unexpected("a second run"));
         }
         let name: String =
             header.study.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
         runs::make_directory("making the runs' directory", &self.out)?;
-        self.folder = Some(RunFolder::create(&self.out, &launch::dated(&format!("{name}-")), header)?);
+        self.folder = Some(RunFolder::create(&self.out, &launch::dated_name(&format!("{name}-")), header)?);
         Ok(())
     }
 
     fn folder(&mut self) -> Result<&mut RunFolder> {
-        self.folder.as_mut().ok_or_else(|| out_of_turn("a result before its run"))
+        self.folder.as_mut().ok_or_else(|| unexpected("a result before its run"))
     }
 
     /// Keeps a result, unless it is here already.
     fn result(&mut self, line: &str, listener: &mut dyn Listener) -> Result<()> {
         let result: TrialResult = serde_json::from_slice(&plain_json(line.as_bytes()))
-            .map_err(|error| out_of_turn(&format!("what is no result ({error})")))?;
+            .map_err(|error| unexpected(&format!("what is no result ({error})")))?;
         if line.contains('\n') {
-            return Err(out_of_turn("a result of several lines"));
+            return Err(unexpected("a result of several lines"));
         }
         if self.known.add(&result) {
             self.folder()?.append_line(line)?;
@@ -216,12 +216,12 @@ impl LocalSide {
 }
 
 /// The error with which the board's side ended.
-fn failed_there(exit: u8, message: String) -> Error {
+fn remote_error(exit: u8, message: String) -> Error {
     let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
     Error::new(exit.unwrap_or(Exit::Failure), message)
 }
 
 /// The error for an unexpected message.
-fn out_of_turn(what: &str) -> Error {
-    Error::new(Exit::Failure, format!("the other machine sent {what}"))
+fn unexpected(thing: &str) -> Error {
+    Error::new(Exit::Failure, format!("the other machine sent {thing}"))
 }

@@ -24,14 +24,14 @@ use super::{export, files, floor, runs};
 
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
-    no_output_among(args)?;
+    check_no_output(args)?;
     // The end of the process frees them at once; freeing a large run piece by piece takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
-        let none_to_come = runs.iter().all(|run| planned_trials::unfinished(run).is_none());
+        let is_finished = runs.iter().all(|run| planned_trials::unfinished(run).is_none());
         return Err(Error::new(
             Exit::Nothing,
-            match none_to_come {
+            match is_finished {
                 true => {
                     "there is nothing to measure in this part of the plan: name another, or what merge made of all"
                 }
@@ -44,7 +44,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
         page(&report, None, path)?;
-        files::tell_written(path);
+        files::print_written(path);
     }
     if let Some(path) = &args.sqlite {
         export::sqlite(&report, extras, path)?;
@@ -56,11 +56,11 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
 }
 
 /// Printed formats take no file name, which would be read as a run.
-fn no_output_among(args: &ReportArgs) -> Result<()> {
+fn check_no_output(args: &ReportArgs) -> Result<()> {
     let printed = [("--csv", args.csv), ("--json", args.json)];
-    let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
+    let Some((option, _)) = printed.into_iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
     let is_output =
-        |path: &&PathBuf| path.extension().is_some_and(|end| end == "csv" || end == "json") && !path.is_dir();
+        |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "csv" || extension == "json") && !path.is_dir();
     match args.runs.iter().find(is_output) {
         Some(file) => Err(Error::bad_value(format!(
             "{option} prints to standard output and takes no file: storebench report RUN {option} > {}",
@@ -88,7 +88,7 @@ fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
 /// The runs for other programs.
 fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let written = if args.csv {
+    let result = if args.csv {
         csv::write(report.merged, &mut bytes)
     } else if let Some(name) = args.section() {
         let section = find_section(name)?;
@@ -96,7 +96,7 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     } else {
         json::write(report, &mut bytes)
     };
-    written.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
+    result.map_err(|error| Error::new(Exit::Failure, format!("writing the report: {error}")))?;
     Ok(bytes)
 }
 
@@ -109,12 +109,12 @@ fn find_section(name: &str) -> Result<&'static Section> {
 /// The requested published table; `None` without a name.
 fn find_table<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
-    let wrong = |message: String| Err(Error::bad_value(message));
+    let refuse = |message: String| Err(Error::bad_value(message));
     match name {
-        _ if known.is_empty() => wrong("no published table comes with the study of this run".into()),
+        _ if known.is_empty() => refuse("no published table comes with the study of this run".into()),
         "" => Ok(None),
         name if known.contains(&name) => Ok(Some(name)),
-        _ => wrong(format!("there is no published table {}: there are {}", quoted(name), known.join(", "))),
+        _ => refuse(format!("there is no published table {}: there are {}", quoted(name), known.join(", "))),
     }
 }
 

@@ -23,7 +23,7 @@ use super::{libraries, reachability, runs, trace};
 /// Runs what is left of a run, with its original plan.
 ///
 /// # Errors
-/// If the engines have changed, or its places are gone; those of the run.
+/// If the engines have changed, or its places are gone; the errors of the run.
 pub fn resume(
     stores: &[StoreDef],
     ResumedRun { folder, run, .. }: ResumedRun,
@@ -38,16 +38,16 @@ pub fn resume(
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    reachability::servers(stores, plan)?;
-    reachability::clients(plan, interrupted)?;
+    reachability::check_servers(stores, plan)?;
+    reachability::check_clients(plan, interrupted)?;
     trace::check_same(plan, interrupted)?;
     let places: Locations = run.header.locations.iter().map(place_of).collect();
     for place in places.values() {
-        launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
+        launch::delete_leftovers(&runs::directory("using the place of the run", place.directory())?)?;
     }
     run.header.locations.iter().try_for_each(check_driver)?;
     // The cells that it left out are already decided, whatever is free now.
-    let everywhere: Vec<LocationRoom> = run
+    let rooms: Vec<LocationRoom> = run
         .header
         .locations
         .iter()
@@ -56,12 +56,12 @@ pub fn resume(
             ..LocationRoom::unbounded(place.location_name())
         })
         .collect();
-    let (all, _) = schedule::cells(plan, stores, &everywhere, &|_| None)
+    let (all_cells, _) = schedule::cells(plan, stores, &rooms, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
-    let mut cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
+    let mut cells: Vec<Cell> = all_cells.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     if let Some(parts) = &run.header.shard {
-        let split = split(plan, stores, &everywhere, parts, path)?;
+        let split = split(plan, stores, &rooms, parts, path)?;
         cells.retain(|cell| split.covers(parts, cell));
     }
     let header = run.header.clone();
@@ -110,13 +110,13 @@ pub fn split(
 /// Checks that a file system is mounted by the same driver as before: one run has one method.
 fn check_driver(info: &LocationInfo) -> Result<()> {
     let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
-    let now = match image::try_mount(Path::new(&info.path), file_system, info.disk.as_ref()) {
-        Ok(tried) if tried.driver == *driver => return Ok(()),
-        Ok(tried) => format!("is mounted by {} now", tried.driver),
+    let mismatch = match image::try_mount(Path::new(&info.path), file_system, info.disk.as_ref()) {
+        Ok(mount) if mount.driver == *driver => return Ok(()),
+        Ok(mount) => format!("is mounted by {} now", mount.driver),
         Err(reason) => format!("is unavailable now: {reason}"),
     };
     let message =
-        format!("the run's {file_system} was mounted by {driver}, and {now}: resume it as it was started");
+        format!("the run's {file_system} was mounted by {driver}, and {mismatch}: resume it as it was started");
     Err(Error::new(Exit::OtherVersion, message))
 }
 

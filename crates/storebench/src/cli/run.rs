@@ -17,7 +17,7 @@ use storebench_host::sample_data::DataTraits;
 use super::args::RunArgs;
 use super::extras::Extras;
 use super::finish::finish;
-use super::launch::{self, Launch, go_on};
+use super::launch::{self, Launch, resume_command};
 use super::output::print;
 use super::prepare::StartOutcome;
 use super::start::{Start, start};
@@ -31,12 +31,12 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
         args.axes.axes.set(Axis::DATA, [data]);
     }
     let args = &args;
-    args.properties.ycsb.as_deref().map_or(Ok(()), files::can_write_new)?;
-    let (path, ended) = match (&args.board.remote, &args.resume) {
+    args.properties.ycsb.as_deref().map_or(Ok(()), files::check_new_path)?;
+    let (path, end) = match (&args.board.remote, &args.resume) {
         (Some(host), _) => return remote::run(stores, args, host, &*signals::listen()?),
-        (None, Some(name)) => go_on_with(stores, &runs::find(name, &args.out)?, &*signals::listen()?)?,
+        (None, Some(name)) => resume_folder(stores, &runs::find(name, &args.out)?, &*signals::listen()?)?,
         (None, None) => {
-            let asked = Start {
+            let parameters = Start {
                 args,
                 source: plan::source(args.study())?,
                 texts: &properties::texts(&args.properties)?,
@@ -45,31 +45,31 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
             // Only now, so that a wait for a pipe without another end can be interrupted at once.
             let interrupted = signals::listen()?;
             let run = |launch: Launch<'_>| {
-                let begun = parts::find_begun(&launch.header, &args.out)?;
-                if launch.is_idle && begun.is_some() {
-                    parts::tell_idle(&launch.header);
+                let earlier = parts::find_earlier(&launch.header, &args.out)?;
+                if launch.is_idle && earlier.is_some() {
+                    parts::print_idle(&launch.header);
                     return Ok(None);
                 }
-                if let Some(begun) = begun {
-                    parts::tell_begun(&begun);
-                    return match parts::is_over(&begun.run) {
+                if let Some(earlier) = earlier {
+                    parts::print_earlier(&earlier);
+                    return match parts::is_over(&earlier.run) {
                         true => Ok(Some((
-                            begun.folder.path().to_path_buf(),
-                            RunEnd::from_results(&begun.run.trials),
+                            earlier.folder.path().to_path_buf(),
+                            RunEnd::from_results(&earlier.run.trials),
                         ))),
-                        false => resume::resume(stores, begun, progress::listener().as_mut(), &interrupted)
+                        false => resume::resume(stores, earlier, progress::listener().as_mut(), &interrupted)
                             .map(Some),
                     };
                 }
-                let folder = launch.folder(&args.out, &launch::dated(&name(&launch.header)))?;
+                let folder = launch.folder(&args.out, &launch::dated_name(&folder_prefix(&launch.header)))?;
                 if launch.is_idle {
-                    parts::tell_idle(&launch.header);
+                    parts::print_idle(&launch.header);
                     return Ok(None);
                 }
                 launch.run(&[], folder, progress::listener().as_mut(), &interrupted).map(Some)
             };
-            match start(stores, &asked, &interrupted, run)? {
-                StartOutcome::Ran(Some(ran)) => ran,
+            match start(stores, &parameters, &interrupted, run)? {
+                StartOutcome::Ran(Some(outcome)) => outcome,
                 StartOutcome::Ran(None) => return Ok(Exit::Success),
                 StartOutcome::Listed(text, error) => {
                     return print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err));
@@ -78,12 +78,12 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
             }
         }
     };
-    let resume_with = go_on(&path);
-    finish(stores, &path, ended, args.properties.ycsb.as_deref(), &resume_with)
+    let command = resume_command(&path);
+    finish(stores, &path, end, args.properties.ycsb.as_deref(), &command)
 }
 
 /// The beginning of the name of a run's folder.
-fn name(header: &RunHeader) -> String {
+fn folder_prefix(header: &RunHeader) -> String {
     match &header.shard {
         Some(parts) => format!("{}-{}-", header.study, parts.to_string().replace([' ', '/'], "-")),
         None => format!("{}-", header.study),
@@ -91,9 +91,9 @@ fn name(header: &RunHeader) -> String {
 }
 
 /// Resumes a run in its folder.
-fn go_on_with(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
+fn resume_folder(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
     let resumed = RunFolder::resume(path)?;
-    runs::tell_notes(&resumed.notes);
+    runs::print_notes(&resumed.notes);
     if let Some(host) = remote::host_of(&resumed.run.header) {
         let message = format!(
             "{} is a run on {}: resume it there, with --remote {}",

@@ -13,42 +13,42 @@ use super::output::print_note;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
-    find_latest_by(name, runs, |path| modified(&path.join("run.json")))
+    find_latest_by(name, runs, |path| change_time(&path.join("run.json")))
 }
 
 /// The folder of a run or of the runs behind an answer.
 fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
     find_latest_by(name, runs, |path| {
-        modified(&path.join("run.json"))
-            .max(runs_in(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
+        change_time(&path.join("run.json"))
+            .max(runs_in(path).iter().filter_map(|run| change_time(&run.join("run.json"))).max())
     })
 }
 
 /// The time of a file's last change, if it exists.
-fn modified(path: &Path) -> Option<SystemTime> {
+fn change_time(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-/// Resolves `latest` to the folder for which `when` gives the latest time.
-fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+/// Resolves `latest` to the folder for which `time` gives the latest time.
+fn find_latest_by(name: &Path, runs: &Path, time: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
-        return latest(runs, when);
+        return find_latest(runs, time);
     }
-    let there = runs.join(name);
-    if !name.exists() && (there.join("run.json").exists() || !runs_in(&there).is_empty()) {
-        return Ok(there);
+    let path = runs.join(name);
+    if !name.exists() && (path.join("run.json").exists() || !runs_in(&path).is_empty()) {
+        return Ok(path);
     }
     Ok(only_run(name).unwrap_or_else(|| name.to_path_buf()))
 }
 
 /// The only run in a directory of runs; `None` if it has several, or is a run or an answer.
 fn only_run(folder: &Path) -> Option<PathBuf> {
-    let mut runs = side_by_side(folder).into_iter();
+    let mut runs = list_runs(folder).into_iter();
     runs.next().filter(|_| runs.next().is_none())
 }
 
 /// The runs in a directory of runs, by name; empty if it is a run or an answer.
-pub fn side_by_side(folder: &Path) -> Vec<PathBuf> {
+pub fn list_runs(folder: &Path) -> Vec<PathBuf> {
     if folder.join("run.json").exists() || !runs_in(folder).is_empty() {
         return Vec::new();
     }
@@ -73,14 +73,14 @@ pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 /// If one is named twice, or `latest` is asked for and there is no run.
 pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
-    none_twice(&paths)?;
+    refuse_repeated(&paths)?;
     let mut folders = Vec::new();
     for path in paths {
-        let within = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
-        if within.is_empty() {
+        let inner_runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
+        if inner_runs.is_empty() {
             folders.push(path);
         }
-        folders.extend(within);
+        folders.extend(inner_runs);
     }
     Ok(folders)
 }
@@ -89,7 +89,7 @@ pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if it is not empty.
-pub fn refuse_there(path: &Path) -> Result<()> {
+pub fn refuse_existing(path: &Path) -> Result<()> {
     let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
         return Ok(());
@@ -103,20 +103,20 @@ pub fn refuse_there(path: &Path) -> Result<()> {
 /// If one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let folders = find_all(names, runs)?;
-    let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
-    no_copies(folders.iter().zip(&all))?;
-    Ok(all)
+    let loaded = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
+    refuse_copies(folders.iter().zip(&loaded))?;
+    Ok(loaded)
 }
 
 /// Reads a run, and reports damage to its files.
 pub fn read(path: &Path) -> Result<Run> {
     let (run, notes) = folder::read_with_notes(path)?;
-    tell_notes(&notes);
+    print_notes(&notes);
     Ok(run)
 }
 
 /// Reports damage to a run's files.
-pub fn tell_notes(notes: &[String]) {
+pub fn print_notes(notes: &[String]) {
     for note in notes {
         print_note(&format!("note: {note}"));
     }
@@ -126,18 +126,18 @@ pub fn tell_notes(notes: &[String]) {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if two of the runs are one, made by the same command at the same moment, or share a trial.
-pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
+pub fn refuse_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
     let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
     let mut trials: HashMap<(&Cell, u32, &str), (&PathBuf, bool)> = HashMap::new();
     for (path, run) in runs {
         let is_part = run.header.shard.is_some();
         for trial in &run.trials {
             let identity = (&trial.cell, trial.block, trial.started.as_str());
-            let before = trials.insert(identity, (path, is_part));
-            if let Some((before, _)) = before.filter(|(_, other)| is_part || *other) {
+            let earlier = trials.insert(identity, (path, is_part));
+            if let Some((earlier, _)) = earlier.filter(|(_, was_part)| is_part || *was_part) {
                 let message = format!(
                     "{} and {} hold the same trials: one was merged of the other; name one of them",
-                    before.display(),
+                    earlier.display(),
                     path.display()
                 );
                 return Err(Error::bad_value(message));
@@ -145,10 +145,10 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
         }
         // To the nanosecond.
         let identity = (run.header.started.as_str(), run.header.command.as_slice());
-        if let Some(before) = seen.insert(identity, path) {
+        if let Some(earlier) = seen.insert(identity, path) {
             let message = format!(
                 "{} and {} are copies of one run, begun {}: name one of them",
-                before.display(),
+                earlier.display(),
                 path.display(),
                 run.header.started
             );
@@ -162,51 +162,51 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
 ///
 /// # Errors
 /// [`Exit::BadValue`] if a folder is named twice.
-pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen = Vec::new();
     for path in folders {
         // A missing path is reported by its reader.
-        let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        if seen.contains(&full) {
+        let full_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if seen.contains(&full_path) {
             let message = format!("{} is named twice: name different runs", path.display());
             return Err(Error::bad_value(message));
         }
-        seen.push(full);
+        seen.push(full_path);
     }
     Ok(())
 }
 
 /// The prefix of the folders of `advise`, which contain the runs behind an answer.
-pub const ANSWER: &str = "advise-";
+pub const ANSWER_PREFIX: &str = "advise-";
 /// The stage of `advise` that tries each store with the fewest records.
-pub const PROBE: &str = "probe";
+pub const PROBE_STAGE: &str = "probe";
 /// The prefix of the folders of `tune`.
-pub const TUNING: &str = "tune-";
+pub const TUNING_PREFIX: &str = "tune-";
 
 /// The prefix of the folders of runs that `merge` makes from parts of several machines.
-pub const MACHINE: &str = "machine-";
+pub const MACHINE_PREFIX: &str = "machine-";
 
-/// The runs behind an answer, in the order of their start, or those of several machines, by name; empty for any other folder.
+/// The runs behind an answer, in the order of their start, or the runs of several machines, by name; empty for any other folder.
 pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
-    let is_called =
+    let has_prefix =
         |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut runs: Vec<PathBuf> = paths.filter(|path| path.join("run.json").exists()).collect();
-    if !is_called(folder, ANSWER) && !is_called(folder, TUNING) {
-        runs.retain(|path| is_called(path, MACHINE));
+    if !has_prefix(folder, ANSWER_PREFIX) && !has_prefix(folder, TUNING_PREFIX) {
+        runs.retain(|path| has_prefix(path, MACHINE_PREFIX));
         runs.sort();
         return runs;
     }
-    runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
+    runs.sort_by_cached_key(|path| change_time(&path.join("run.json")));
     // It only showed how much there was time for, unless the time ended with it.
     if runs.len() > 1 {
-        runs.retain(|path| !path.ends_with(PROBE));
+        runs.retain(|path| !path.ends_with(PROBE_STAGE));
     }
     runs
 }
 
-fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
+fn find_latest(runs: &Path, time: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     let entries = std::fs::read_dir(runs).map_err(|error| {
         Error::new(
             Exit::NotStorebench,
@@ -215,7 +215,7 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
     })?;
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter_map(|path| Some((when(&path)?, path)))
+        .filter_map(|path| Some((time(&path)?, path)))
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
@@ -226,11 +226,11 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
 /// # Errors
 /// If it can't be made; [`Exit::BadValue`] if a file is in the way.
 pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
-    let in_the_way = |error: &std::io::Error| {
+    let is_file_error = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
     };
-    let dangling = path.ancestors().find(|part| part.is_symlink() && !part.exists());
-    if let Some((link, target)) = dangling.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
+    let dangling_link = path.ancestors().find(|ancestor| ancestor.is_symlink() && !ancestor.exists());
+    if let Some((link, target)) = dangling_link.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
         return Err(Error::bad_value(format!(
             "{doing} {}: {} is a link to {}, which is not there: make that directory, or name another",
             path.display(),
@@ -238,12 +238,12 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
             target.display()
         )));
     }
-    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|part| part.exists()) {
-        Some(part) if in_the_way(&error) => {
+    std::fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|ancestor| ancestor.exists()) {
+        Some(ancestor) if is_file_error(&error) => {
             let message = format!(
                 "{doing} {}: {} is a file, not a directory: name another",
                 path.display(),
-                part.display()
+                ancestor.display()
             );
             Error::bad_value(message)
         }
@@ -255,20 +255,20 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
 ///
 /// # Errors
 /// If it is no readable directory, or its name is not text.
-pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
-    let bad = |why: &str| Err(Error::bad_value(format!("{what} {}: {why}", path.display())));
-    let full = match std::fs::canonicalize(path) {
-        Ok(full) => full,
+pub fn directory(purpose: &str, path: &Path) -> Result<PathBuf> {
+    let refuse = |why: &str| Err(Error::bad_value(format!("{purpose} {}: {why}", path.display())));
+    let full_path = match std::fs::canonicalize(path) {
+        Ok(full_path) => full_path,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return bad("there is no such directory: make it first, or name another");
+            return refuse("there is no such directory: make it first, or name another");
         }
-        Err(error) => return Err(Error::io(what, path)(error)),
+        Err(error) => return Err(Error::io(purpose, path)(error)),
     };
-    if !full.is_dir() {
-        return bad("it is not a directory: name another");
+    if !full_path.is_dir() {
+        return refuse("it is not a directory: name another");
     }
-    if full.to_str().is_none() {
-        return bad("its name is not UTF-8, so results can't hold it: choose another");
+    if full_path.to_str().is_none() {
+        return refuse("its name is not UTF-8, so results can't hold it: choose another");
     }
-    Ok(full)
+    Ok(full_path)
 }

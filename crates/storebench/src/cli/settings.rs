@@ -11,10 +11,10 @@ use super::plan;
 ///
 /// # Errors
 /// [`Exit::UnknownStore`] for an unknown name.
-pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
-    let text = match only {
+pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
+    let text = match name {
         Some(name) => describe_store(plan::store(stores, name)?),
-        None => all(stores),
+        None => list_all(stores),
     };
     print(&fitted(&text))?;
     Ok(Exit::Success)
@@ -26,11 +26,11 @@ fn fitted(text: &str) -> String {
     text.lines().map(|line| wrap(line, WIDTH, &indent(line))).collect()
 }
 
-fn all(stores: &[StoreDef]) -> String {
-    let (with, without): (Vec<&StoreDef>, Vec<&StoreDef>) =
+fn list_all(stores: &[StoreDef]) -> String {
+    let (adjustable, fixed): (Vec<&StoreDef>, Vec<&StoreDef>) =
         stores.iter().partition(|store| !store.settings.is_empty());
-    let mut text: String = with.into_iter().map(|store| describe_store(store) + "\n").collect();
-    let names: Vec<&str> = without.into_iter().map(|store| store.name).collect();
+    let mut text: String = adjustable.into_iter().map(|store| describe_store(store) + "\n").collect();
+    let names: Vec<&str> = fixed.into_iter().map(|store| store.name).collect();
     if !names.is_empty() {
         text.push_str(&format!("Without settings: {}\n\n", names.join(", ")));
     }
@@ -98,10 +98,10 @@ mod tests {
             let text = describe_store(store);
             for setting in store.settings {
                 assert!(text.contains(&format!("\n  {}\n", setting.name)), "{}", store.name);
-                for (what, text) in
+                for (field, text) in
                     [("values", setting.values), ("default", setting.default), ("help", setting.help)]
                 {
-                    assert!(!text.is_empty(), "{}.{} has no {what}", store.name, setting.name);
+                    assert!(!text.is_empty(), "{}.{} has no {field}", store.name, setting.name);
                 }
                 let takes_sizes = setting.values.starts_with("a size");
                 assert_eq!(setting.unit == Unit::Bytes, takes_sizes, "{}.{}", store.name, setting.name);

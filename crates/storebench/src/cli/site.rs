@@ -28,7 +28,7 @@ use super::runs;
 /// The depth of folders that are searched for runs.
 const DEPTH: usize = 8;
 /// Runs that are named; the rest is counted.
-const TOLD: usize = 10;
+const MAX_LINES: usize = 10;
 
 /// A run: its facts, an identity for each trial, and damage to its files.
 struct SiteRun {
@@ -51,32 +51,32 @@ pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
             format!("there is no run in {}: name a folder with runs in it", args.directory.display());
         return Err(Error::new(Exit::NotStorebench, message));
     }
-    let made = SiteFolder::open(&args.out)?;
-    let from = Folders { directory: &directory, out: made.path() };
-    let (mut looked, mut broken) = (Vec::new(), Vec::new());
-    for (path, facts) in folders.iter().zip(map_in_threads(&folders, |path| read_run(stores, path, &from))) {
+    let target = SiteFolder::open(&args.out)?;
+    let roots = Folders { directory: &directory, out: target.path() };
+    let (mut site_runs, mut broken) = (Vec::new(), Vec::new());
+    for (path, facts) in folders.iter().zip(map_in_threads(&folders, |path| read_run(stores, path, &roots))) {
         match facts {
-            Ok(facts) => looked.push(facts),
-            Err(error) => broken.push(left_out(path, &error.message)),
+            Ok(facts) => site_runs.push(facts),
+            Err(error) => broken.push(left_out_line(path, &error.message)),
         }
     }
     let mut notes: Vec<String> =
-        looked.iter().flat_map(|one| &one.notes).map(|note| format!("note: {note}")).collect();
-    notes.extend(without_copies(&mut looked));
-    let empty = looked.extract_if(.., |one| one.trials.is_empty());
-    notes.extend(empty.map(|one| left_out(&one.path, "it has no trial yet")));
-    listed(&notes, print_note);
-    listed(&broken, complain);
-    if looked.is_empty() {
+        site_runs.iter().flat_map(|run| &run.notes).map(|note| format!("note: {note}")).collect();
+    notes.extend(without_copies(&mut site_runs));
+    let empty = site_runs.extract_if(.., |run| run.trials.is_empty());
+    notes.extend(empty.map(|run| left_out_line(&run.path, "it has no trial yet")));
+    print_first(&notes, print_note);
+    print_first(&broken, complain);
+    if site_runs.is_empty() {
         let message = "there is nothing to show: no run has a trial that can be read";
         return Err(Error::new(Exit::Nothing, message));
     }
-    let number = looked.len();
-    let linked = looked.iter().filter(|one| one.path.join("report.html").is_file()).count();
-    let facts = looked.into_iter().map(|one| one.facts).collect();
+    let number = site_runs.len();
+    let linked_runs = site_runs.iter().filter(|run| run.path.join("report.html").is_file()).count();
+    let facts = site_runs.into_iter().map(|run| run.facts).collect();
     let pages = site::pages(facts, stores)
         .map_err(|error| Error::new(Exit::Failure, format!("making the site: {error}")))?;
-    made.write(&pages)?;
+    target.write(&pages)?;
     let index = args.out.join("index.html");
     print_note(&format!(
         "written: {} of {}: open {} in a browser",
@@ -84,11 +84,11 @@ pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
         plural(number, "run"),
         index.display()
     ));
-    if linked > 0 {
+    if linked_runs > 0 {
         print_note(&format!(
             "to publish it, take {} along, in the same place next to it: the pages link the reports of {}",
             directory.display(),
-            plural(linked, "run")
+            plural(linked_runs, "run")
         ));
     }
     match broken.len() {
@@ -101,15 +101,15 @@ pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     }
 }
 
-fn left_out(path: &Path, why: &str) -> String {
+fn left_out_line(path: &Path, why: &str) -> String {
     format!("left out: {}: {why}", path.display())
 }
 
 /// Reports the first lines, and the number of the others.
-fn listed(lines: &[String], how: fn(&str)) {
-    lines.iter().take(TOLD).for_each(|line| how(line));
-    if lines.len() > TOLD {
-        how(&format!("and {} more lines like these", lines.len() - TOLD));
+fn print_first(lines: &[String], print_line: fn(&str)) {
+    lines.iter().take(MAX_LINES).for_each(|line| print_line(line));
+    if lines.len() > MAX_LINES {
+        print_line(&format!("and {} more lines like these", lines.len() - MAX_LINES));
     }
 }
 
@@ -121,9 +121,9 @@ pub fn folders(directory: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The same, to a depth. No link is followed, and neither runs nor sites are looked into.
-fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
+fn find(folder: &Path, depth: usize, folders: &mut Vec<PathBuf>) -> Result<()> {
     if folder.join("run.json").exists() {
-        found.push(folder.to_path_buf());
+        folders.push(folder.to_path_buf());
         return Ok(());
     }
     if depth == 0 || site_folder::is_site(folder) {
@@ -131,10 +131,10 @@ fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     }
     let entries = fs::read_dir(folder).map_err(Error::io("looking for runs in", folder))?;
     let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    let mut within: Vec<PathBuf> =
+    let mut subfolders: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().filter(is_folder).map(|entry| entry.path())).collect();
-    within.sort();
-    within.iter().try_for_each(|folder| find(folder, depth - 1, found))
+    subfolders.sort();
+    subfolders.iter().try_for_each(|folder| find(folder, depth - 1, folders))
 }
 
 /// The folders of the runs and of the site.
@@ -145,12 +145,12 @@ struct Folders<'p> {
 
 impl Folders<'_> {
     fn source(&self, run: &Path) -> Source {
-        let below = run.strip_prefix(self.directory).unwrap_or(run);
-        let own =
-            if below.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { below };
+        let relative = run.strip_prefix(self.directory).unwrap_or(run);
+        let name =
+            if relative.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { relative };
         let report = run.join("report.html");
         let report = report.is_file().then(|| address(&self.out.join("runs"), &report)).flatten();
-        Source { folder: own.display().to_string(), report }
+        Source { folder: name.display().to_string(), report }
     }
 }
 
@@ -158,25 +158,25 @@ impl Folders<'_> {
 fn address(folder: &Path, file: &Path) -> Option<String> {
     let [folder, file] = [folder, file].map(|path| path.components().collect::<Vec<Component<'_>>>());
     let common = folder.iter().zip(&file).take_while(|(a, b)| a == b).count();
-    let down = file[common..].iter().map(|part| part.as_os_str().to_str().map(escape_fragment));
-    let all: Option<Vec<String>> =
-        folder[common..].iter().map(|_| Some("..".to_owned())).chain(down).collect();
-    Some(all?.join("/"))
+    let rest = file[common..].iter().map(|part| part.as_os_str().to_str().map(escape_fragment));
+    let parts: Option<Vec<String>> =
+        folder[common..].iter().map(|_| Some("..".to_owned())).chain(rest).collect();
+    Some(parts?.join("/"))
 }
 
 /// Analyses one run alone, as its report does.
-fn read_run(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<SiteRun> {
+fn read_run(stores: &[StoreDef], path: &Path, roots: &Folders<'_>) -> Result<SiteRun> {
     let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
-    let all = [run];
-    let merged = with_published(Merged::new(&all, stores), &all)?;
-    let source = from.source(path);
-    let is_of_paper = all[0].header.preset.as_deref() == Some("paper");
-    let of_paper =
-        is_of_paper.then(|| sentences(stores, &all, &notes, &source.folder)).transpose()?.flatten();
+    let run_list = [run];
+    let merged = with_published(Merged::new(&run_list, stores), &run_list)?;
+    let source = roots.source(path);
+    let is_of_paper = run_list[0].header.preset.as_deref() == Some("paper");
+    let paper_sentences =
+        is_of_paper.then(|| sentences(stores, &run_list, &notes, &source.folder)).transpose()?.flatten();
     let facts = site::facts(&Report::new(&merged), source);
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
-    let facts = RunFacts { sentences: of_paper, ..facts };
+    let facts = RunFacts { sentences: paper_sentences, ..facts };
     let stores = facts.sides.iter().map(|side| &side.store).collect::<BTreeSet<_>>().len();
     if stores > MOST_PAIRED {
         notes.push(format!(
@@ -189,42 +189,42 @@ fn read_run(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Site
 
 /// An identity for each trial, unique wherever it was copied to.
 fn trials(run: &Run) -> Vec<u64> {
-    let number = |trial: &storebench_core::result::TrialResult| {
+    let identity = |trial: &storebench_core::result::TrialResult| {
         let mut hasher = DefaultHasher::new();
         let version = trial.ok().map(|measured| measured.store_version.as_str());
         (&run.header.hardware, trial.cell.id(), trial.block, &trial.started, version).hash(&mut hasher);
         hasher.finish()
     };
-    run.trials.iter().map(number).collect()
+    run.trials.iter().map(identity).collect()
 }
 
 /// Leaves out the runs whose trials are all in another: copies, and parts next to their merged run.
-fn without_copies(looked: &mut Vec<SiteRun>) -> Vec<String> {
-    looked.sort_by(|a, b| b.trials.len().cmp(&a.trials.len()).then_with(|| a.path.cmp(&b.path)));
+fn without_copies(runs: &mut Vec<SiteRun>) -> Vec<String> {
+    runs.sort_by(|a, b| b.trials.len().cmp(&a.trials.len()).then_with(|| a.path.cmp(&b.path)));
     let mut seen: HashMap<u64, PathBuf> = HashMap::new();
     let mut copies = BTreeMap::new();
-    looked.retain(|one| {
-        let first = one.trials.first().and_then(|trial| seen.get(trial));
-        if let Some(first) = first.filter(|_| one.trials.iter().all(|trial| seen.contains_key(trial))) {
-            copies.insert(one.path.clone(), format!("{} has the same trials", first.display()));
+    runs.retain(|run| {
+        let first = run.trials.first().and_then(|trial| seen.get(trial));
+        if let Some(first) = first.filter(|_| run.trials.iter().all(|trial| seen.contains_key(trial))) {
+            copies.insert(run.path.clone(), format!("{} has the same trials", first.display()));
             return false;
         }
-        seen.extend(one.trials.iter().map(|trial| (*trial, one.path.clone())));
+        seen.extend(run.trials.iter().map(|trial| (*trial, run.path.clone())));
         true
     });
-    copies.into_iter().map(|(path, why)| left_out(&path, &why)).collect()
+    copies.into_iter().map(|(path, why)| left_out_line(&path, &why)).collect()
 }
 
 /// Maps in order, on as many threads as there are processors and the system permits.
-pub fn map_in_threads<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+pub fn map_in_threads<T: Sync, O: Send>(items: &[T], function: impl Fn(&T) -> O + Sync) -> Vec<O> {
+    let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        let taken = || next.fetch_add(1, Ordering::Relaxed);
-        for (index, one) in
-            std::iter::from_fn(|| Some(taken()).and_then(|index| Some((index, all.get(index)?))))
+        let next_index = || next.fetch_add(1, Ordering::Relaxed);
+        for (index, item) in
+            std::iter::from_fn(|| Some(next_index()).and_then(|index| Some((index, items.get(index)?))))
         {
-            let outcome = of(one);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
+            let outcome = function(item);
+            outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
         }
     };
     std::thread::scope(|scope| {
@@ -236,9 +236,9 @@ pub fn map_in_threads<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) 
         }
         work();
     });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 #[cfg(test)]

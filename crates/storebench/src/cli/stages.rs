@@ -38,22 +38,22 @@ pub struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    /// Begins without a stage; the folder is a new one in `out` whose name begins with `prefix`. Stores' files are in `at`, or in `out`, on the
-    /// disks of a plan.
+    /// Begins without a stage; the folder is a new one in `out` whose name begins with `prefix`. Stores' files are
+    /// in `directory`, or in `out`, on the disks of a plan.
     pub fn new(
         stores: &'a [StoreDef],
         (out, prefix): (&Path, &str),
-        at: Option<&Path>,
+        directory: Option<&Path>,
         budget: Duration,
         plan: &Plan,
     ) -> Result<Stages<'a>> {
         let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", out)?;
-        let at = at.map(|path| LocationArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
-        let directories = launch::directories(at.as_slice(), out)?;
+        let location = directory.map(|path| LocationArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
+        let directories = launch::directories(location.as_slice(), out)?;
         Ok(Stages {
             stores,
-            folder: folder::make_unused(out, &launch::dated(prefix))?,
+            folder: folder::make_unused(out, &launch::dated_name(prefix))?,
             runs: Vec::new(),
             interrupted,
             places: launch::places(plan, &directories)?,
@@ -73,7 +73,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Shows the user how to continue after an interrupt.
-    pub fn tell_interrupted(&self) {
+    pub fn print_interrupted(&self) {
         let folder = self.folder.display();
         print_note(&format!(
             "interrupted; finished results are kept. To answer from them, add --from {folder}"
@@ -91,14 +91,14 @@ impl<'a> Stages<'a> {
     }
 
     /// The moment this long after the start of the first stage; `None` beyond the range of clocks.
-    pub fn moment(&self, after: Duration) -> Option<Instant> {
-        self.start.checked_add(after)
+    pub fn moment(&self, duration: Duration) -> Option<Instant> {
+        self.start.checked_add(duration)
     }
 
     /// Shows a stage, and the rest of the budget.
     pub fn print_stage(&self, stage: &str) {
-        let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
-        print_note(&format!("{stage}; at most {} left", rough_duration(left)));
+        let rest = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
+        print_note(&format!("{stage}; at most {} left", rough_duration(rest)));
     }
 
     /// A plan, ready to run as a stage.
@@ -109,8 +109,8 @@ impl<'a> Stages<'a> {
     /// Runs a stage called `name`: a job of its launch. Returns its run, and whether it was interrupted.
     pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &RunRequest<'_>) -> Result<(Run, bool)> {
         let folder = launch.folder(&self.folder, name)?;
-        let (path, ended) = launch.run_job(job, folder, progress::listener().as_mut())?;
-        Ok((folder::read(&path)?, ended.interrupted))
+        let (path, end) = launch.run_job(job, folder, progress::listener().as_mut())?;
+        Ok((folder::read(&path)?, end.interrupted))
     }
 }
 

@@ -34,23 +34,23 @@ pub struct Start<'a> {
 /// Starts a run: from the plan through its places and cells to `run`, which makes its folder and carries it out.
 ///
 /// # Errors
-/// If the plan is invalid, a place can't be used, a setting makes all trials fail; those of `run`.
+/// If the plan is invalid, a place can't be used, a setting makes all trials fail; the errors of `run`.
 pub fn start<T>(
     stores: &[StoreDef],
-    asked: &Start<'_>,
+    parameters: &Start<'_>,
     interrupted: &AtomicBool,
     run: impl FnOnce(Launch<'_>) -> Result<T>,
 ) -> Result<StartOutcome<T>> {
-    let Start { args, source, texts, out } = asked;
+    let Start { args, source, texts, out } = parameters;
     let mut plan = plan(stores, args, source, texts)?;
-    reachability::servers(stores, &plan)?;
+    reachability::check_servers(stores, &plan)?;
     let _server = AdbServer::start_for(plan.clients.iter().map(String::as_str));
-    reachability::clients(&plan, interrupted)?;
+    reachability::check_clients(&plan, interrupted)?;
     trace::read_trace(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;
     let directories = launch::directories(&args.at, out)?;
-    if launch::name_place(&mut plan, &directories) {
+    if launch::select_file_system(&mut plan, &directories) {
         print_note(&format!(
             "without root, the file system is {WITHOUT_ROOT} (--place {WITHOUT_ROOT}), not ext4"
         ));

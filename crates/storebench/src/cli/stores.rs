@@ -13,8 +13,8 @@ use super::plan;
 ///
 /// # Errors
 /// [`Exit::UnknownStore`] for an unknown name.
-pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
-    let stores = match only {
+pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
+    let stores = match name {
         Some(name) => std::slice::from_ref(plan::store(stores, name)?),
         None => stores,
     };
@@ -44,9 +44,9 @@ fn evidence(stores: &[StoreDef]) -> String {
 
 /// The findings on a store at each guarantee; `None` without checks.
 fn describe_findings(store: &StoreDef) -> Option<String> {
-    let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
-    let found: Vec<String> = found.map(|one| one.describe() + &describe_unseen_danger(store, &one)).collect();
-    (!found.is_empty()).then(|| format!("{}, {}", store.name, found.join(" ")))
+    let sums = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
+    let texts: Vec<String> = sums.map(|sum| sum.describe() + &describe_unseen_danger(store, &sum)).collect();
+    (!texts.is_empty()).then(|| format!("{}, {}", store.name, texts.join(" ")))
 }
 
 /// A danger that is known, though no state showed it.
@@ -88,8 +88,8 @@ fn table(stores: &[StoreDef]) -> String {
 pub fn row(store: &StoreDef) -> [String; 7] {
     let tiers = Guarantee::ALL.into_iter().filter(|tier| store.offer(*tier).is_some());
     let starred = tiers.map(|tier| format!("{tier}{}", if tier == store.shipped { "*" } else { "" }));
-    let can = &store.capabilities;
-    let sessions = match can.threads {
+    let capabilities = &store.capabilities;
+    let sessions = match capabilities.threads {
         Threads::One => "one",
         Threads::ManyReadersOneWriter => "1 writer",
         Threads::Many => "many",
@@ -99,9 +99,9 @@ pub fn row(store: &StoreDef) -> [String; 7] {
         store.kind.name().into(),
         numbers(&(store.version)()).to_owned(),
         starred.collect::<Vec<_>>().join(" "),
-        if can.order { "yes" } else { "no" }.into(),
+        if capabilities.order { "yes" } else { "no" }.into(),
         sessions.into(),
-        can.compression.unwrap_or("none").into(),
+        capabilities.compression.unwrap_or("none").into(),
     ]
 }
 

@@ -9,12 +9,12 @@ use super::output::{fitted, print};
 ///
 /// # Errors
 /// [`Exit::BadPlan`] for an unknown name.
-pub fn list(only: Option<&str>) -> Result<Exit> {
-    let all = || STUDIES.iter().map(|study| study.name).collect();
-    let names = only.map_or_else(all, |name| vec![name]);
+pub fn list(name: Option<&str>) -> Result<Exit> {
+    let all_names = || STUDIES.iter().map(|study| study.name).collect();
+    let names = name.map_or_else(all_names, |name| vec![name]);
     let entries = names.into_iter().map(|name| Ok(entry(&plan::find(name)?)));
     let mut text = entries.collect::<Result<Vec<_>>>()?.join("\n");
-    if only.is_none() {
+    if name.is_none() {
         text.push_str(
             "\nTo run your own, write a TOML file like those in studies/:\n  storebench run my-plan.toml\n",
         );

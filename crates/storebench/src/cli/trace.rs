@@ -16,7 +16,7 @@ use super::output::{WIDTH, print, print_json, print_note};
 use super::signals;
 
 /// The message for an interrupt while a trace is read.
-const READ: &str = "interrupted while the trace was read";
+const INTERRUPTED: &str = "interrupted while the trace was read";
 
 /// Prints the summary of a trace.
 ///
@@ -24,9 +24,9 @@ const READ: &str = "interrupted while the trace was read";
 /// [`Exit::BadValue`] if it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
-    let ask =
+    let options =
         ReaderOptions { form: args.format, limit: args.limit, unit_ns: args.time_unit.map(TimeUnit::ns) };
-    let Some(summary) = read(&args.file, ask, &interrupted)? else { return Ok(Exit::Interrupted) };
+    let Some(summary) = read(&args.file, options, &interrupted)? else { return Ok(Exit::Interrupted) };
     if args.json {
         print_json(&summary)?;
     } else {
@@ -39,8 +39,8 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if it can't be read.
-pub fn read(path: &Path, ask: ReaderOptions, interrupted: &AtomicBool) -> Result<Option<Summary>> {
-    Summary::read(path, ask, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
+pub fn read(path: &Path, options: ReaderOptions, interrupted: &AtomicBool) -> Result<Option<Summary>> {
+    Summary::read(path, options, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
 }
 
 /// Summarises the trace that a plan replays, if any, and notes the summary in the plan.
@@ -57,29 +57,29 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let path = path
         .canonicalize()
         .map_err(|error| Error::bad_value(format!("the trace {}: {error}", path.display())))?;
-    let shown = path.to_str();
-    let shown =
-        shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
-    print_note(&format!("reading the trace {shown}"));
+    let path_text = path.to_str();
+    let path_text =
+        path_text.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
+    print_note(&format!("reading the trace {path_text}"));
     let Some(summary) = read(&path, ask(&plan.parameters), interrupted)? else {
-        return Err(Error::new(Exit::Interrupted, READ));
+        return Err(Error::new(Exit::Interrupted, INTERRUPTED));
     };
-    plan.parameters.trace = Some(shown.to_owned());
+    plan.parameters.trace = Some(path_text.to_owned());
     plan.parameters.trace_facts = Some(summary.facts.clone());
     let work = ReplayParameters::from_parameters(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     print_note(&summarize(&summary));
     if work.loads && summary.read_before_written_keys > 0 {
-        print_note(&read_before(&summary));
+        print_note(&describe_read_first(&summary));
     }
-    ignored(&summary).iter().for_each(|line| print_note(line));
+    describe_ignored(&summary).iter().for_each(|line| print_note(line));
     Ok(())
 }
 
 /// Whether the trace can be replayed at its speed, and within the time of trials.
 fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
-    let Some(lasts) = work.lasts() else { return Ok(()) };
+    let Some(length) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
         let message = format!(
             "the trace has no times, so that it can't be played at --speed {}: say --speed max",
@@ -87,12 +87,12 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
         );
         return Err(Error::bad_value(message));
     }
-    if lasts >= plan.timeout.0 {
+    if length >= plan.timeout.0 {
         let message = format!(
             "at --speed {} the trace lasts {}, and a trial is stopped after {}: give a longer --timeout, a higher --speed, \
              or --limit",
             work.speed,
-            seconds(lasts.as_secs_f64()),
+            seconds(length.as_secs_f64()),
             seconds(plan.timeout.0.as_secs_f64())
         );
         return Err(Error::bad_value(message));
@@ -101,7 +101,7 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
 }
 
 /// The columns that are read but not replayed.
-fn ignored(summary: &Summary) -> Option<String> {
+fn describe_ignored(summary: &Summary) -> Option<String> {
     let names: Vec<String> = summary.ignored.iter().map(|name| sanitize::piece(name).into_owned()).collect();
     (!names.is_empty()).then(|| format!("Columns that are not played: {}.", names.join(", ")))
 }
@@ -136,10 +136,10 @@ fn summarize(summary: &Summary) -> String {
 /// [`Exit::BadValue`] if it has changed, or can't be read.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = ReplayParameters::from_parameters(&plan.parameters) else { return Ok(()) };
-    let over = || interrupted.load(Ordering::Relaxed);
-    let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&over));
+    let is_interrupted = || interrupted.load(Ordering::Relaxed);
+    let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&is_interrupted));
     let Some(digest) = digest.map_err(Error::bad_value)? else {
-        return Err(Error::new(Exit::Interrupted, READ));
+        return Err(Error::new(Exit::Interrupted, INTERRUPTED));
     };
     if digest == work.facts.sha256 {
         return Ok(());
@@ -151,8 +151,8 @@ pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
 fn text(summary: &Summary, path: &Path) -> String {
     let mut text = head(summary, path);
     text.push_str("\nOperations\n");
-    let most = summary.mix.iter().map(|share| share.count).max().unwrap_or_default();
-    let width = with_commas(most).len();
+    let max_count = summary.mix.iter().map(|share| share.count).max().unwrap_or_default();
+    let width = with_commas(max_count).len();
     text.extend(summary.mix.iter().map(|share| operation(share, summary.operations, width)));
     text.push_str(&rate(summary));
     text.push_str(&format!(
@@ -178,18 +178,18 @@ fn head(summary: &Summary, path: &Path) -> String {
         WIDTH,
         "  ",
     );
-    let packed = summary.packed_by.map_or_else(String::new, |by| format!(", in {by}"));
+    let compression = summary.packed_by.map_or_else(String::new, |name| format!(", in {name}"));
     text.push_str(&wrap(
-        &format!("Form: {} ({}){packed}", summary.form, summary.form.describe()),
+        &format!("Form: {} ({}){compression}", summary.form, summary.form.describe()),
         WIDTH,
         "  ",
     ));
     text.push_str(&format!("SHA-256: {}\n", summary.sha256));
-    text.push_str(&ignored(summary).map_or_else(String::new, |line| wrap(&line, WIDTH, "  ")));
+    text.push_str(&describe_ignored(summary).map_or_else(String::new, |line| wrap(&line, WIDTH, "  ")));
     if summary.whole_seconds {
         text.push_str("Times are whole seconds: a replay spreads each second's operations over it.\n");
     }
-    let back = match summary.went_back {
+    let time_note = match summary.went_back {
         0 => String::new(),
         1 => "1 operation has an earlier time than the one before it: the two count as simultaneous."
             .to_owned(),
@@ -198,15 +198,15 @@ fn head(summary: &Summary, path: &Path) -> String {
             with_commas(many)
         ),
     };
-    text.push_str(&wrap(&back, WIDTH, "  "));
+    text.push_str(&wrap(&time_note, WIDTH, "  "));
     if summary.form == Form::RocksDb {
         text.push_str("Each write of a batch, and each key of a multiget, is one operation.\n");
     }
     text
 }
 
-fn operation(share: &Share, all: u64, width: usize) -> String {
-    let percent = share.count as f64 / all as f64 * 100.0;
+fn operation(share: &Share, operations: u64, width: usize) -> String {
+    let percent = share.count as f64 / operations as f64 * 100.0;
     let mut line = format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, with_commas(share.count));
     if share.played_as == "skip" {
         line.push_str(&format!("  not played: {}", share.lost));
@@ -221,16 +221,16 @@ fn operation(share: &Share, all: u64, width: usize) -> String {
 /// Operations per second over time, as a row of bars.
 fn rate(summary: &Summary) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let (Some(span_s), Some(most)) = (summary.span_s, summary.stretches.iter().max()) else {
+    let (Some(span_s), Some(max_count)) = (summary.span_s, summary.stretches.iter().max()) else {
         return String::new();
     };
     let bar = |count: &u64| match count {
         0 => ' ',
-        count => BARS[((count * 8).div_ceil(*most).max(1) - 1) as usize],
+        count => BARS[((count * 8).div_ceil(*max_count).max(1) - 1) as usize],
     };
     let bars: String = summary.stretches.iter().map(bar).collect();
     let mean = summary.operations as f64 / span_s.max(summary.stretch_s);
-    let peak = *most as f64 / summary.stretch_s;
+    let peak = *max_count as f64 / summary.stretch_s;
     format!(
         "\nOperations per second: {} on average, up to {} over {}\n  {bars}\n  (one bar: {})\n",
         rounded(mean),
@@ -266,7 +266,7 @@ fn keys(summary: &Summary) -> String {
             rough_bytes(part.bytes as f64)
         ));
     }
-    text.push_str(&wrap(&format!("\n{}", read_before(summary)), WIDTH, ""));
+    text.push_str(&wrap(&format!("\n{}", describe_read_first(summary)), WIDTH, ""));
     if summary.counted_one_in > 1 {
         let sample = format!(
             "\nThere are more than {} keys: figures of keys, skew and working set are of one key in {}, chosen by hash.",
@@ -279,7 +279,7 @@ fn keys(summary: &Summary) -> String {
 }
 
 /// The keys that the trace reads before it writes them.
-fn read_before(summary: &Summary) -> String {
+fn describe_read_first(summary: &Summary) -> String {
     let operations = describe_count(summary, summary.read_before_written_operations, "operation");
     match summary.read_before_written_keys {
         0 => "The trace writes each key before it reads or removes it: a replay loads nothing first.".into(),
@@ -296,9 +296,9 @@ fn read_before(summary: &Summary) -> String {
 }
 
 /// A number of keys or operations, which may be an estimate.
-fn describe_count(summary: &Summary, count: u64, what: &str) -> String {
+fn describe_count(summary: &Summary, count: u64, noun: &str) -> String {
     let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
-    format!("{estimate}{}", plural(count, what))
+    format!("{estimate}{}", plural(count, noun))
 }
 
 fn rounded(rate: f64) -> String {

@@ -30,7 +30,7 @@ pub struct TuneRequest<'a> {
     pub seed: u64,
     /// Whether the terminal shows the code in Python.
     pub in_python: bool,
-    pub at: Option<&'a Path>,
+    pub directory: Option<&'a Path>,
     pub out: &'a Path,
 }
 
@@ -39,55 +39,55 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
     let store = built_store(stores, &args.store)?;
     let earlier = runs::read_all(args.from.as_slice(), &args.answer.out)?;
     let question = Question {
-        max_memory_bytes: args.memory.map(|most| most.0),
+        max_memory_bytes: args.memory.map(|limit| limit.0),
         stores: Some(vec![args.store.clone()]),
         ..question::question(&args.work, &earlier, extras)?
     };
     if let Some(path) = &args.answer.html {
-        files::can_write_page(path)?;
+        files::check_page_path(path)?;
     }
     let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
-    let asked = TuneRequest {
+    let request = TuneRequest {
         store,
         question: &question,
         budget: args.budget.0,
         seed: args.answer.seed,
         in_python: args.answer.code.is_some(),
-        at: args.answer.at.as_deref(),
+        directory: args.answer.at.as_deref(),
         out: &args.answer.out,
     };
     if args.from.is_some() {
         let folder = args.from.as_deref().unwrap_or(Path::new("RUN"));
-        show(stores, &asked, (&earlier, folder), &pages)?;
+        show(stores, &request, (&earlier, folder), &pages)?;
         return Ok(Exit::Success);
     }
-    measure(stores, &asked, &pages)
+    measure(stores, &request, &pages)
 }
 
 /// Measures, and shows the result; `pages` are written in addition to the one in the folder of the results.
-pub fn measure(stores: &[StoreDef], asked: &TuneRequest<'_>, pages: &[PathBuf]) -> Result<Exit> {
-    let store = asked.store;
-    if asked.store.settings.iter().all(|setting| setting.tune.is_empty()) {
+pub fn measure(stores: &[StoreDef], request: &TuneRequest<'_>, pages: &[PathBuf]) -> Result<Exit> {
+    let store = request.store;
+    if request.store.settings.iter().all(|setting| setting.tune.is_empty()) {
         let message =
             format!("{} has no settings that are worth a trial: storebench settings lists all", store.name);
         return Err(Error::new(Exit::Nothing, message));
     }
-    let mut measuring = TuneCampaign::new(stores, asked)?;
-    let interrupted = measuring.measure()?;
-    let stages = &measuring.stages;
+    let mut campaign = TuneCampaign::new(stores, request)?;
+    let interrupted = campaign.measure()?;
+    let stages = &campaign.stages;
     if interrupted {
-        stages.tell_interrupted();
+        stages.print_interrupted();
         return Ok(Exit::Interrupted);
     }
-    let own = files::page_in(&stages.folder)?;
-    let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
-    show(stores, asked, (&stages.runs, &stages.folder), &pages)?;
+    let folder_page = files::page_in(&stages.folder)?;
+    let pages: Vec<PathBuf> = std::iter::once(folder_page).chain(pages.iter().cloned()).collect();
+    show(stores, request, (&stages.runs, &stages.folder), &pages)?;
     print_note(&format!("to show this again: --from {}", stages.folder.display()));
     Ok(Exit::Success)
 }
 
 /// Shows how to get the code in the other language, from the runs in this folder.
-pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
+pub fn print_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
     match (in_python, store.python) {
         (true, _) => print_note("\nthe code in the engine's own language: leave out --code"),
         (false, Some(_)) => {
@@ -100,17 +100,17 @@ pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
 /// Prints the answer from the runs in a folder, and writes it to pages.
 fn show(
     stores: &[StoreDef],
-    asked: &TuneRequest<'_>,
+    request: &TuneRequest<'_>,
     (runs, folder): (&[Run], &Path),
     pages: &[PathBuf],
 ) -> Result<()> {
-    let TuneRequest { store, question, in_python, .. } = *asked;
+    let TuneRequest { store, question, in_python, .. } = *request;
     let merged = Merged::new(runs, stores);
-    let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
+    let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| no_answer_error(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());
-    let shown = snippet::code_in_one(store, version, settings, in_python);
-    print(&tuned.text(shown.as_deref(), style()))?;
-    tell_other_language(store, in_python, folder);
+    let code = snippet::code_in_one(store, version, settings, in_python);
+    print(&tuned.text(code.as_deref(), style()))?;
+    print_other_language(store, in_python, folder);
     let lead = tuned.lead(snippet::code(store, version, settings).as_deref());
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;
@@ -121,6 +121,6 @@ fn show(
     Ok(())
 }
 
-fn unanswered(why: &NoAnswer) -> Error {
+fn no_answer_error(why: &NoAnswer) -> Error {
     Error::new(Exit::Nothing, format!("there is no answer: {why}"))
 }

@@ -22,7 +22,7 @@ pub fn report_error(error: &clap::Error) -> Exit {
 /// Clap's tips, or the studies if none is named.
 fn tips(error: &clap::Error) -> Vec<String> {
     let lacks_study = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(lacking)) => lacking.iter().any(|name| name.starts_with("<STUDY>")),
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|name| name.starts_with("<STUDY>")),
         _ => false,
     };
     if lacks_study {
@@ -38,34 +38,34 @@ fn tips(error: &clap::Error) -> Vec<String> {
 /// The mistake in a command line, in one line.
 pub fn explain(error: &clap::Error) -> Error {
     let text = with_short_value(error);
-    let wrong: Vec<&str> = text
+    let mistake: Vec<&str> = text
         .lines()
         .map(str::trim)
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"))
         .filter(|line| !line.is_empty() && !line.starts_with(TIP))
         .collect();
-    let wrong = shortened(&wrong.join(" "));
-    let wrong = renamed(error).unwrap_or_else(|| wrong.strip_prefix("error: ").unwrap_or(&wrong).to_owned());
+    let mistake = shortened(&mistake.join(" "));
+    let mistake = renamed_option(error).unwrap_or_else(|| mistake.strip_prefix("error: ").unwrap_or(&mistake).to_owned());
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
-            Error::bad_value(wrong)
+            Error::bad_value(mistake)
         }
-        _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
+        _ => Error::new(Exit::Usage, format!("{mistake}; see {} --help", command(&text))),
     }
 }
 
 /// The new name of an option that was renamed.
-fn renamed(error: &clap::Error) -> Option<String> {
+fn renamed_option(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let old = option.strip_prefix("--")?.replace('-', "_");
-    let now = Some(format1::axis_now(&old)).filter(|now| *now != old)?;
-    Some(format!("{option} is called --{} now", now.replace('_', "-")))
+    let new_name = Some(format1::axis_now(&old)).filter(|new_name| *new_name != old)?;
+    Some(format!("{option} is called --{} now", new_name.replace('_', "-")))
 }
 
 /// Clap's own message, with a long wrong value cut.
 fn with_short_value(error: &clap::Error) -> String {
-    let wrong = [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
-    wrong.into_iter().fold(error.render().to_string(), |text, kind| match error.get(kind) {
+    let kinds = [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    kinds.into_iter().fold(error.render().to_string(), |text, kind| match error.get(kind) {
         Some(ContextValue::String(value)) if !value.is_empty() => text.replace(value, &piece(value)),
         _ => text,
     })

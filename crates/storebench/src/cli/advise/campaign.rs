@@ -31,7 +31,7 @@ use super::super::launch::Launch;
 use super::super::output::print_note;
 use super::super::prepare::{StartOutcome, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
-use super::super::runs::{ANSWER, PROBE};
+use super::super::runs::{ANSWER_PREFIX, PROBE_STAGE};
 use super::super::stages::Stages;
 use super::plans::{self, Plans};
 
@@ -44,7 +44,7 @@ const PROBE_SHARE: f64 = 0.15;
 /// The longest trial of a look, as a share of the budget: other stores lack the time that one uses.
 const TRIAL_SHARE: f64 = 1.0 / 6.0;
 /// The share of the budget by which there must be an answer, if the look gave none.
-const LATEST: f64 = 1.5;
+const LATEST_SHARE: f64 = 1.5;
 /// Blocks of that look: a single trial is too unstable to give a store up.
 const LOOK_BLOCKS: u32 = 2;
 /// The share of the budget after which time goes to what might change the answer instead of the best stores.
@@ -56,7 +56,7 @@ const AGED_SHARE: (f64, f64) = (0.9, 0.7);
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
 /// The smallest factor between a budget that was too short and the advised one.
-const MORE: f64 = 1.5;
+const BUDGET_STEP: f64 = 1.5;
 /// Blocks that an interval needs.
 const FEWEST_BLOCKS: f64 = 3.0;
 /// Stores that are measured again, and the maximum if more are close to the best.
@@ -66,7 +66,7 @@ const HOPELESS: f64 = 3.0;
 /// A store worse by less than this factor is close to the best.
 const CLOSE: f64 = 1.4;
 /// Stores that are measured with other records.
-const ELSEWHERE: usize = 3;
+const VARIATION_STORES: usize = 3;
 /// The factor to smaller and larger record sizes.
 const SIZE_STEP: u64 = 8;
 /// The factor to smaller and larger record counts.
@@ -111,12 +111,12 @@ impl<'a> AdviseCampaign<'a> {
     ) -> Result<AdviseCampaign<'a>> {
         let budget = args.measuring().0;
         let answer = &args.answer;
-        let server = question.network.map(|_| clusters::able(stores, question)).transpose()?;
+        let server = question.network.map(|_| clusters::cluster_store(stores, question)).transpose()?;
         let plan = plans::plan(stores, args, question)?;
-        let at = answer.at.as_deref();
-        let stages = Stages::new(stores, (&answer.out, ANSWER), at, budget, &plan)?;
+        let directory = answer.at.as_deref();
+        let stages = Stages::new(stores, (&answer.out, ANSWER_PREFIX), directory, budget, &plan)?;
         let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
-        let plans = Plans::new(&stages, plan, question, at.unwrap_or(&answer.out), block_s)?;
+        let plans = Plans::new(&stages, plan, question, directory.unwrap_or(&answer.out), block_s)?;
         let plan = plans.screen.clone();
         Ok(AdviseCampaign {
             question,
@@ -150,20 +150,20 @@ impl<'a> AdviseCampaign<'a> {
             if self.probe(PROBE_SHARE)? {
                 return Ok(true);
             }
-            self.look_smaller()?;
+            self.shrink_look()?;
         }
-        if self.screen_stores()? || (!self.has_looked() && self.instead_of_the_look()?) {
+        if self.screen_stores()? || (!self.has_result() && self.answer_from_probe()?) {
             return Ok(true);
         }
-        self.tell_who_is_missing();
+        self.report_missing_stores();
         let finalists = self.finalists();
         if !finalists.is_empty() && self.measure_finalists(finalists)? {
             return Ok(true);
         }
         let Some(advice) = self.advice() else { return Ok(false) };
-        let ranking = advice.verdict.ranking.iter().take(ELSEWHERE);
+        let ranking = advice.verdict.ranking.iter().take(VARIATION_STORES);
         let best: Vec<String> = ranking.map(|store| store.store.clone()).collect();
-        if self.question.overwritten.is_some() && self.grow_old(&best)? {
+        if self.question.overwritten.is_some() && self.age_best(&best)? {
             return Ok(true);
         }
         if let (Some(network), Some(server), Some(best)) =
@@ -184,11 +184,11 @@ impl<'a> AdviseCampaign<'a> {
     }
 
     /// Overwrites the records of the best repeatedly, as time allows; returns whether that was interrupted.
-    fn grow_old(&mut self, stores: &[String]) -> Result<bool> {
+    fn age_best(&mut self, stores: &[String]) -> Result<bool> {
         let (size, records) = self.asked_shapes();
         let share = if self.question.network.is_some() { AGED_SHARE.1 } else { AGED_SHARE.0 };
         let left_s = self.stages.left_s(share);
-        let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
+        let Some(plan) = self.plans.aged_plan(stores, (size, records.from), left_s / self.slowness)? else {
             return Ok(false);
         };
         let records = plural(records_of(&plan).from, "record");
@@ -199,9 +199,9 @@ impl<'a> AdviseCampaign<'a> {
             f64::from(blocks(trials)) >= FEWEST_BLOCKS
                 || block_took(start, trials).as_secs_f64() > self.stages.left_s(share)
         };
-        let ended = self.run_plan("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
-        let interrupted = ended.as_ref().is_some_and(|(_, interrupted)| *interrupted);
-        self.aged = ended.map(|(run, _)| run);
+        let outcome = self.run_plan("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
+        let interrupted = outcome.as_ref().is_some_and(|(_, interrupted)| *interrupted);
+        self.aged = outcome.map(|(run, _)| run);
         Ok(interrupted)
     }
 
@@ -217,17 +217,17 @@ impl<'a> AdviseCampaign<'a> {
 
     /// Tries every store with the fewest records, until a share of the budget is used; returns whether that was interrupted.
     fn probe(&mut self, share: f64) -> Result<bool> {
-        let plan = self.plans.smallest(self.trial_limit())?;
+        let plan = self.plans.smallest_plan(self.trial_limit())?;
         let records = plural(records_of(&plan).from, "record");
         self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
-        let ended = self.run_plan(PROBE, &plan, (&[], 0), None, None, share)?;
-        let Some((run, interrupted)) = ended else { return Ok(false) };
+        let outcome = self.run_plan(PROBE_STAGE, &plan, (&[], 0), None, None, share)?;
+        let Some((run, interrupted)) = outcome else { return Ok(false) };
         self.probed = Some((plan, run));
         Ok(interrupted)
     }
 
     /// Plans the look again, given how much slower the probe was than estimated.
-    fn look_smaller(&mut self) -> Result<()> {
+    fn shrink_look(&mut self) -> Result<()> {
         let Some((plan, run)) = &self.probed else { return Ok(()) };
         let slowness = self.plans.slowness(plan, run).max(1.0);
         let block_s = self.budget.as_secs_f64() * (LOOK_SHARE - PROBE_SHARE) / f64::from(LOOK_BLOCKS);
@@ -251,14 +251,14 @@ impl<'a> AdviseCampaign<'a> {
     }
 
     /// Whether any trial succeeded.
-    fn has_looked(&self) -> bool {
+    fn has_result(&self) -> bool {
         self.stages.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some())
     }
 
     /// Answers by the probe, which is made now if necessary: a look in which no store succeeded was too large. Returns whether that was
     /// interrupted.
-    fn instead_of_the_look(&mut self) -> Result<bool> {
-        if self.probed.is_none() && self.probe(LATEST)? {
+    fn answer_from_probe(&mut self) -> Result<bool> {
+        if self.probed.is_none() && self.probe(LATEST_SHARE)? {
             return Ok(true);
         }
         if let Some((plan, run)) = self.probed.take() {
@@ -281,10 +281,10 @@ impl<'a> AdviseCampaign<'a> {
             blocks(trials) >= LOOK_BLOCKS
                 || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
         };
-        let ended = self.run_plan("look", &plan, (&[], 0), Some(&enough), None, 1.0)?;
-        let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
-        let interrupted = self.keep(start, ended);
-        if once && !interrupted {
+        let outcome = self.run_plan("look", &plan, (&[], 0), Some(&enough), None, 1.0)?;
+        let is_single = outcome.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
+        let interrupted = self.keep(start, outcome);
+        if is_single && !interrupted {
             print_note("the look was slower than planned: each store was looked at once, not twice");
         }
         Ok(interrupted)
@@ -312,8 +312,8 @@ impl<'a> AdviseCampaign<'a> {
     fn measure_finalists(&mut self, mut finalists: Vec<String>) -> Result<bool> {
         let Some(plan) = self.best_plan(&mut finalists)? else { return Ok(false) };
         let predicted_s = self.predicted_s(&plan);
-        let same = records_of(&plan) == self.asked_shapes().1;
-        if predicted_s > self.stages.left_s(1.0) || (same && finalists.len() < 2) {
+        let is_asked_count = records_of(&plan) == self.asked_shapes().1;
+        if predicted_s > self.stages.left_s(1.0) || (is_asked_count && finalists.len() < 2) {
             return Ok(false);
         }
         let records = records_of(&plan).from;
@@ -322,93 +322,93 @@ impl<'a> AdviseCampaign<'a> {
             finalists.join(", "),
             plural(records, "record")
         ));
-        let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
-        let before = if same { looked } else { 0 };
-        let planned =
-            interim::plan_analyses((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
-        let before_plan = std::mem::replace(&mut self.plan, plan.clone());
+        let look_blocks = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
+        let blocks_before = if is_asked_count { look_blocks } else { 0 };
+        let analyses =
+            interim::plan_analyses((self.stages.left_s(self.best_share) / predicted_s) as u32 + blocks_before);
+        let old_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
-        // The shares of the budget for them, and the stores that there is time for until then.
-        let next = |trials: &[TrialResult]| {
-            // An interval needs three: these may use the whole budget.
-            let few = f64::from(blocks(trials) + before) < FEWEST_BLOCKS;
-            let left_s = self.stages.left_s(if few { 1.0 } else { self.best_share });
+        // The stores that there is time for in the next block.
+        let choose_stores = |trials: &[TrialResult]| {
+            // An interval needs three blocks: these may use the whole budget.
+            let is_too_few = f64::from(blocks(trials) + blocks_before) < FEWEST_BLOCKS;
+            let left_s = self.stages.left_s(if is_too_few { 1.0 } else { self.best_share });
             let time_s = |stores: &[String]| block_time_s(start, trials, stores);
-            let goes_on = |store: &&String| ran(trials, store) >= blocks(trials);
-            let all: Vec<String> = finalists.iter().filter(goes_on).cloned().collect();
-            if trials.is_empty() || time_s(&all) <= left_s {
-                return Some(all);
+            let is_active = |store: &&String| count_trials(trials, store) >= blocks(trials);
+            let active: Vec<String> = finalists.iter().filter(is_active).cloned().collect();
+            if trials.is_empty() || time_s(&active) <= left_s {
+                return Some(active);
             }
-            let advice = self.advice_with(&plan, trials, planned)?;
+            let advice = self.advice_with(&plan, trials, analyses)?;
             let ranking = advice.verdict.ranking.into_iter().map(|store| store.store);
-            let leaders: Vec<String> = ranking.filter(|store| all.contains(store)).take(2).collect();
+            let leaders: Vec<String> = ranking.filter(|store| active.contains(store)).take(2).collect();
             (leaders.len() == 2 && time_s(&leaders) <= left_s).then_some(leaders)
         };
-        // Those of the next block: it is asked for once, as time passes.
-        let going = RefCell::new(finalists.clone());
+        // The stores of the next block, chosen once: the answer changes as time passes.
+        let next_stores = RefCell::new(finalists.clone());
         let enough = |trials: &[TrialResult]| {
             let blocks = blocks(trials);
-            let alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
-            let Some(stores) = next(trials).filter(|_| !alone) else { return true };
-            *going.borrow_mut() = stores;
-            interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
+            let is_alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
+            let Some(stores) = choose_stores(trials).filter(|_| !is_alone) else { return true };
+            *next_stores.borrow_mut() = stores;
+            interim::is_over(analyses, blocks + blocks_before, || self.is_over_with(&plan, trials, analyses))
         };
         // The remaining time goes to the pairs that it can decide.
-        let told = |trials: &[TrialResult]| {
+        let stopped_stores = |trials: &[TrialResult]| {
             let done = blocks(trials);
-            let going = going.borrow();
-            let mut told: Vec<String> =
-                finalists.iter().filter(|store| !going.contains(store)).cloned().collect();
-            if planned.contains(&(done + before)) {
-                let advice = self.advice_with(&plan, trials, planned);
-                told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(ALIKE, planned)));
+            let next_stores = next_stores.borrow();
+            let mut stopped: Vec<String> =
+                finalists.iter().filter(|store| !next_stores.contains(store)).cloned().collect();
+            if analyses.contains(&(done + blocks_before)) {
+                let advice = self.advice_with(&plan, trials, analyses);
+                stopped.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(ALIKE, analyses)));
             }
-            told
+            stopped
         };
-        let ended = self.run_plan("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told), 1.0)?;
-        if ended.is_none() {
-            self.plan = before_plan;
+        let outcome = self.run_plan("best", &plan, (analyses, LOOK_BLOCKS), Some(&enough), Some(&stopped_stores), 1.0)?;
+        if outcome.is_none() {
+            self.plan = old_plan;
         }
-        Ok(self.keep(start, ended))
+        Ok(self.keep(start, outcome))
     }
 
     /// The plan to measure the best again, with as many of them as there is time for. The question's own
     /// number of records comes first: two stores with all of them, measured once, say more than many with fewer, as
     /// another may be best there.
     fn best_plan(&mut self, finalists: &mut Vec<String>) -> Result<Option<Plan>> {
-        let whole = |finalists: &[String]| self.plans.plan_in_full(self.question, finalists);
-        let two = whole(&finalists[..finalists.len().min(2)])?;
+        let full_plan = |finalists: &[String]| self.plans.plan_in_full(self.question, finalists);
+        let plan_of_two = full_plan(&finalists[..finalists.len().min(2)])?;
         for blocks in [FEWEST_BLOCKS, 1.0] {
             let block_s = self.stages.left_s(if blocks > 1.0 { self.best_share } else { 1.0 }) / blocks;
             for stores in (2.min(finalists.len())..=finalists.len()).rev() {
-                let plan = whole(&finalists[..stores])?;
+                let plan = full_plan(&finalists[..stores])?;
                 if self.predicted_s(&plan) <= block_s {
                     finalists.truncate(stores);
-                    self.tell_if_fewer(&plan, &two);
+                    self.report_fewer_records(&plan, &plan_of_two);
                     return Ok(Some(plan));
                 }
             }
         }
         let Some(look) = self.stages.runs.first() else { return Ok(None) };
         let block_s = self.stages.left_s(self.best_share) / FEWEST_BLOCKS;
-        let plan = self.plans.fewer(&whole(finalists)?, look, block_s / self.slowness)?;
-        self.tell_if_fewer(&plan, &two);
+        let plan = self.plans.reduced_plan(&full_plan(finalists)?, look, block_s / self.slowness)?;
+        self.report_fewer_records(&plan, &plan_of_two);
         Ok(Some(plan))
     }
 
     /// Reports that a plan has fewer records than the question, and the budget for `whole`.
-    fn tell_if_fewer(&mut self, plan: &Plan, whole: &Plan) {
-        let (asked, all, these) = (self.question.records, records_of(whole).from, records_of(plan).from);
-        if these >= asked {
+    fn report_fewer_records(&mut self, plan: &Plan, full_plan: &Plan) {
+        let (asked, full_count, plan_count) = (self.question.records, records_of(full_plan).from, records_of(plan).from);
+        if plan_count >= asked {
             return;
         }
-        let seconds = self.predicted_s(whole) * FEWEST_BLOCKS / (self.best_share - LONGEST_LOOK);
-        self.own_count_s = (all == asked).then_some(seconds.max(self.budget.as_secs_f64() * MORE));
+        let seconds = self.predicted_s(full_plan) * FEWEST_BLOCKS / (self.best_share - LONGEST_LOOK);
+        self.own_count_s = (full_count == asked).then_some(seconds.max(self.budget.as_secs_f64() * BUDGET_STEP));
         let why = match self.own_count_s {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
         };
-        print_note(&format!("{} instead of {}: {why}", plural(these, "record"), with_commas(asked)));
+        print_note(&format!("{} instead of {}: {why}", plural(plan_count, "record"), with_commas(asked)));
     }
 
     /// The likely time of a block of a plan, from the time of the look, in seconds.
@@ -420,29 +420,29 @@ impl<'a> AdviseCampaign<'a> {
     /// Whether the question is settled as far as time allows: the answer is clear, or its stores were measured often enough.
     fn is_settled(&self, advice: &Advice) -> bool {
         let best = advice.verdict.ranking.first();
-        let often = best.is_some_and(|best| best.speed.trials as f64 >= FEWEST_BLOCKS);
-        advice.verdict.ranking.len() > 1 && (often || advice.is_clear(ALIKE))
+        let is_measured_often = best.is_some_and(|best| best.speed.trials as f64 >= FEWEST_BLOCKS);
+        advice.verdict.ranking.len() > 1 && (is_measured_often || advice.is_clear(ALIKE))
     }
 
     /// Keeps the result of a stage, if it was run, and its slowness; returns whether it was interrupted.
-    fn keep(&mut self, start: Instant, ended: Option<(Run, bool)>) -> bool {
-        let Some((run, interrupted)) = ended else { return false };
+    fn keep(&mut self, start: Instant, outcome: Option<(Run, bool)>) -> bool {
+        let Some((run, interrupted)) = outcome else { return false };
         let trials_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
         self.slowness = (start.elapsed().as_secs_f64() / trials_s.max(f64::MIN_POSITIVE)).clamp(1.0, SLOWEST);
         self.stages.runs.push(run);
         interrupted
     }
 
-    /// Runs a plan; returns its result, and whether it was interrupted. `looks` is recorded with it; `before` is the number of
-    /// blocks whose seeds are used up. `told` names the stores that are left out of the next block. No trial begins after this `share` of the
+    /// Runs a plan; returns its result, and whether it was interrupted. `looks` is recorded with it; `blocks_before` is the number of
+    /// blocks whose seeds are used up. `stopping_rule` names the stores that are left out of the next block. No trial begins after this `share` of the
     /// budget.
     fn run_plan(
         &self,
         name: &str,
         plan: &Plan,
-        (looks, before): (&[u32], u32),
+        (looks, blocks_before): (&[u32], u32),
         enough: Option<PrecisionRule<'_>>,
-        told: Option<StoppingRule<'_>>,
+        stopping_rule: Option<StoppingRule<'_>>,
         share: f64,
     ) -> Result<Option<(Run, bool)>> {
         let launch = self.stages.launch(plan)?;
@@ -450,7 +450,7 @@ impl<'a> AdviseCampaign<'a> {
             // Larger records, or more of them, than fit onto the disk: only a look at them is lost.
             return Ok(None);
         }
-        self.run(name, launch, (looks, before), enough, told, share).map(Some)
+        self.run(name, launch, (looks, blocks_before), enough, stopping_rule, share).map(Some)
     }
 
     /// The same for a plan that is ready to run.
@@ -458,18 +458,18 @@ impl<'a> AdviseCampaign<'a> {
         &self,
         name: &str,
         mut launch: Launch<'_>,
-        (looks, before): (&[u32], u32),
+        (looks, blocks_before): (&[u32], u32),
         enough: Option<PrecisionRule<'_>>,
-        told: Option<StoppingRule<'_>>,
+        stopping_rule: Option<StoppingRule<'_>>,
         share: f64,
     ) -> Result<(Run, bool)> {
         launch.header.interim_analyses = looks.to_vec();
-        launch.header.blocks_before = before;
+        launch.header.blocks_before = blocks_before;
         let goes_on = |trials: &[TrialResult]| {
-            let told = told.map_or_else(Vec::new, |told| told(trials));
-            launch.cells.iter().map(|cell| !told.iter().any(|store| store == cell.store())).collect()
+            let stopped = stopping_rule.map_or_else(Vec::new, |rule| rule(trials));
+            launch.cells.iter().map(|cell| !stopped.iter().any(|store| store == cell.store())).collect()
         };
-        let goes_on: Option<ContinueRule<'_>> = told.is_some().then_some(&goes_on);
+        let goes_on: Option<ContinueRule<'_>> = stopping_rule.is_some().then_some(&goes_on);
         let until = self.stages.moment(self.budget.mul_f64(share));
         let job = RunRequest { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
         self.stages.carry_out(name, &launch, &job)
@@ -482,38 +482,38 @@ impl<'a> AdviseCampaign<'a> {
     }
 
     /// Reports the stores that were not reached before the budget was spent.
-    fn tell_who_is_missing(&self) {
+    fn report_missing_stores(&self) {
         let Some(run) = self.stages.runs.first() else { return };
-        let had_turn = |store: &str| {
+        let was_reached = |store: &str| {
             run.trials.iter().any(|trial| trial.cell.store() == store)
                 || run.header.left_out.iter().any(|left| left.cell.store() == store)
         };
         let stores = self.plan.axes.texts(Axis::STORE);
-        let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !had_turn(store)).collect();
+        let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !was_reached(store)).collect();
         if !missing.is_empty() {
             let names = missing.join(", ");
             print_note(&format!("the budget is spent; not reached: {names}. --budget gives more time"));
         }
     }
 
-    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan besides the
+    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan and the
     /// earlier ones.
     fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         self.advice_with(plan, trials, looks).is_some_and(|advice| {
-            let beyond = advice.beyond_deciding(ALIKE, looks).len();
-            advice.is_clear(ALIKE) || beyond + 1 >= advice.verdict.ranking.len()
+            let undecidable = advice.beyond_deciding(ALIKE, looks).len();
+            advice.is_clear(ALIKE) || undecidable + 1 >= advice.verdict.ranking.len()
         })
     }
 
-    /// The answer with these trials of a plan besides the earlier ones.
+    /// The answer with these trials of a plan and the earlier ones.
     fn advice_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Option<Advice> {
         let mut runs = self.stages.runs.clone();
-        let again = |run: &Run| {
+        let add_trials = |run: &Run| {
             let plan = plan.to_toml().unwrap_or_default();
             let header = RunHeader { interim_analyses: looks.to_vec(), plan, ..run.header.clone() };
             Run::new(header, trials.to_vec())
         };
-        runs.extend(self.stages.runs.first().map(again));
+        runs.extend(self.stages.runs.first().map(add_trials));
         let merged = Merged::new(&runs, self.stages.stores);
         Advice::from_runs(self.question, &merged, Some(self.asked_shapes()), self.stages.stores).ok()
     }
@@ -530,8 +530,8 @@ impl<'a> AdviseCampaign<'a> {
                     || f64::from(blocks(trials)) >= FEWEST_BLOCKS
                     || next_s > self.stages.left_s(COLD_SHARE)
             };
-            let ended = self.run_plan(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
-            if self.keep(start, ended) {
+            let outcome = self.run_plan(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
+            if self.keep(start, outcome) {
                 return Ok(true);
             }
         }
@@ -562,28 +562,28 @@ impl<'a> AdviseCampaign<'a> {
         let scaled = |from: u64| counts(from.max(1), operations);
         let (fewer, more) =
             (scaled(records.from / COUNT_STEP), scaled(records.from.saturating_mul(COUNT_STEP)));
-        let on = |axes: Axes| Changes { axes, ..Changes::default() };
-        let mut all = Vec::new();
+        let change_axes = |axes: Axes| Changes { axes, ..Changes::default() };
+        let mut variations = Vec::new();
         if self.question.reads() && !self.question.cold {
             // No more reads than records: beyond that, most would repeat an earlier read.
             let (operations, mix) = (Some(Count(operations.min(records.from))), "get=1".parse().ok());
             let parameters = Parameters { mix, operations, ..Parameters::default() };
             let axes = Axes::single(Axis::CACHE, [Cache::Cold]);
-            all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
+            variations.push((COLD, Changes { parameters, axes, ..Changes::default() }));
         }
-        let places = [
+        let shapes = [
             ("smaller", smaller, records),
             ("fewer", size, fewer),
             ("larger", larger, records),
             ("more", size, more),
         ];
-        for (name, other_size, other_records) in places {
+        for (name, other_size, other_records) in shapes {
             if (other_size, other_records) != (size, records) && other_records.to <= MOST_RECORDS {
                 let axes = Axes::single(Axis::RECORD_SIZE, [other_size]).with(Axis::RECORDS, [other_records]);
-                all.push((name, on(axes)));
+                variations.push((name, change_axes(axes)));
             }
         }
-        all
+        variations
     }
 }
 
@@ -596,17 +596,17 @@ fn blocks(trials: &[TrialResult]) -> u32 {
 }
 
 /// The number of trials of a store.
-fn ran(trials: &[TrialResult], store: &str) -> u32 {
+fn count_trials(trials: &[TrialResult], store: &str) -> u32 {
     trials.iter().filter(|trial| trial.cell.store() == store).count() as u32
 }
 
 /// The likely time of a block of these stores in seconds, from their last trials and the time between trials, in a stage
 /// that began at `start`.
 fn block_time_s(start: Instant, trials: &[TrialResult], stores: &[String]) -> f64 {
-    let all_s: f64 = trials.iter().map(TrialResult::took_s).sum();
+    let trials_s: f64 = trials.iter().map(TrialResult::took_s).sum();
     let last = |store: &String| trials.iter().rev().find(|trial| trial.cell.store() == store);
-    let own_s: f64 = stores.iter().filter_map(last).map(TrialResult::took_s).sum();
-    start.elapsed().as_secs_f64() * own_s / all_s.max(f64::MIN_POSITIVE)
+    let stores_s: f64 = stores.iter().filter_map(last).map(TrialResult::took_s).sum();
+    start.elapsed().as_secs_f64() * stores_s / trials_s.max(f64::MIN_POSITIVE)
 }
 
 /// The time of a block with these trials, in a stage that began at `start`.

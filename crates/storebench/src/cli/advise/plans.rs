@@ -69,7 +69,7 @@ impl<'a> Plans<'a> {
     }
 
     /// The look with the fewest records and operations, and this limit for each trial.
-    pub fn smallest(&self, limit: Duration) -> Result<Plan> {
+    pub fn smallest_plan(&self, limit: Duration) -> Result<Plan> {
         let mut plan = self.sized(&self.screen, FEWEST, FEWEST)?;
         plan.timeout = Period(limit);
         Ok(plan)
@@ -84,17 +84,17 @@ impl<'a> Plans<'a> {
     pub fn plan_in_full(&self, question: &Question, stores: &[String]) -> Result<Plan> {
         let mut plan = self.screen.clone();
         plan.apply(Changes::single(Axis::STORE, names(stores)))?;
-        let least = records_of(&plan).from;
-        self.sized(&plan, question.records.min(self.most_records).max(least), self.operations())
+        let min_records = records_of(&plan).from;
+        self.sized(&plan, question.records.min(self.most_records).max(min_records), self.operations())
     }
 
     /// The same with as many records as fit into a block of `block_s` seconds, judging by the first look. No
     /// fewer than the look had.
-    pub fn fewer(&self, whole: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
-        let least = records_of(&self.screen).from;
-        let mut plan = whole.clone();
-        while records_of(&plan).from > least && self.predicted_s(&plan, look) > block_s {
-            plan = self.sized(&plan, (records_of(&plan).from / 2).max(least), self.operations())?;
+    pub fn reduced_plan(&self, full_plan: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
+        let min_records = records_of(&self.screen).from;
+        let mut plan = full_plan.clone();
+        while records_of(&plan).from > min_records && self.predicted_s(&plan, look) > block_s {
+            plan = self.sized(&plan, (records_of(&plan).from / 2).max(min_records), self.operations())?;
         }
         Ok(plan)
     }
@@ -102,11 +102,11 @@ impl<'a> Plans<'a> {
     /// The plan to age these stores, or the first of them, with as many of the question's records as fit into a block
     /// of `block_s` seconds, by the estimates: a quarter of them with as many stores as possible, or fewer with the first alone.
     /// `None` without enough time.
-    pub fn aged(&self, stores: &[String], here: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
-        let quarter = (here.1 / 4).max(FEWEST);
-        let some = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));
-        for (stores, least) in some.chain(stores.get(..1).map(|first| (first, FEWEST))) {
-            let plan = self.aged_in_time(stores, here, least, block_s)?;
+    pub fn aged_plan(&self, stores: &[String], shape: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
+        let quarter = (shape.1 / 4).max(FEWEST);
+        let several = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));
+        for (stores, min_records) in several.chain(stores.get(..1).map(|first| (first, FEWEST))) {
+            let plan = self.aged_in_time(stores, shape, min_records, block_s)?;
             if plan.is_some() {
                 return Ok(plan);
             }
@@ -114,21 +114,21 @@ impl<'a> Plans<'a> {
         Ok(None)
     }
 
-    /// The plan to age these stores, with no fewer records than `least`.
+    /// The plan to age these stores, with no fewer records than `min_records`.
     fn aged_in_time(
         &self,
         stores: &[String],
         (size, mut records): (Sizes, u64),
-        least: u64,
+        min_records: u64,
         block_s: f64,
     ) -> Result<Option<Plan>> {
         let screen = &self.screen.axes;
-        let like = |axes: Axes, axis: Axis| match screen.names(axis) {
+        let copy_axis = |axes: Axes, axis: Axis| match screen.names(axis) {
             true => axes.with(axis, screen.values(axis).iter().cloned()),
             false => axes,
         };
-        let kept = [Axis::DATA, Axis::GUARANTEE, Axis::MACHINE, Axis::DISK].into_iter();
-        let axes = kept.fold(Axes::single(Axis::STORE, names(stores)), like);
+        let copied = [Axis::DATA, Axis::GUARANTEE, Axis::MACHINE, Axis::DISK].into_iter();
+        let axes = copied.fold(Axes::single(Axis::STORE, names(stores)), copy_axis);
         let axes = axes.with(Axis::RECORD_SIZE, [size]).with(Axis::CHURN, [Value::word(CHURN)]);
         let changes = Changes {
             trials: Some(1),
@@ -139,13 +139,13 @@ impl<'a> Plans<'a> {
             ..Changes::default()
         };
         let title = format!("{}, as they grow old", self.screen.title);
-        let mut plan = question::made_for(STUDY, ("advise-aged", title), changes)?;
+        let mut plan = question::plan_of_study(STUDY, ("advise-aged", title), changes)?;
         loop {
             plan.apply(Changes::single(Axis::RECORDS, [CountRange::starting_at(records)]))?;
             match self.estimate_s(&plan) {
                 seconds if seconds <= block_s => return Ok(Some(plan)),
-                _ if records <= least => return Ok(None),
-                _ => records = (records / 2).max(least),
+                _ if records <= min_records => return Ok(None),
+                _ => records = (records / 2).max(min_records),
             }
         }
     }
@@ -186,18 +186,18 @@ impl<'a> Plans<'a> {
     /// The likely time of a block of a plan, in seconds: its estimate, corrected by the estimates of an earlier
     /// run of the same stores.
     pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
-        let Some(before) = earlier.plan() else { return self.estimate_s(plan) };
-        let before = self.estimates(before);
-        let one = |(store, estimate): (&String, &f64)| {
+        let Some(earlier_plan) = earlier.plan() else { return self.estimate_s(plan) };
+        let earlier_estimates = self.estimates(earlier_plan);
+        let predict_store = |(store, estimate): (&String, &f64)| {
             let trials = earlier.trials.iter().filter(|trial| trial.cell.store() == store.as_str());
-            let took: Vec<f64> = trials.map(TrialResult::took_s).collect();
-            let mean = took.iter().sum::<f64>() / took.len().max(1) as f64;
-            match before.get(store).filter(|_| !took.is_empty()) {
-                Some(before) => estimate * mean / before.max(f64::MIN_POSITIVE),
+            let times: Vec<f64> = trials.map(TrialResult::took_s).collect();
+            let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+            match earlier_estimates.get(store).filter(|_| !times.is_empty()) {
+                Some(earlier_s) => estimate * mean / earlier_s.max(f64::MIN_POSITIVE),
                 None => *estimate,
             }
         };
-        self.estimates(plan).iter().map(one).sum()
+        self.estimates(plan).iter().map(predict_store).sum()
     }
 }
 
@@ -214,9 +214,9 @@ pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
 
 /// The plan of the question, without its numbers of records and operations.
 pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
-    let named = taking_part(stores, args, question);
+    let store_names = look_stores(stores, args, question);
     let title = format!("Advice: {question}");
-    let mut plan = question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)?;
+    let mut plan = question::plan(("advise", title), &store_names, (args.answer.seed, args.measuring()), question)?;
     if question.overwritten.is_some() {
         plan.apply(Changes::single(Axis::AGE, [Value::word(&TIMES.to_string())]))?;
     }
@@ -224,8 +224,8 @@ pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resu
 }
 
 /// The stores of the look: those that are named, or all with the guarantee or a stronger one.
-fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
-    let able = stores.iter().filter(|store| store.runs_by_default());
-    let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
-    args.store.clone().unwrap_or_else(|| able.map(|store| store.name.to_owned()).collect())
+fn look_stores(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
+    let candidates = stores.iter().filter(|store| store.runs_by_default());
+    let candidates = candidates.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
+    args.store.clone().unwrap_or_else(|| candidates.map(|store| store.name.to_owned()).collect())
 }

@@ -76,14 +76,14 @@ impl TypedValueParser for Parser {
         value: &OsStr,
     ) -> Result<Vec<Value>, clap::Error> {
         let axis = self.0;
-        let read = move |text: &str| {
+        let parser = move |text: &str| {
             let values = match axis.def().split {
                 Some(split) => split(text),
                 None => split_list(text, |value| axis.read(value).is_ok())?,
             };
             values.iter().map(|value| axis.parse(value)).collect::<Result<Vec<Value>, String>>()
         };
-        read.parse_ref(command, arg, value)
+        parser.parse_ref(command, arg, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

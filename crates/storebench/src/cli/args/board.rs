@@ -20,4 +20,4 @@ pub struct BoardArgs {
 }
 
 /// The options of `run` that concern this machine, each with a value.
-pub const OURS: [&str; 5] = ["--remote", "--remote-dir", "--remote-program", "--out", "--ycsb"];
+pub const LOCAL_OPTIONS: [&str; 5] = ["--remote", "--remote-dir", "--remote-program", "--out", "--ycsb"];

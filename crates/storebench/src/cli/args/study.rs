@@ -17,14 +17,14 @@ use crate::cli::runs;
 
 /// The program's options, with only the options of `run` that apply to the study in `words`; without a study, those of
 /// every study. Only for help: the others are hidden, not removed.
-pub fn for_help(words: &[OsString]) -> Command {
+pub fn help_command(words: &[OsString]) -> Command {
     let workload = workload(words);
     Args::command().mut_subcommand("run", |run| with_workload_options(run, workload))
 }
 
 /// `run` with the options of a workload; without one, the options common to all workloads.
 pub fn with_workload_options(run: Command, workload: Option<Workload>) -> Command {
-    let hidden = |id: &&str| match workload {
+    let is_hidden = |id: &&str| match workload {
         Some(workload) => !has_option(workload, id),
         None => table::all().map(Workload::from_def).any(|workload| !has_option(workload, id)),
     };
@@ -32,7 +32,7 @@ pub fn with_workload_options(run: Command, workload: Option<Workload>) -> Comman
     let parameters = Parameters::NAMES.iter().copied().filter(|name| *name != "trace_facts");
     let others = ["like", "clients", "property", "property_files", "each_file"].into_iter();
     let ids = axes.chain(parameters).chain(others);
-    ids.filter(hidden).fold(run, |run, id| run.mut_arg(id, |option| option.hide(true)))
+    ids.filter(is_hidden).fold(run, |run, id| run.mut_arg(id, |option| option.hide(true)))
 }
 
 /// Whether a workload has an option of `run`, by clap's name for it.
@@ -53,23 +53,23 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");
     let axes = args.axes.axes.names_iter().map(|axis| -> &str { axis.name() });
-    let mut given = like.chain(properties).chain(axes).chain(args.how.changes.parameters.names());
-    given.find(|id| !has_option(plan.workload, id)).map_or(Ok(()), |id| {
+    let mut ids = like.chain(properties).chain(axes).chain(args.how.changes.parameters.names());
+    ids.find(|id| !has_option(plan.workload, id)).map_or(Ok(()), |id| {
         let option = match id {
             "property" => "-p or -P".into(),
             id => format!("--{}", id.replace('_', "-")),
         };
-        let (study, whose) = (piece(args.study()), whose(id));
+        let (study, owner) = (piece(args.study()), owner_of(id));
         let message =
-            format!("{option} is an option of {whose}, not of {study}; see storebench run {study} --help");
+            format!("{option} is an option of {owner}, not of {study}; see storebench run {study} --help");
         Err(Error::new(Exit::Usage, message))
     })
 }
 
 /// The studies whose workloads have an option; the workloads, if no shipped study has it.
-fn whose(id: &str) -> String {
-    let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has_option(plan.workload, id));
-    let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_theirs).collect();
+fn owner_of(id: &str) -> String {
+    let is_owner = |name: &&str| plan::find(name).is_ok_and(|plan| has_option(plan.workload, id));
+    let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_owner).collect();
     let workloads = table::all().filter(|def| has_option(Workload::from_def(def), id)).map(|def| def.name);
     match studies[..] {
         [] => format!("the workload {}", workloads.collect::<Vec<_>>().join(", ")),
@@ -98,19 +98,19 @@ mod tests {
     use clap::FromArgMatches;
 
     use super::*;
-    use crate::cli::args::Command as Asked;
+    use crate::cli::args::Command as Parsed;
 
     /// The help for a command line, without its examples.
     fn help(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let help = for_help(&words).try_get_matches_from(words).unwrap_err().to_string();
+        let help = help_command(&words).try_get_matches_from(words).unwrap_err().to_string();
         help.split("Examples:").next().unwrap().to_owned()
     }
 
-    fn checked(line: &str) -> Result<()> {
+    fn check_line(line: &str) -> Result<()> {
         let matches = Args::command().try_get_matches_from(line.split(' ')).unwrap();
         match Args::from_arg_matches(&matches).unwrap().command {
-            Asked::Run(args) => check(&args, &plan::find(args.study()).unwrap()),
+            Parsed::Run(args) => check(&args, &plan::find(args.study()).unwrap()),
             other => panic!("{other:?}"),
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn help_lists_the_options_of_a_study_alone() {
         let options = ["--trials ", "--place ", "--records ", "--mix ", "--speed ", "-P ", "--file-size "];
-        for (study, has) in [
+        for (study, flags) in [
             (" crud", "1111000"),
             (" replay", "1100100"),
             (" ycsb", "1110010"),
@@ -128,14 +128,14 @@ mod tests {
             for line in [format!("storebench run{study} --help"), format!("storebench run -h{study} --bad")] {
                 let help = help(&line);
                 let shown = options.map(|option| if help.contains(option) { '1' } else { '0' });
-                assert_eq!(String::from_iter(shown), has, "{line}: {help}");
+                assert_eq!(String::from_iter(shown), flags, "{line}: {help}");
             }
         }
     }
 
     #[test]
     fn an_option_of_another_study_is_an_error_that_names_it() {
-        for (line, says) in [
+        for (line, message) in [
             (
                 "crud --speed 2",
                 "--speed is an option of the study replay, not of crud; see storebench run crud --help",
@@ -144,14 +144,14 @@ mod tests {
             ("device --like x", "--like is an option of"),
             ("crud -p recordcount=1", "-p or -P is an option of the study ycsb, not of crud"),
         ] {
-            let error = checked(&format!("storebench run {line}")).unwrap_err();
+            let error = check_line(&format!("storebench run {line}")).unwrap_err();
             assert_eq!(error.exit, Exit::Usage);
-            assert!(error.message.starts_with(says), "{error}");
+            assert!(error.message.starts_with(message), "{error}");
         }
         for line in
             ["crud --records 5 --mix get=1 --set sqlite.page_size=1,2", "ycsb -P f -p a=1 --operations 1"]
         {
-            assert!(checked(&format!("storebench run {line}")).is_ok(), "{line}");
+            assert!(check_line(&format!("storebench run {line}")).is_ok(), "{line}");
         }
     }
 }

@@ -18,9 +18,9 @@ use super::LineWriter;
 use crate::cli::remote::wire::{BoardSignal, Message};
 
 /// How often the client checks that the trial's process is alive.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How often the client reports that it is alive.
-const ALIVE: Duration = Duration::from_secs(1);
+const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Carries out a task, until the trial's process has no more orders.
 ///
@@ -31,45 +31,45 @@ pub fn serve(
     task: &ClientTask,
     folder: &Path,
     out: LineWriter,
-    words: Receiver<BoardSignal>,
+    signals: Receiver<BoardSignal>,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit> {
     let directory = folder.join(format!("client-{}", std::process::id()));
     let spec = Spec { directory, ..task.spec.clone() };
-    end_with(Arc::clone(interrupted), &spec);
-    let wire = Arc::new(Pipes { out: Mutex::new(out), words: Mutex::new(words) });
-    let alive = Arc::clone(&wire);
+    exit_when_interrupted(Arc::clone(interrupted), &spec);
+    let wire = Arc::new(Pipes { out: Mutex::new(out), signals: Mutex::new(signals) });
+    let alive_wire = Arc::clone(&wire);
     std::thread::spawn(move || {
         loop {
-            alive.reply(&ClientReply::Alive);
-            std::thread::sleep(ALIVE);
+            alive_wire.reply(&ClientReply::Alive);
+            std::thread::sleep(ALIVE_INTERVAL);
         }
     });
-    let asked = TrialContext { stores, spec: &spec, reach: None };
+    let context = TrialContext { stores, spec: &spec, reach: None };
     let threads = task.first..task.first + task.sessions;
-    let served = match spec.workload.def().serve {
-        Some(serve) => serve(&asked, threads, wire.as_ref()),
+    let result = match spec.workload.def().serve {
+        Some(serve) => serve(&context, threads, wire.as_ref()),
         None => Err(TrialError::harness("its work can't be spread over clients")),
     };
-    let failed = match served {
+    let reply = match result {
         Ok(()) => return Ok(Exit::Success),
         Err(TrialError::Failed(stop)) => ClientReply::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => {
             ClientReply::Failed { reason: storebench_core::result::Failure::Store, message }
         }
     };
-    wire.reply(&failed);
+    wire.reply(&reply);
     // The trial's process closes the connection when it has the message.
     while wire.next_order().is_some() {}
     Ok(Exit::Failure)
 }
 
 /// Ends this process as soon as nobody gives orders any more: a thread may be in a call that does not return.
-fn end_with(interrupted: Arc<AtomicBool>, spec: &Spec) {
+fn exit_when_interrupted(interrupted: Arc<AtomicBool>, spec: &Spec) {
     let directory = spec.directory.clone();
     std::thread::spawn(move || {
         while !interrupted.load(Ordering::Relaxed) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         // Usually it does not exist: it is needed only while a store is opened.
         let _ = guard::remove_made(&directory);
@@ -80,19 +80,19 @@ fn end_with(interrupted: Arc<AtomicBool>, spec: &Spec) {
 /// The two pipes to the trial's process.
 struct Pipes {
     out: Mutex<LineWriter>,
-    words: Mutex<Receiver<BoardSignal>>,
+    signals: Mutex<Receiver<BoardSignal>>,
 }
 
 impl ClientWire for Pipes {
-    fn reply(&self, told: &ClientReply) {
-        let message = Message::Client(Box::new(told.clone()));
+    fn reply(&self, reply: &ClientReply) {
+        let message = Message::Client(Box::new(reply.clone()));
         self.out.lock().unwrap_or_else(PoisonError::into_inner).send(&message);
     }
 
     fn next_order(&self) -> Option<ClientOrder> {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let BoardSignal::Order(order) = words.recv().ok()? {
+            if let BoardSignal::Order(order) = signals.recv().ok()? {
                 return Some(*order);
             }
         }

@@ -29,7 +29,7 @@ pub struct CheckedMachine<'a> {
     environment: Environment,
     place: LocationInfo,
     probe: Probe,
-    reach: LimitSupport,
+    limit_support: LimitSupport,
     /// Whether trials can have separate cgroups, or why not.
     cgroups: std::result::Result<(), String>,
     is_root: bool,
@@ -54,7 +54,7 @@ impl<'a> CheckedMachine<'a> {
                     .map_err(Error::io("looking at", directory))?
             },
             probe,
-            reach: LimitSupport::detect(),
+            limit_support: LimitSupport::detect(),
             cgroups,
             is_root: rustix::process::geteuid().is_root(),
         })
@@ -63,45 +63,45 @@ impl<'a> CheckedMachine<'a> {
 
 struct Check {
     about: &'static str,
-    look: fn(&CheckedMachine<'_>) -> Vec<Line>,
+    run: fn(&CheckedMachine<'_>) -> Vec<Line>,
 }
 
 const CHECKS: &[Check] = &[
-    Check { about: "stores", look: stores },
-    Check { about: "rights and devices", look: rights },
-    Check { about: "file systems for trials (--place)", look: file_systems },
-    Check { about: "servers", look: servers },
-    Check { about: "limits of machines (--machine)", look: limits },
-    Check { about: "background loads (--background)", look: loads },
-    Check { about: "the directory", look: directory },
-    Check { about: "the machine", look: machine },
+    Check { about: "stores", run: stores },
+    Check { about: "rights and devices", run: rights },
+    Check { about: "file systems for trials (--place)", run: file_systems },
+    Check { about: "servers", run: servers },
+    Check { about: "limits of machines (--machine)", run: limits },
+    Check { about: "background loads (--background)", run: loads },
+    Check { about: "the directory", run: directory },
+    Check { about: "the machine", run: machine },
 ];
 
 /// All findings.
-pub fn all(here: &CheckedMachine<'_>) -> Vec<Group> {
-    let all = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.look)(here) });
+pub fn run_all(checked: &CheckedMachine<'_>) -> Vec<Group> {
+    let groups = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.run)(checked) });
     // A program without servers has no findings about them.
-    all.filter(|group| !group.lines.is_empty()).collect()
+    groups.filter(|group| !group.lines.is_empty()).collect()
 }
 
-fn either(name: impl Into<String>, there: std::result::Result<impl Into<String>, String>) -> Line {
-    match there {
+fn check_line(name: impl Into<String>, result: std::result::Result<impl Into<String>, String>) -> Line {
+    match result {
         Ok(found) => Line::ok(name, found),
         Err(why) => Line::no(name, why),
     }
 }
 
-fn stores(here: &CheckedMachine<'_>) -> Vec<Line> {
+fn stores(checked: &CheckedMachine<'_>) -> Vec<Line> {
     let (built, missing): (Vec<&StoreDef>, Vec<&StoreDef>) =
-        here.stores.iter().partition(|store| store.open.is_ok());
+        checked.stores.iter().partition(|store| store.open.is_ok());
     let names: Vec<&str> = built.iter().map(|store| store.name).collect();
     let missing =
-        missing.iter().map(|store| either(store.name, store.open.map(|_| "").map_err(str::to_owned)));
+        missing.iter().map(|store| check_line(store.name, store.open.map(|_| "").map_err(str::to_owned)));
     [Line::ok("built in", names.join(", "))].into_iter().chain(missing).collect()
 }
 
-fn rights(here: &CheckedMachine<'_>) -> Vec<Line> {
-    let root = match here.is_root {
+fn rights(checked: &CheckedMachine<'_>) -> Vec<Line> {
+    let root = match checked.is_root {
         true => Line::ok("root", "yes"),
         false => {
             let help = format!(
@@ -110,41 +110,41 @@ fn rights(here: &CheckedMachine<'_>) -> Vec<Line> {
             Line::hint("root", "no", help)
         }
     };
-    let counted = match &here.cgroups {
+    let cgroups = match &checked.cgroups {
         Ok(()) => Line::ok("memory by cgroup", "the page cache counts as the trial's"),
         Err(why) => Line::hint("memory by cgroup", "the page cache is not counted", why),
     };
-    let devices = driver::devices().map(|(name, there)| either(name, there));
-    let disks = either("simulated disks", image::simulated());
-    [root, counted].into_iter().chain(devices).chain([disks]).collect()
+    let devices = driver::devices().map(|(name, result)| check_line(name, result));
+    let disks = check_line("simulated disks", image::simulated());
+    [root, cgroups].into_iter().chain(devices).chain([disks]).collect()
 }
 
 /// Each is made and mounted once, in a work folder.
-fn file_systems(here: &CheckedMachine<'_>) -> Vec<Line> {
-    let tried = |kind: &str| -> std::result::Result<String, String> {
+fn file_systems(checked: &CheckedMachine<'_>) -> Vec<Line> {
+    let try_kind = |kind: &str| -> std::result::Result<String, String> {
         let file_system = kind.parse()?;
-        image::try_mount(&here.directory, &file_system, None).map(|tried| tried.driver)
+        image::try_mount(&checked.directory, &file_system, None).map(|mount| mount.driver)
     };
-    KINDS.iter().map(|kind| either(kind.name, tried(kind.name))).collect()
+    KINDS.iter().map(|kind| check_line(kind.name, try_kind(kind.name))).collect()
 }
 
-fn servers(here: &CheckedMachine<'_>) -> Vec<Line> {
-    let servers = here.stores.iter().filter(|store| store.server.is_some());
+fn servers(checked: &CheckedMachine<'_>) -> Vec<Line> {
+    let servers = checked.stores.iter().filter(|store| store.server.is_some());
     servers
-        .map(|store| either(store.name, store.missing_need().map_or_else(|| Ok((store.version)()), Err)))
+        .map(|store| check_line(store.name, store.missing_need().map_or_else(|| Ok((store.version)()), Err)))
         .collect()
 }
 
-fn limits(here: &CheckedMachine<'_>) -> Vec<Line> {
+fn limits(checked: &CheckedMachine<'_>) -> Vec<Line> {
     let name = |limit: LimitKind| limit.name().replace('_', " ");
-    let line = |limit: LimitKind| either(name(limit), machines::holding(limit, &here.reach));
+    let line = |limit: LimitKind| check_line(name(limit), machines::enforcement(limit, &checked.limit_support));
     LimitKind::ALL.into_iter().map(line).collect()
 }
 
 fn loads(_: &CheckedMachine<'_>) -> Vec<Line> {
     let line = |name: &str| {
         let load = name.parse::<Background>();
-        either(name, load.and_then(|load| background::missing_need(load).map_or(Ok("yes"), Err)))
+        check_line(name, load.and_then(|load| background::missing_need(load).map_or(Ok("yes"), Err)))
     };
     ["cpu", "disk", "memory", "video"].into_iter().map(line).collect()
 }
@@ -152,12 +152,12 @@ fn loads(_: &CheckedMachine<'_>) -> Vec<Line> {
 /// A shorter sync is too quick for a disk without a cache that outlives a power cut.
 const QUICK_SYNC_NS: u64 = 50_000;
 /// With less free space, the larger presets have no room.
-const MUCH_DISK: u64 = 20 << 30;
+const AMPLE_BYTES: u64 = 20 << 30;
 
-fn directory(here: &CheckedMachine<'_>) -> Vec<Line> {
-    let LocationInfo { path, file_system, device, free_bytes, .. } = &here.place;
+fn directory(checked: &CheckedMachine<'_>) -> Vec<Line> {
+    let LocationInfo { path, file_system, device, free_bytes, .. } = &checked.place;
     let kind = file_system.as_deref().unwrap_or("unknown file system");
-    let lies = match device {
+    let device_line = match device {
         Some(device) => Line::ok("lies on", format!("{kind} on {device}: {path}")),
         None => Line::hint(
             "lies on",
@@ -166,38 +166,38 @@ fn directory(here: &CheckedMachine<'_>) -> Vec<Line> {
         ),
     };
     let free = rough_bytes(*free_bytes as f64);
-    let room = match *free_bytes < MUCH_DISK {
+    let space_line = match *free_bytes < AMPLE_BYTES {
         true => Line::hint("free", free, "the larger combinations of some studies need more"),
         false => Line::ok("free", free),
     };
-    let sync_ns = here.probe.sync_ns as f64;
-    let took = match sync_ns < 1e6 {
+    let sync_ns = checked.probe.sync_ns as f64;
+    let duration = match sync_ns < 1e6 {
         true => format!("{} µs each", three_digits(sync_ns / 1e3)),
         false => format!("{} ms each", three_digits(sync_ns / 1e6)),
     };
-    let loses = here.place.bottom.as_ref().and_then(StorageBacking::loses);
-    let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| here.place.unseen()) {
-        Some(why) => Line::hint("syncs", took, why),
-        None if here.probe.sync_ns < QUICK_SYNC_NS => Line::hint(
+    let loses = checked.place.bottom.as_ref().and_then(StorageBacking::loses);
+    let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| checked.place.unseen()) {
+        Some(why) => Line::hint("syncs", duration, why),
+        None if checked.probe.sync_ns < QUICK_SYNC_NS => Line::hint(
             "syncs",
-            took,
+            duration,
             "few disks are as quick, so they may not reach the disk, and `power` may not hold in a power cut",
         ),
-        None => Line::ok("syncs", took),
+        None => Line::ok("syncs", duration),
     };
-    vec![lies, room, sync]
+    vec![device_line, space_line, sync]
 }
 
-fn machine(here: &CheckedMachine<'_>) -> Vec<Line> {
-    let machine = &here.environment;
-    let took = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
+fn machine(checked: &CheckedMachine<'_>) -> Vec<Line> {
+    let machine = &checked.environment;
+    let reading = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
     let clock = match machine.clock_ns > SLOW_CLOCK_NS {
         true => Line::hint(
             "clock",
-            took,
+            reading,
             format!("operations of less than a microsecond are blurred{}", quicker_clock()),
         ),
-        false => Line::ok("clock", took),
+        false => Line::ok("clock", reading),
     };
     let load = match machine.load_1min {
         Some(load) if load > BUSY * f64::from(machine.cores) => {
@@ -214,14 +214,14 @@ fn machine(here: &CheckedMachine<'_>) -> Vec<Line> {
     let free = environment::memory_available_bytes();
     let memory =
         free.map_or("not known".to_owned(), |bytes| format!("{} available", rough_bytes(bytes as f64)));
-    let all =
+    let total =
         machine.memory_bytes.map_or(String::new(), |bytes| format!(" of {}", rough_bytes(bytes as f64)));
     vec![
         governor(machine.governor.as_deref()),
         turbo(),
         clock,
         load,
-        Line::ok("memory", format!("{memory}{all}")),
+        Line::ok("memory", format!("{memory}{total}")),
     ]
 }
 
@@ -230,11 +230,11 @@ const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
 /// The command that selects the quickest clock, if it is not the current one.
 fn quicker_clock() -> String {
-    let read = |name: &str| fs::read_to_string(Path::new(CLOCKS).join(name)).unwrap_or_default();
-    let current = read("current_clocksource");
+    let read_file = |name: &str| fs::read_to_string(Path::new(CLOCKS).join(name)).unwrap_or_default();
+    let current = read_file("current_clocksource");
     let quickest = ["tsc", "kvm-clock", "arch_sys_counter"];
-    let there = |name: &&&str| read("available_clocksource").split_whitespace().any(|other| other == **name);
-    match quickest.iter().find(there).filter(|name| **name != current.trim()) {
+    let is_available = |name: &&&str| read_file("available_clocksource").split_whitespace().any(|other| other == **name);
+    match quickest.iter().find(is_available).filter(|name| **name != current.trim()) {
         Some(name) => format!(": echo {name} > {CLOCKS}/current_clocksource (as root)"),
         None => String::new(),
     }
@@ -281,8 +281,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let missing = StoreDef { name: "gone", open: Err("build with --features gone"), ..NULL };
         let table = [NULL, missing];
-        let here = CheckedMachine::inspect(&table, directory.path()).unwrap();
-        let groups = all(&here);
+        let checked = CheckedMachine::inspect(&table, directory.path()).unwrap();
+        let groups = run_all(&checked);
         assert_eq!(groups.len(), CHECKS.len() - 1, "there are no servers");
         for line in groups.iter().flat_map(|group| &group.lines) {
             assert!(!line.name.is_empty() && !line.found.is_empty(), "{line:?}");

@@ -45,9 +45,9 @@ impl StudyAbility {
     pub fn describe(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
-            (_, of) if self.can == of => format!("all {}", plural(of, "combination")),
-            (_, of) => {
-                format!("{} of {}", with_commas(self.can as u64), plural(of, "combination"))
+            (_, total) if self.can == total => format!("all {}", plural(total, "combination")),
+            (_, total) => {
+                format!("{} of {}", with_commas(self.can as u64), plural(total, "combination"))
             }
         }
     }
@@ -75,8 +75,8 @@ pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Stud
 /// Combinations by outcome. A combination of several presets counts once.
 #[derive(Default)]
 struct Tally {
-    can: BTreeSet<String>,
-    lacks: BTreeMap<String, BTreeSet<String>>,
+    runnable: BTreeSet<String>,
+    missing: BTreeMap<String, BTreeSet<String>>,
     asks_for: Option<&'static str>,
 }
 
@@ -86,16 +86,16 @@ impl Tally {
             plan.settle(Core::measure);
         }
         let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
-        launch::name_place(&mut plan, &directories);
+        launch::select_file_system(&mut plan, &directories);
         let places = launch::places(&plan, &directories)?;
         let launch = Launch::new(stores, &plan, &places, None)?;
-        self.can.extend(launch.cells.iter().map(|cell| cell.id()));
-        for left in &launch.header.left_out {
-            if left.reason == LeftOutReason::NoTrace {
+        self.runnable.extend(launch.cells.iter().map(|cell| cell.id()));
+        for omitted in &launch.header.left_out {
+            if omitted.reason == LeftOutReason::NoTrace {
                 self.asks_for = Some("--trace FILE");
-            } else if left.reason.is_of_the_machine() && !is_of_limits(left) {
-                let ids = self.lacks.entry(left.reason.to_string()).or_default();
-                ids.insert(left.cell.id());
+            } else if omitted.reason.is_of_the_machine() && !is_of_limits(omitted) {
+                let ids = self.missing.entry(omitted.reason.to_string()).or_default();
+                ids.insert(omitted.cell.id());
             }
         }
         Ok(())
@@ -103,27 +103,27 @@ impl Tally {
 
     fn ability(mut self, name: &str) -> StudyAbility {
         // A preset may need less.
-        self.lacks.values_mut().for_each(|ids| ids.retain(|id| !self.can.contains(id)));
-        self.lacks.retain(|_, ids| !ids.is_empty());
-        let lacking: BTreeSet<&String> = self.lacks.values().flatten().collect();
-        let of = self.can.len() + lacking.len();
-        let lack = |(reason, ids): (&String, &BTreeSet<String>)| MissingNeed {
+        self.missing.values_mut().for_each(|ids| ids.retain(|id| !self.runnable.contains(id)));
+        self.missing.retain(|_, ids| !ids.is_empty());
+        let missing: BTreeSet<&String> = self.missing.values().flatten().collect();
+        let total = self.runnable.len() + missing.len();
+        let to_need = |(reason, ids): (&String, &BTreeSet<String>)| MissingNeed {
             reason: reason.clone(),
             combinations: ids.len(),
         };
         StudyAbility {
             name: name.to_owned(),
-            can: self.can.len(),
-            of,
+            can: self.runnable.len(),
+            of: total,
             asks_for: self.asks_for,
-            lacks: self.lacks.iter().map(lack).collect(),
+            lacks: self.missing.iter().map(to_need).collect(),
         }
     }
 }
 
 /// Whether the machine profile has too little memory, whatever this machine has.
-fn is_of_limits(left: &LeftOutCell) -> bool {
-    matches!(left.reason, LeftOutReason::NoMemory { .. }) && left.cell.machine() != HERE
+fn is_of_limits(omitted: &LeftOutCell) -> bool {
+    matches!(omitted.reason, LeftOutReason::NoMemory { .. }) && omitted.cell.machine() != HERE
 }
 
 #[cfg(test)]
@@ -141,22 +141,22 @@ mod tests {
                  data = [\"incompressible\"]\nguarantee = [\"none\", \"power\"]\n{place}\n"
             )
         };
-        let looked = |text: &str| {
+        let find_ability = |text: &str| {
             let path = directory.path().join("own.toml");
             std::fs::write(&path, text).unwrap();
             ability(&[NULL, MEMORY], path.to_str().unwrap(), directory.path()).unwrap()
         };
-        let whole = looked(&plan(""));
+        let every = find_ability(&plan(""));
         assert_eq!(
-            (whole.can, whole.of, whole.lacks.as_slice()),
+            (every.can, every.of, every.lacks.as_slice()),
             (2, 2, [].as_slice()),
             "power is not offered"
         );
-        assert_eq!(whole.describe(), "all 2 combinations");
+        assert_eq!(every.describe(), "all 2 combinations");
         let machine =
             "machine = [\"here\", \"huge\"]\n[machines.huge]\nabout = \"no limit\"\nmemory = \"4MiB\"";
-        let part = looked(&plan(machine));
-        assert_eq!(part.of, 4, "{part:?}");
+        let some = find_ability(&plan(machine));
+        assert_eq!(some.of, 4, "{some:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
 
-use super::{GivenProperty, Texts, all, last_of_each, misplaced, put, stem, until_time};
+use super::{GivenProperty, Texts, all_properties, apply, end_by_time, last_of_each, property_error, stem};
 use crate::cli::args::RunArgs;
 
 /// The changes of the files to a plan.
@@ -30,14 +30,14 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
                 format!("-P names two files {file}, which would be one workload: give one another name");
             return Err(Error::bad_value(message));
         }
-        let given = last_of_each(all(std::slice::from_ref(path), args, texts)?)?;
+        let given = last_of_each(all_properties(std::slice::from_ref(path), args, texts)?)?;
         shared.push((file, run_properties(&given)));
-        let mut own = Properties::default();
-        for GivenProperty { name, value, by } in &given {
-            put(name, value, &mut own, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
+        let mut file_properties = Properties::default();
+        for GivenProperty { name, value, origin } in &given {
+            apply(name, value, &mut file_properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
         }
-        until_time(run, &given, &mut changes)?;
-        properties = properties.replace_by(&own.only_of(workload.text()));
+        end_by_time(run, &given, &mut changes)?;
+        properties = properties.replace_by(&file_properties.only_of(workload.text()));
         workloads.push(workload);
     }
     check_same(&shared)?;
@@ -51,28 +51,28 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
 
 /// The properties that a run has only once.
 fn run_properties(given: &[GivenProperty]) -> BTreeMap<String, String> {
-    let is_shared = |one: &&GivenProperty| {
+    let is_shared = |property: &&GivenProperty| {
         matches!(
-            belongs(&one.name, &one.value),
+            belongs(&property.name, &property.value),
             Ok(PropertyTarget::Axis(..) | PropertyTarget::Parameter(..) | PropertyTarget::UntilTime)
         )
     };
-    given.iter().filter(is_shared).map(|one| (one.name.clone(), one.value.clone())).collect()
+    given.iter().filter(is_shared).map(|property| (property.name.clone(), property.value.clone())).collect()
 }
 
 /// Checks that the files agree on what a run has only once.
 fn check_same(files: &[(String, BTreeMap<String, String>)]) -> Result<()> {
-    let Some(((first, of_first), rest)) = files.split_first() else { return Ok(()) };
-    for (file, own) in rest {
-        let names: BTreeSet<&String> = of_first.keys().chain(own.keys()).collect();
-        let Some(name) = names.into_iter().find(|name| of_first.get(*name) != own.get(*name)) else {
+    let Some(((first, first_values), rest)) = files.split_first() else { return Ok(()) };
+    for (file, values) in rest {
+        let names: BTreeSet<&String> = first_values.keys().chain(values.keys()).collect();
+        let Some(name) = names.into_iter().find(|name| first_values.get(*name) != values.get(*name)) else {
             continue;
         };
-        let says = |value: Option<&String>| value.map_or("says none".into(), |value| format!("says {value}"));
+        let describe_value = |value: Option<&String>| value.map_or("says none".into(), |value| format!("says {value}"));
         return Err(Error::bad_value(format!(
             "{name}: {first} {}, and {file} {}, but all workloads of a run have the same: add -p {name}=N",
-            says(of_first.get(name)),
-            says(own.get(name)),
+            describe_value(first_values.get(name)),
+            describe_value(values.get(name)),
         )));
     }
     Ok(())

@@ -8,7 +8,7 @@ use storebench_core::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::plan::Plan;
 
-use crate::cli::args::{OURS, RunArgs};
+use crate::cli::args::{LOCAL_OPTIONS, RunArgs};
 
 /// This command line; an error if it is not text that can be sent.
 pub fn command() -> Result<Vec<String>> {
@@ -29,8 +29,8 @@ pub fn check_paths(args: &RunArgs, plan: &Plan) -> Result<()> {
 
 /// The parameters that are files or directories.
 fn paths(parameters: &Parameters) -> impl Iterator<Item = (&str, &Path)> {
-    let all = [("text", &parameters.text), ("trace", &parameters.trace)];
-    all.into_iter().filter_map(|(name, path)| Some((name, Path::new(path.as_ref()?))))
+    let files = [("text", &parameters.text), ("trace", &parameters.trace)];
+    files.into_iter().filter_map(|(name, path)| Some((name, Path::new(path.as_ref()?))))
 }
 
 fn check_path(name: &str, path: &Path) -> Result<()> {
@@ -52,27 +52,27 @@ pub fn board_arguments(command: &[String]) -> Vec<String> {
 
 /// The host of a remote run, from the command in its header.
 pub fn host_of(header: &RunHeader) -> Option<String> {
-    let (_, ours) = split(&header.command);
-    ours.into_iter().find_map(|(name, value)| (name == "--remote").then_some(value))
+    let (_, local) = split(&header.command);
+    local.into_iter().find_map(|(name, value)| (name == "--remote").then_some(value))
 }
 
 /// The arguments after `run` for the board, and this machine's with their values.
 fn split(command: &[String]) -> (Vec<String>, Vec<(String, String)>) {
-    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    let (mut board, mut local) = (Vec::new(), Vec::new());
     let mut words = command.iter().skip(1).skip_while(|word| *word != "run").skip(1);
-    let mut options = true;
+    let mut is_option = true;
     while let Some(word) = words.next() {
-        options &= word != "--";
+        is_option &= word != "--";
         let (name, value) =
             word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        if options && OURS.contains(&name) {
+        if is_option && LOCAL_OPTIONS.contains(&name) {
             let value = value.map(str::to_owned).or_else(|| words.next().cloned());
-            ours.push((name.to_owned(), value.unwrap_or_default()));
+            local.push((name.to_owned(), value.unwrap_or_default()));
         } else {
-            theirs.push(word.clone());
+            board.push(word.clone());
         }
     }
-    (theirs, ours)
+    (board, local)
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ use super::wire::{BoardSignal, Message, Request};
 use crate::cli::args::BoardArgs;
 
 /// The longest wait for the end of an idle client.
-const END: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often this machine reports to a client that it is alive.
-const LOOK: Duration = Duration::from_secs(1);
+const BEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Checks that a client can be reached, and runs the program; it is copied if necessary.
 pub fn check_client(host: &str, interrupted: &AtomicBool) -> Result<()> {
@@ -32,13 +32,13 @@ pub fn start_client(host: &str, task: &ClientTask) -> std::result::Result<Box<dy
     let request = Request { client: Some(Box::new(task.clone())), ..Request::default() };
     connection.send(&request).map_err(|error| without_host(&error.message, host))?;
     let connection = Arc::new(Mutex::new(connection));
-    let beats = Arc::downgrade(&connection);
+    let weak_connection = Arc::downgrade(&connection);
     // It may have to wait longer than the allowed silence: while records are loaded.
     std::thread::spawn(move || {
-        while let Some(connection) = beats.upgrade() {
+        while let Some(connection) = weak_connection.upgrade() {
             lock_connection(&connection).beat();
             drop(connection);
-            std::thread::sleep(LOOK);
+            std::thread::sleep(BEAT_INTERVAL);
         }
     });
     Ok(Box::new(Client { host: host.to_owned(), connection }))
@@ -46,8 +46,8 @@ pub fn start_client(host: &str, task: &ClientTask) -> std::result::Result<Box<dy
 
 fn connect(host: &str, interrupted: &AtomicBool) -> Result<Connection> {
     let host = Host::new(host, "--clients")?.unattended();
-    let usual = BoardArgs { remote: None, remote_dir: None, remote_program: None };
-    connection::connect(&host, &usual, interrupted)
+    let args = BoardArgs { remote: None, remote_dir: None, remote_program: None };
+    connection::connect(&host, &args, interrupted)
 }
 
 /// An error's words, without the host's name at the beginning.
@@ -67,15 +67,15 @@ struct Client {
 
 impl ClientLink for Client {
     fn send(&mut self, order: &ClientOrder) -> std::result::Result<(), String> {
-        let word = BoardSignal::Order(Box::new(order.clone()));
+        let signal = BoardSignal::Order(Box::new(order.clone()));
         lock_connection(&self.connection)
-            .send(&word)
+            .send(&signal)
             .map_err(|error| without_host(&error.message, &self.host))
     }
 
-    fn next(&mut self, within: Duration) -> std::result::Result<Option<ClientReply>, String> {
-        match lock_connection(&self.connection).next_within(within) {
-            Ok(Some(Message::Client(told))) => Ok(Some(*told)),
+    fn next(&mut self, timeout: Duration) -> std::result::Result<Option<ClientReply>, String> {
+        match lock_connection(&self.connection).next_within(timeout) {
+            Ok(Some(Message::Client(reply))) => Ok(Some(*reply)),
             Ok(Some(Message::Failed { message, .. })) => Err(message),
             Ok(Some(_)) => Err("it said what no client says".into()),
             Ok(None) => Ok(None),
@@ -87,6 +87,6 @@ impl ClientLink for Client {
 impl Drop for Client {
     /// The trial continues when what it started there has ended: nothing writes to the server any more.
     fn drop(&mut self) {
-        lock_connection(&self.connection).close(END);
+        lock_connection(&self.connection).close(END_TIMEOUT);
     }
 }

@@ -21,9 +21,9 @@ use crate::cli::args::BoardArgs;
 use crate::cli::output::print_note;
 
 /// The longest time until a program's first message: a slow board reads all of it first.
-const HELLO: Duration = Duration::from_secs(120);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest time for a run to end on request, or a program after its last message.
-pub const END: Duration = Duration::from_secs(30);
+pub const END_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The other machine: its processor, and storebench's folder there.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ struct Board {
 
 impl Board {
     fn inspect(host: &Host, folder: &str, interrupted: &AtomicBool) -> Result<Board> {
-        let answers = ssh::answers(host, shell::LOOK, &[folder], &[], interrupted)?;
+        let answers = ssh::answers(host, shell::INSPECT, &[folder], &[], interrupted)?;
         let [system, machine, folder, programs @ ..] = answers.as_slice() else {
             return Err(host.error("it did not say what machine it is"));
         };
@@ -57,7 +57,7 @@ pub struct Connection {
     ssh: Ssh,
     input: Option<ChildStdin>,
     messages: Receiver<io::Result<Message>>,
-    last_word: Instant,
+    last_sent: Instant,
 }
 
 /// Finds a program that runs there, copies it if necessary, and starts it.
@@ -65,19 +65,19 @@ pub struct Connection {
 /// # Errors
 /// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
-    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
-    let mut refused = Vec::new();
+    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.default_folder()), interrupted)?;
+    let mut reasons = Vec::new();
     for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
         match try_program(host, &board, &path, interrupted)? {
             Ok(connection) => return Ok(connection),
-            Err(why) => refused.push(why),
+            Err(why) => reasons.push(why),
         }
     }
-    let mut what = format!("no program runs there: {}", refused.join("; "));
+    let mut text = format!("no program runs there: {}", reasons.join("; "));
     if args.remote_program.is_none() {
-        what.push_str(&format!("; {}", program::advice(&board.machine)));
+        text.push_str(&format!("; {}", program::advice(&board.machine)));
     }
-    Err(host.error(&what))
+    Err(host.error(&text))
 }
 
 /// Starts a program there, or returns why it does not run.
@@ -88,19 +88,19 @@ fn try_program(
     interrupted: &AtomicBool,
 ) -> Result<std::result::Result<Connection, String>> {
     let program = Program::read(path)?;
-    let mut copied = false;
+    let mut is_copied = false;
     if !board.programs.contains(&program.copy()) {
         copy(host, board, &program, interrupted)?;
-        copied = true;
+        is_copied = true;
     }
     loop {
         let arguments = [board.folder.as_str(), &program.digest];
         let mut connection = Connection::start(host, shell::RUN, &arguments)?;
         match connection.greet(interrupted)? {
             Greeting::Hello => return Ok(Ok(connection)),
-            Greeting::Changed if !copied => {
+            Greeting::Changed if !is_copied => {
                 copy(host, board, &program, interrupted)?;
-                copied = true;
+                is_copied = true;
             }
             Greeting::Changed => return Err(host.error("the program changes while it is copied")),
             Greeting::Silence(why) => return Ok(Err(format!("{}: {why}", program.name))),
@@ -129,10 +129,10 @@ impl Connection {
         let (ssh, input, output) = Ssh::start(host, &mut host.command(script, arguments))?;
         let (sender, messages) = mpsc::channel();
         std::thread::spawn(move || {
-            let mut from = BufReader::new(output);
-            let mut greeted = false;
+            let mut reader = BufReader::new(output);
+            let mut is_greeted = false;
             loop {
-                let message = match wire::read_line(&mut from) {
+                let message = match wire::read_line(&mut reader) {
                     Ok(None) => return,
                     Ok(Some(line)) => {
                         serde_json::from_str(&line).map_err(|error| match line.strip_prefix(shell::MARK) {
@@ -143,19 +143,19 @@ impl Connection {
                     Err(error) => Err(error),
                 };
                 // The user's own start files may print something first.
-                let noise =
-                    !greeted && message.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Other);
-                greeted |= message.is_ok();
-                if !noise && sender.send(message).is_err() {
+                let is_noise =
+                    !is_greeted && message.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Other);
+                is_greeted |= message.is_ok();
+                if !is_noise && sender.send(message).is_err() {
                     return;
                 }
             }
         });
-        Ok(Connection { host: host.clone(), ssh, input: Some(input), messages, last_word: Instant::now() })
+        Ok(Connection { host: host.clone(), ssh, input: Some(input), messages, last_sent: Instant::now() })
     }
 
     fn greet(&mut self, interrupted: &AtomicBool) -> Result<Greeting> {
-        let until = Instant::now() + HELLO;
+        let deadline = Instant::now() + HELLO_TIMEOUT;
         loop {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(Error::new(Exit::Interrupted, "interrupted before the run began"));
@@ -173,7 +173,7 @@ impl Connection {
                     )));
                 }
                 Ok(Err(error)) if error.to_string() == "changed" => return Ok(Greeting::Changed),
-                Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
                 _ => {
                     let why = self.ssh.complaint().unwrap_or_else(|| "it says nothing".into());
                     return Ok(Greeting::Silence(message(&why)));
@@ -186,15 +186,15 @@ impl Connection {
     ///
     /// # Errors
     /// [`Exit::Unreachable`] if the other side is gone.
-    pub fn send(&mut self, what: &impl serde::Serialize) -> Result<()> {
-        self.last_word = Instant::now();
-        let sent = self.input.as_mut().is_some_and(|input| wire::send(input, what).is_ok());
-        if sent { Ok(()) } else { Err(self.lost_error()) }
+    pub fn send(&mut self, value: &impl serde::Serialize) -> Result<()> {
+        self.last_sent = Instant::now();
+        let is_sent = self.input.as_mut().is_some_and(|input| wire::send(input, value).is_ok());
+        if is_sent { Ok(()) } else { Err(self.lost_error()) }
     }
 
     /// Sends a sign of life now and then.
     pub fn beat(&mut self) {
-        if self.last_word.elapsed() >= BEAT {
+        if self.last_sent.elapsed() >= BEAT {
             // If the other side is gone, the next message will not come.
             let _ = self.send(&BoardSignal::Beat);
         }
@@ -209,8 +209,8 @@ impl Connection {
     }
 
     /// The next message, if one comes within this time.
-    pub fn next_within(&mut self, most: Duration) -> Result<Option<Message>> {
-        match self.messages.recv_timeout(most) {
+    pub fn next_within(&mut self, timeout: Duration) -> Result<Option<Message>> {
+        match self.messages.recv_timeout(timeout) {
             Ok(Ok(message)) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.lost_error()),
@@ -226,12 +226,12 @@ impl Connection {
 
     /// Ends it after the last message.
     pub fn end(mut self) {
-        self.close(END);
+        self.close(END_TIMEOUT);
     }
 
     /// Sends no more, and waits up to this time for the program there to end.
-    pub fn close(&mut self, most: Duration) {
+    pub fn close(&mut self, timeout: Duration) {
         self.input = None;
-        self.ssh.ends_within(most);
+        self.ssh.wait_within(timeout);
     }
 }

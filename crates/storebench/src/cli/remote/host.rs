@@ -20,9 +20,9 @@ pub struct AdbServer(());
 impl AdbServer {
     /// The server that these hosts will need, unless one is running, or the user names one.
     pub fn start_for<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
-        let named = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
-        let runs = || named.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
-        (hosts.into_iter().any(|host| host.starts_with(ADB)) && !runs()).then(|| AdbServer(()))
+        let variables = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
+        let is_running = || variables.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
+        (hosts.into_iter().any(|host| host.starts_with(ADB)) && !is_running()).then(|| AdbServer(()))
     }
 }
 
@@ -48,8 +48,8 @@ impl Host {
     /// If ssh or adb could mistake it for an option, or it is no name.
     pub fn new(name: &str, option: &str) -> Result<Host> {
         if let Some(serial) = name.strip_prefix(ADB) {
-            let odd = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
-            if serial.starts_with('-') || serial.contains(odd) {
+            let is_bad_letter = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
+            if serial.starts_with('-') || serial.contains(is_bad_letter) {
                 let message = format!(
                     "{option} {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
                     piece(name)
@@ -58,16 +58,16 @@ impl Host {
             }
             return Ok(Host::parse(name));
         }
-        let bare = name.strip_prefix("ssh://").unwrap_or(name);
-        let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
-        let odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        let address = name.strip_prefix("ssh://").unwrap_or(name);
+        let (user, host) = address.rsplit_once('@').unwrap_or(("", address));
+        let is_bad_letter = |letter: char| letter.is_whitespace() || letter.is_control();
         // A user's name has no colon: after it would be a password, which ssh accepts only from the keyboard.
         if host.is_empty()
             || user.contains(':')
             || name.starts_with('-')
-            || bare.starts_with('-')
+            || address.starts_with('-')
             || host.starts_with('-')
-            || name.contains(odd)
+            || name.contains(is_bad_letter)
         {
             let message = format!(
                 "{option} {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
@@ -124,7 +124,7 @@ impl Host {
     }
 
     /// storebench's default folder there; empty: in the user's cache.
-    pub fn usual_folder(&self) -> &'static str {
+    pub fn default_folder(&self) -> &'static str {
         // The only folder of a phone from which its shell may start programs.
         if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
     }
@@ -135,12 +135,12 @@ impl Host {
     }
 
     /// An error that names the host and what went wrong with it.
-    pub fn error(&self, what: &str) -> Error {
-        Error::new(Exit::Unreachable, format!("{self}: {what}"))
+    pub fn error(&self, reason: &str) -> Error {
+        Error::new(Exit::Unreachable, format!("{self}: {reason}"))
     }
 
     /// The error for a missing ssh or adb.
-    pub fn no_program(&self, error: &std::io::Error) -> Error {
+    pub fn program_error(&self, error: &std::io::Error) -> Error {
         let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
         self.error(&format!("{} can't be started: {error}; install {package}", self.program()))
     }
@@ -200,7 +200,7 @@ mod tests {
         let batch = |host: &Host| host.command("true", &[]).get_args().any(|word| word == "BatchMode=yes");
         assert!(!batch(&asks) && batch(&asks.unattended()));
         let phone = Host::new("adb:", "--remote").unwrap();
-        assert_eq!((phone.kind(), phone.usual_folder()), ("-static", "/data/local/tmp/storebench"));
-        assert!(phone.no_program(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
+        assert_eq!((phone.kind(), phone.default_folder()), ("-static", "/data/local/tmp/storebench"));
+        assert!(phone.program_error(&std::io::ErrorKind::NotFound.into()).message.contains("platform tools"));
     }
 }

@@ -45,7 +45,7 @@ fn target(machine: &str) -> Option<&'static str> {
 }
 
 /// This program's machine, as named by `uname -m`.
-fn own_architecture() -> &'static str {
+fn this_architecture() -> &'static str {
     match std::env::consts::ARCH {
         "arm" => "armv7l",
         "x86_64" if cfg!(target_env = "musl") => "x86_64-static",
@@ -55,13 +55,13 @@ fn own_architecture() -> &'static str {
 }
 
 /// Where `make cross` puts the program for a machine; scripts/cross.sh must agree.
-fn known_place(cache: &Path, machine: &str) -> PathBuf {
+fn cross_path(cache: &Path, machine: &str) -> PathBuf {
     cache.join("storebench/programs").join(format!("storebench-{}-{machine}", env!("CARGO_PKG_VERSION")))
 }
 
 fn cache() -> Option<PathBuf> {
-    let given = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+    let folder = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    folder.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
 }
 
 /// The files that may run on a machine, best first: the one that the user names, or this one if the machine matches, then
@@ -69,23 +69,23 @@ fn cache() -> Option<PathBuf> {
 ///
 /// # Errors
 /// If there is none: what to do.
-pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
-    if let Some(named) = named {
-        return Ok(vec![named.to_path_buf()]);
+pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf>> {
+    if let Some(user_path) = user_path {
+        return Ok(vec![user_path.to_path_buf()]);
     }
-    let is_static = own_architecture().ends_with(STATIC) && machines(machine).contains(&own_architecture());
-    let alike =
-        machine == own_architecture() || machines(machine).first() == Some(&own_architecture()) || is_static;
-    let this = lifeline::this_program().ok().filter(|_| alike);
+    let is_static = this_architecture().ends_with(STATIC) && machines(machine).contains(&this_architecture());
+    let is_alike =
+        machine == this_architecture() || machines(machine).first() == Some(&this_architecture()) || is_static;
+    let this_program = lifeline::this_program().ok().filter(|_| is_alike);
     let built = cache()
         .into_iter()
-        .flat_map(|cache| machines(machine).iter().map(move |known| known_place(&cache, known)));
-    let found: Vec<PathBuf> = this.into_iter().chain(built.filter(|path| path.is_file())).collect();
-    if found.is_empty() {
-        let lacking = format!("there is no program for a machine of the kind {machine} here");
-        return Err(Error::bad_value(format!("{lacking}: {}", advice(machine))));
+        .flat_map(|cache| machines(machine).iter().map(move |known| cross_path(&cache, known)));
+    let programs: Vec<PathBuf> = this_program.into_iter().chain(built.filter(|path| path.is_file())).collect();
+    if programs.is_empty() {
+        let message = format!("there is no program for a machine of the kind {machine} here");
+        return Err(Error::bad_value(format!("{message}: {}", advice(machine))));
     }
-    Ok(found)
+    Ok(programs)
 }
 
 /// Advice on getting a program for a machine.
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(named, [PathBuf::from("x")]);
         let error = candidates("sparc64", None).unwrap_err();
         assert!(error.message.contains("of the kind sparc64"), "{error}");
-        let this = candidates(own_architecture(), None).unwrap();
+        let this = candidates(this_architecture(), None).unwrap();
         assert_eq!(this[0], lifeline::this_program().unwrap());
     }
 }

@@ -20,8 +20,8 @@ pub fn quoted(word: &str) -> String {
 
 /// A word for a shell, quoted only if necessary.
 pub fn word(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./_-[]".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { quoted(word) }
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./_-[]".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { quoted(word) }
 }
 
 /// A command line that runs a script in `sh`, with its arguments as $1, $2, ...
@@ -36,7 +36,7 @@ pub const MARK: &str = "storebench-on-board:";
 
 /// Makes storebench's folder $1 (empty: the default), and reports the machine, the folder's path, and the programs
 /// in it.
-pub const LOOK: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
+pub const INSPECT: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
     mkdir -p -- \"$d/programs\" \"$d/runs\" && cd -- \"$d\" || exit 1; \
     command -v sha256sum >/dev/null || { echo \"sha256sum is missing\" >&2; exit 1; }; \
     echo \"storebench-on-board:$(uname -s)\"; echo \"storebench-on-board:$(uname -m)\"; \
@@ -68,8 +68,8 @@ mod tests {
             let line = script("printf %s/ \"$#\" \"$@\"", &[word, "last"]);
             for shell in ["sh", "bash", "zsh", "fish"] {
                 let Ok(output) = Command::new(shell).arg("-c").arg(&line).output() else { continue };
-                let said = String::from_utf8(output.stdout).unwrap();
-                assert_eq!(said, format!("2/{word}/last/"), "{shell}: {line}");
+                let text = String::from_utf8(output.stdout).unwrap();
+                assert_eq!(text, format!("2/{word}/last/"), "{shell}: {line}");
             }
         }
     }
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn scripts_are_one_line_each_as_some_shells_want() {
-        for script in [LOOK, COPY, RUN] {
+        for script in [INSPECT, COPY, RUN] {
             assert!(!script.contains(['\n', '\'', '!']), "{script}");
         }
-        assert!([LOOK, COPY, RUN].iter().all(|script| script.contains(MARK)));
+        assert!([INSPECT, COPY, RUN].iter().all(|script| script.contains(MARK)));
     }
 }

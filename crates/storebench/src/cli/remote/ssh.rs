@@ -14,9 +14,9 @@ use super::host::Host;
 use crate::cli::output::print_note;
 
 /// How often an interrupt is checked for.
-const PAUSE: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Lines of standard error that are kept.
-const LINES: usize = 20;
+const MAX_LINES: usize = 20;
 
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Ssh {
     /// # Errors
     /// If there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
-        let mut child = command.spawn().map_err(|error| host.no_program(&error))?;
+        let mut child = command.spawn().map_err(|error| host.program_error(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(host.error(&format!("{} was started without pipes", host.program())));
@@ -47,13 +47,13 @@ impl Ssh {
     }
 
     /// Waits for its end; `false` if it did not come in time.
-    pub fn ends_within(&mut self, most: Duration) -> bool {
-        let until = Instant::now() + most;
-        while Instant::now() < until {
+    pub fn wait_within(&mut self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        while Instant::now() < deadline {
             if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return true;
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(CHECK_INTERVAL);
         }
         false
     }
@@ -70,14 +70,14 @@ impl Ssh {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Ok(status.code());
             }
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 
     /// The last line of its standard error.
     pub fn complaint(&mut self) -> Option<String> {
         // Output from before its end may still arrive.
-        if self.ends_within(Duration::from_secs(1)) {
+        if self.wait_within(Duration::from_secs(1)) {
             self.complaints.finish();
         }
         self.complaints.last()
@@ -138,48 +138,48 @@ struct ErrorOutput {
 #[derive(Debug, Default)]
 struct State {
     lines: VecDeque<String>,
-    speaks: bool,
+    is_shown: bool,
 }
 
 impl ErrorOutput {
-    fn collect(&self, mut from: impl BufRead + Send + 'static) {
+    fn collect(&self, mut pipe: impl BufRead + Send + 'static) {
         let state = Arc::clone(&self.state);
         let reader = std::thread::spawn(move || {
             let mut line = Vec::new();
-            while from.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            while pipe.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
                 let text = String::from_utf8_lossy(&line).trim_end().to_owned();
                 line.clear();
                 let Ok(mut state) = state.lock() else { return };
-                if state.speaks {
+                if state.is_shown {
                     print_note(&text);
                 }
                 if !text.is_empty() {
                     state.lines.push_back(text);
                 }
-                if state.lines.len() > LINES {
+                if state.lines.len() > MAX_LINES {
                     state.lines.pop_front();
                 }
             }
         });
-        if let Ok(mut place) = self.reader.lock() {
-            *place = Some(reader);
+        if let Ok(mut slot) = self.reader.lock() {
+            *slot = Some(reader);
         }
     }
 
     fn speak(&self) {
         if let Ok(mut state) = self.state.lock() {
-            state.speaks = true;
+            state.is_shown = true;
         }
     }
 
     /// Waits a moment for the last output of an ended command. The pipe need not end: a shared connection that
     /// ssh leaves open may hold it.
     fn finish(&self) {
-        let until = Instant::now() + Duration::from_secs(1);
-        let ended =
+        let deadline = Instant::now() + Duration::from_secs(1);
+        let is_finished =
             || self.reader.lock().map_or(true, |reader| reader.as_ref().is_none_or(JoinHandle::is_finished));
-        while !ended() && Instant::now() < until {
-            std::thread::sleep(PAUSE);
+        while !is_finished() && Instant::now() < deadline {
+            std::thread::sleep(CHECK_INTERVAL);
         }
     }
 

@@ -106,20 +106,20 @@ pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
 ///
 /// # Errors
 /// If it can't be read, is too long, or is incomplete.
-pub fn read_line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
+pub fn read_line(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
-    let read = from.take(LONGEST_BYTES).read_line(&mut text)?;
+    let length = reader.take(LONGEST_BYTES).read_line(&mut text)?;
     match text.pop() {
         None => Ok(None),
         Some('\n') => Ok(Some(text)),
-        Some(_) if read as u64 == LONGEST_BYTES => Err(io::Error::other("a message is too long")),
+        Some(_) if length as u64 == LONGEST_BYTES => Err(io::Error::other("a message is too long")),
         Some(_) => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
 /// Reads a message; `None` at the end.
-pub fn receive<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option<T>> {
-    read_line(from)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
+pub fn receive<T: DeserializeOwned>(reader: &mut dyn BufRead) -> io::Result<Option<T>> {
+    read_line(reader)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
 }
 
 /// The trials in some results, each by cell and block.
@@ -143,15 +143,15 @@ mod tests {
         send(&mut sent, &Message::Text("two\nlines \u{1b}[31m\"'".into())).unwrap();
         send(&mut sent, &Message::Ended { interrupted: true, failed: 2 }).unwrap();
         let whole = sent.clone();
-        let mut from = whole.as_slice();
-        let Some(Message::Text(text)) = receive(&mut from).unwrap() else { panic!("not a text") };
+        let mut reader = whole.as_slice();
+        let Some(Message::Text(text)) = receive(&mut reader).unwrap() else { panic!("not a text") };
         assert_eq!(text, "two\nlines \u{1b}[31m\"'");
-        assert!(matches!(receive(&mut from), Ok(Some(Message::Ended { interrupted: true, failed: 2 }))));
-        assert!(matches!(receive::<Message>(&mut from), Ok(None)));
+        assert!(matches!(receive(&mut reader), Ok(Some(Message::Ended { interrupted: true, failed: 2 }))));
+        assert!(matches!(receive::<Message>(&mut reader), Ok(None)));
         for cut in 1..sent.len() {
-            let mut from = &sent[..cut];
-            let ended = std::iter::from_fn(|| receive::<Message>(&mut from).transpose()).find(Result::is_err);
-            assert_eq!(ended.is_none(), sent[cut - 1] == b'\n', "cut at {cut}");
+            let mut reader = &sent[..cut];
+            let error = std::iter::from_fn(|| receive::<Message>(&mut reader).transpose()).find(Result::is_err);
+            assert_eq!(error.is_none(), sent[cut - 1] == b'\n', "cut at {cut}");
         }
     }
 }

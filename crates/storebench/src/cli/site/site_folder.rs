@@ -17,13 +17,13 @@ use crate::cli::runs;
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;
-const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
+const MARKER_HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
 
 /// A folder that is free for a site, or has one.
 pub struct SiteFolder {
     path: PathBuf,
     /// The files of the existing site.
-    before: BTreeSet<String>,
+    old_files: BTreeSet<String>,
 }
 
 /// Whether a folder has a site.
@@ -39,8 +39,8 @@ impl SiteFolder {
     pub fn open(path: &Path) -> Result<SiteFolder> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
-        let before = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
-            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| not_ours(path, MARKER))?,
+        let old_files = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
+            Ok(text) => parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file(path, MARKER))?,
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(
@@ -52,7 +52,7 @@ impl SiteFolder {
         };
         runs::make_directory("making the site's folder", path)?;
         let path = runs::directory("--out", path)?;
-        Ok(SiteFolder { path, before })
+        Ok(SiteFolder { path, old_files })
     }
 
     /// The absolute path of the folder.
@@ -67,22 +67,22 @@ impl SiteFolder {
     pub fn write(&self, pages: &[Page]) -> Result<()> {
         let names: BTreeSet<String> = pages.iter().map(|page| page.name.clone()).collect();
         let foreign =
-            names.difference(&self.before).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
+            names.difference(&self.old_files).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
         if let Some(name) = foreign {
-            return Err(not_ours(&self.path, name));
+            return Err(foreign_file(&self.path, name));
         }
         let folder = Folder::open(&self.path).map_err(Error::io("writing into", &self.path))?;
         for name in FOLDERS {
             match folder.make(OsStr::new(name), 0o777) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    folder.open_subfolder(OsStr::new(name)).map_err(|_| not_ours(&self.path, name))?;
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| foreign_file(&self.path, name))?;
                 }
-                made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
+                result => drop(result.map_err(Error::io("making", &self.path.join(name)))?),
             }
         }
         // Whatever ends this early, the next site knows which files are storebench's.
-        self.mark(&folder, &names.union(&self.before).cloned().collect())?;
-        for name in &self.before {
+        self.write_marker(&folder, &names.union(&self.old_files).cloned().collect())?;
+        for name in &self.old_files {
             self.delete(&folder, name)?;
         }
         for page in pages {
@@ -90,45 +90,45 @@ impl SiteFolder {
             let write = |mut file: File| file.write_all(page.text.as_bytes());
             File::create_new(&path).and_then(write).map_err(Error::io("writing", &path))?;
         }
-        self.mark(&folder, &names)
+        self.write_marker(&folder, &names)
     }
 
-    fn mark(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
+    fn write_marker(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
         let path = self.path.join(MARKER);
-        let beside = format!("{MARKER}.part");
+        let part_path = format!("{MARKER}.part");
         let text =
-            std::iter::once(HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
-        let written = || {
-            ignore_missing(folder.remove_file(OsStr::new(&beside)))?;
-            let mut file = File::create_new(self.path.join(&beside))?;
+            std::iter::once(MARKER_HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
+        let replace = || {
+            ignore_missing(folder.remove_file(OsStr::new(&part_path)))?;
+            let mut file = File::create_new(self.path.join(&part_path))?;
             file.write_all(format!("{text}\n").as_bytes())?;
             file.sync_all()?;
-            fs::rename(self.path.join(&beside), &path)
+            fs::rename(self.path.join(&part_path), &path)
         };
-        written().map_err(Error::io("writing", &path))
+        replace().map_err(Error::io("writing", &path))
     }
 
     /// Deletes a file of the earlier site, if it still exists.
     fn delete(&self, folder: &Folder, name: &str) -> Result<()> {
-        let deleted = match name.split_once('/') {
-            Some((within, file)) => {
-                folder.open_subfolder(OsStr::new(within)).and_then(|own| own.remove_file(OsStr::new(file)))
+        let result = match name.split_once('/') {
+            Some((folder_name, file)) => {
+                folder.open_subfolder(OsStr::new(folder_name)).and_then(|subfolder| subfolder.remove_file(OsStr::new(file)))
             }
             None => folder.remove_file(OsStr::new(name)),
         };
-        ignore_missing(deleted).map_err(Error::io("deleting", &self.path.join(name)))
+        ignore_missing(result).map_err(Error::io("deleting", &self.path.join(name)))
     }
 }
 
 /// A file that is already gone is no error.
-fn ignore_missing(deleted: std::io::Result<()>) -> std::io::Result<()> {
-    match deleted {
+fn ignore_missing(result: std::io::Result<()>) -> std::io::Result<()> {
+    match result {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-fn not_ours(path: &Path, name: &str) -> Error {
+fn foreign_file(path: &Path, name: &str) -> Error {
     let message = format!(
         "{} was not written by storebench: name another --out, or delete it",
         path.join(name).display()
@@ -137,13 +137,13 @@ fn not_ours(path: &Path, name: &str) -> Error {
 }
 
 /// The names in a marker; `None` if it is not storebench's, or names a file that no site has.
-fn files(text: &str) -> Option<BTreeSet<String>> {
+fn parse_marker(text: &str) -> Option<BTreeSet<String>> {
     let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
     let is_page = |name: &str| match name.split_once('/') {
         Some((folder, file)) => FOLDERS.contains(&folder) && is_plain(file) && file.ends_with(".html"),
         None => ["index.html", "runs.html", "style.css"].contains(&name),
     };
-    let names = text.strip_prefix(HEAD)?.lines().filter(|line| !line.is_empty());
+    let names = text.strip_prefix(MARKER_HEAD)?.lines().filter(|line| !line.is_empty());
     names.map(|name| is_page(name).then(|| name.to_owned())).collect()
 }
 
@@ -163,16 +163,16 @@ mod tests {
         fs::write(out.join("notes.txt"), "mine").unwrap();
         fs::write(out.join("runs/mine.html"), "mine").unwrap();
         SiteFolder::open(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
-        let is = |name: &str| fs::read_to_string(out.join(name)).ok();
-        assert_eq!(["index.html", "runs/b.html"].map(is), ["2", "2"].map(|text| Some(text.to_owned())));
+        let read = |name: &str| fs::read_to_string(out.join(name)).ok();
+        assert_eq!(["index.html", "runs/b.html"].map(read), ["2", "2"].map(|text| Some(text.to_owned())));
         assert_eq!(
-            ["notes.txt", "runs/mine.html"].map(is),
+            ["notes.txt", "runs/mine.html"].map(read),
             ["mine", "mine"].map(|text| Some(text.to_owned()))
         );
-        assert_eq!(is("runs/a.html"), None);
+        assert_eq!(read("runs/a.html"), None);
         let foreign = SiteFolder::open(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
         assert!(
-            foreign.exit == Exit::NotStorebench && is("index.html").as_deref() == Some("2"),
+            foreign.exit == Exit::NotStorebench && read("index.html").as_deref() == Some("2"),
             "{foreign:?}"
         );
     }
@@ -184,12 +184,12 @@ mod tests {
         fs::write(out.join("notes.txt"), "mine").unwrap();
         assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
         for marker in
-            ["", "mine\n", &format!("{HEAD}\n../notes.txt\n"), &format!("{HEAD}\nruns/../../x.html\n")]
+            ["", "mine\n", &format!("{MARKER_HEAD}\n../notes.txt\n"), &format!("{MARKER_HEAD}\nruns/../../x.html\n")]
         {
             fs::write(out.join(MARKER), marker).unwrap();
             assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
         }
-        assert!(files(&format!("{HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
+        assert!(parse_marker(&format!("{MARKER_HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
     }
 
     #[test]

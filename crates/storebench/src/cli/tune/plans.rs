@@ -20,27 +20,27 @@ use super::TuneRequest;
 /// Operations of a trial without earlier knowledge; a number below which records are reduced as well; the fewest, and the most: more
 /// add little.
 const OPERATIONS: u64 = 2000;
-const FEW: u64 = 500;
+const FEW_OPERATIONS: u64 = 500;
 const FEWEST: u64 = 100;
-const MOST: u64 = 20_000;
+const MOST_OPERATIONS: u64 = 20_000;
 /// The factor to smaller and larger record sizes.
 const SIZE_STEP: u64 = 8;
 /// The factor to smaller and larger record counts.
 const COUNT_STEP: u64 = 10;
 /// The factor by which a trial may exceed its planned time.
-const TOO_LONG: f64 = 1.3;
+const TIME_TOLERANCE: f64 = 1.3;
 
 /// The plan of the default alone, without its numbers of records and operations.
-pub fn plan(asked: &TuneRequest<'_>) -> Result<Plan> {
-    let title = format!("Settings of {}: {}", asked.store.name, asked.question);
-    let named = [asked.store.name.to_owned()];
-    question::plan(("tune", title), &named, (asked.seed, Period(asked.budget)), asked.question)
+pub fn plan(request: &TuneRequest<'_>) -> Result<Plan> {
+    let title = format!("Settings of {}: {}", request.store.name, request.question);
+    let names = [request.store.name.to_owned()];
+    question::plan(("tune", title), &names, (request.seed, Period(request.budget)), request.question)
 }
 
 /// The plan with the question's records, or as many as fit onto the disk.
-pub fn first(plan: &Plan, asked: &TuneRequest<'_>, place: &Path) -> Result<Plan> {
-    let records = asked.question.records.min(most_records(asked.question, place)?);
-    fitting(plan, records, OPERATIONS)
+pub fn initial(plan: &Plan, request: &TuneRequest<'_>, place: &Path) -> Result<Plan> {
+    let records = request.question.records.min(most_records(request.question, place)?);
+    plan_with_counts(plan, records, OPERATIONS)
 }
 
 /// The planned time of a trial, in seconds.
@@ -53,10 +53,10 @@ pub struct TrialLength {
 }
 
 /// The plan with fewer operations and records, so that a trial likely takes at most `most_s` seconds.
-pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
+pub fn reduce(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
         let Some(smaller) =
-            smaller(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW)?
+            reduce_once(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW_OPERATIONS)?
         else {
             break;
         };
@@ -66,24 +66,24 @@ pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64
 }
 
 /// A plan whose trials take the planned time, judging by a trial of this one; `None` if this one does.
-pub fn corrected(plan: &Plan, tried: &TrialResult, length: TrialLength) -> Result<Option<Plan>> {
+pub fn correct(plan: &Plan, trial: &TrialResult, length: TrialLength) -> Result<Option<Plan>> {
     let operations = CrudParameters::from_parameters(&plan.parameters).operations;
     let timed_ns: u64 =
-        tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());
+        trial.ok().map_or(0, |measured| measured.operations.iter().map(|operation| operation.sum_ns).sum());
     let timed_s = timed_ns as f64 / 1e9;
-    if tried.wall_s > length.most_s * TOO_LONG {
-        return smaller(plan, timed_s > tried.wall_s / 2.0 || operations > FEW);
+    if trial.wall_s > length.most_s * TIME_TOLERANCE {
+        return reduce_once(plan, timed_s > trial.wall_s / 2.0 || operations > FEW_OPERATIONS);
     }
     // The time of a trial outside its operations does not depend on their number.
-    let room_s = length.aim_s - (tried.wall_s - timed_s);
-    let fit = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
-    let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
-    (more > operations + operations / 2).then(|| fitting(plan, records_of(plan).from, more)).transpose()
+    let room_s = length.aim_s - (trial.wall_s - timed_s);
+    let fitting = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
+    let new_operations = fitting.min(if is_cold(plan) { records_of(plan).from } else { MOST_OPERATIONS });
+    (new_operations > operations + operations / 2).then(|| plan_with_counts(plan, records_of(plan).from, new_operations)).transpose()
 }
 
 /// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their
 /// minimum.
-fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
+fn reduce_once(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
     let (records, operations) =
         (records_of(plan).from, CrudParameters::from_parameters(&plan.parameters).operations);
     let (records, operations) = match (fewer_operations, operations > FEWEST, records > FEWEST) {
@@ -91,7 +91,7 @@ fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
         (true, true, _) | (_, true, false) => (records, (operations / 2).max(FEWEST)),
         _ => ((records / 2).max(FEWEST), operations),
     };
-    fitting(plan, records, operations).map(Some)
+    plan_with_counts(plan, records, operations).map(Some)
 }
 
 fn is_cold(plan: &Plan) -> bool {
@@ -100,7 +100,7 @@ fn is_cold(plan: &Plan) -> bool {
 
 /// A plan with these numbers of records and operations; no more cold reads than records, as most of them would repeat an
 /// earlier read.
-fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
+fn plan_with_counts(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
 }
 
@@ -122,21 +122,21 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
 }
 
 /// The same work with other records, each with a name: more and larger first, as most work grows.
-pub fn plans_elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
+pub fn with_other_records(plan: &Plan) -> Vec<(&'static str, Plan)> {
     let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
     let operations = CrudParameters::from_parameters(&plan.parameters).operations;
-    let with = |size: Sizes, from: u64| {
+    let plan_with = |size: Sizes, from: u64| {
         let records = counts(from.max(1), operations);
         let mut plan = plan.clone();
         plan.axes.set(Axis::RECORD_SIZE, [size]);
         plan.axes.set(Axis::RECORDS, [records]);
         (records.to <= MOST_RECORDS).then_some(plan)
     };
-    let all = [
-        ("more", with(size, records.from.saturating_mul(COUNT_STEP))),
-        ("larger", with(size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)), records.from)),
-        ("fewer", with(size, records.from / COUNT_STEP)),
-        ("smaller", with(size.scaled(|bytes| bytes / SIZE_STEP), records.from)),
+    let plans = [
+        ("more", plan_with(size, records.from.saturating_mul(COUNT_STEP))),
+        ("larger", plan_with(size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)), records.from)),
+        ("fewer", plan_with(size, records.from / COUNT_STEP)),
+        ("smaller", plan_with(size.scaled(|bytes| bytes / SIZE_STEP), records.from)),
     ];
-    all.into_iter().filter_map(|(name, plan)| Some((name, plan?))).collect()
+    plans.into_iter().filter_map(|(name, plan)| Some((name, plan?))).collect()
 }

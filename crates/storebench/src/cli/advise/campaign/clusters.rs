@@ -32,44 +32,44 @@ const STARTS: f64 = 8.0;
 ///
 /// # Errors
 /// [`Exit::UnknownStore`] if there is none, with what it lacks; [`Exit::BadValue`] if only clusters answer the question.
-pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
+pub fn cluster_store(stores: &[StoreDef], question: &Question) -> Result<String> {
     if question.guarantee == Guarantee::Node {
         return Err(Error::bad_value(
             "--network compares clusters with a store that keeps its records through a power cut: ask for --guarantee power",
         ));
     }
-    let all: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
-    let here = all.iter().find(|store| store.open.is_ok() && store.missing_need().is_none());
-    here.map(|store| store.name.to_owned()).ok_or_else(|| {
-        let lacks = all
+    let cluster_stores: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
+    let usable = cluster_stores.iter().find(|store| store.open.is_ok() && store.missing_need().is_none());
+    usable.map(|store| store.name.to_owned()).ok_or_else(|| {
+        let missing_needs = cluster_stores
             .iter()
             .filter_map(|store| store.open.err().map(str::to_owned).or_else(|| store.missing_need()));
-        let lacks: Vec<String> = lacks.collect();
+        let missing_needs: Vec<String> = missing_needs.collect();
         let message = format!(
             "--network needs a server that can be a cluster, and there is none: {}",
-            lacks.join("; ")
+            missing_needs.join("; ")
         );
         Error::new(Exit::UnknownStore, message)
     })
 }
 
 /// The plans of servers and of clusters, and the estimated time of a block of the second, in seconds.
-type Pair = (Plan, Plan, f64);
+type PlanPair = (Plan, Plan, f64);
 
 impl AdviseCampaign<'_> {
     /// Measures the best store and a server, and then a cluster, as time allows; returns whether that was interrupted.
     pub(super) fn measure_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
-        let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
+        let Some((servers, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
             self.clusters.no_time = true;
             return Ok(false);
         };
-        let records = plural(records_of(&alone).from, "record");
+        let records = plural(records_of(&servers).from, "record");
         self.stages
             .print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second enough time for a block.
         let stages =
-            [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
-        for (name, plan, share, after_s) in stages {
+            [("servers", servers, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
+        for (name, plan, share, reserve_s) in stages {
             let launch = self.stages.launch(&plan)?;
             if launch.cells.is_empty() {
                 self.clusters.left_out.extend(launch.header.left_out.iter().cloned());
@@ -80,15 +80,15 @@ impl AdviseCampaign<'_> {
                 let next_s = block_took(start, trials).as_secs_f64();
                 f64::from(blocks(trials)) >= FEWEST_BLOCKS
                     || next_s > self.stages.left_s(share)
-                    || next_s + after_s > self.stages.left_s(CLUSTERS_SHARE)
+                    || next_s + reserve_s > self.stages.left_s(CLUSTERS_SHARE)
             };
             let cells = launch.cells.clone();
             let (run, interrupted) = self.run(name, launch, (&[], 0), Some(&enough), None, 1.0)?;
-            let reached = |cell: &Cell| run.trials.iter().any(|trial| trial.cell == *cell);
-            let missed = cells.into_iter().filter(|cell| !reached(cell));
+            let was_measured = |cell: &Cell| run.trials.iter().any(|trial| trial.cell == *cell);
+            let unmeasured = cells.into_iter().filter(|cell| !was_measured(cell));
             self.clusters
                 .left_out
-                .extend(missed.map(|cell| LeftOutCell { cell, reason: LeftOutReason::NotReached }));
+                .extend(unmeasured.map(|cell| LeftOutCell { cell, reason: LeftOutReason::NotReached }));
             self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
@@ -99,17 +99,17 @@ impl AdviseCampaign<'_> {
 
     /// The plans of both, with new databases, and as many records and operations as there is time for in a block of each; `None` without
     /// enough time.
-    fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<Pair>> {
-        let mut alone = self.plan.clone();
-        alone.name = PLAN.into();
+    fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<PlanPair>> {
+        let mut servers = self.plan.clone();
+        servers.name = PLAN.into();
         if self.question.overwritten.is_some() {
             let fresh = Axis::AGE.read("fresh").map_err(Error::bad_value)?;
-            alone.apply(Changes::single(Axis::AGE, [fresh]))?;
+            servers.apply(Changes::single(Axis::AGE, [fresh]))?;
         }
-        let mut clusters = alone.clone();
+        let mut clusters = servers.clone();
         let mut stores = vec![best.to_owned(), server.to_owned()];
         stores.dedup();
-        alone.apply(Changes::single(Axis::STORE, names(&stores)))?;
+        servers.apply(Changes::single(Axis::STORE, names(&stores)))?;
         clusters.apply(Changes::single(Axis::STORE, [Value::word(server)]))?;
         clusters.apply(Changes::single(Axis::GUARANTEE, [GuaranteeChoice::Tier(Guarantee::Node)]))?;
         let settings = clusters.settings.entry(server.to_owned()).or_default();
@@ -117,14 +117,14 @@ impl AdviseCampaign<'_> {
         let (left_s, slowness) = (self.stages.left_s(CLUSTERS_SHARE), self.slowness);
         let mut size = Some((records_of(&self.plan).from, self.operations()));
         while let Some((records, operations)) = size {
-            let alone = sized(&alone, records, operations)?;
+            let servers = sized(&servers, records, operations)?;
             let clusters = sized(&clusters, records, operations)?;
             let messages = ROUND_TRIPS * operations + READ_BACK * records;
-            let each_s = START_S + messages as f64 * network.0.as_secs_f64();
+            let network_s = START_S + messages as f64 * network.0.as_secs_f64();
             let starts_s = STARTS * self.plans.start_s(server);
-            let clusters_s = self.plans.estimate_s(&clusters) * slowness + each_s + starts_s;
-            if self.plans.estimate_s(&alone) * slowness + clusters_s <= left_s {
-                return Ok(Some((alone, clusters, clusters_s)));
+            let clusters_s = self.plans.estimate_s(&clusters) * slowness + network_s + starts_s;
+            if self.plans.estimate_s(&servers) * slowness + clusters_s <= left_s {
+                return Ok(Some((servers, clusters, clusters_s)));
             }
             size = halved(records, operations);
         }
