@@ -45,19 +45,19 @@ impl Layout {
     /// compared axes in their plans count if all plans agree.
     pub fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
-        let mut placed: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
+        let mut layouts: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
-            let asked = RequestedLayout::from_run(run);
-            axes.extend(asked.workload.def().axes);
+            let requested = RequestedLayout::from_run(run);
+            axes.extend(requested.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            let moved = asked.moved();
-            placed.push((asked.compared(), moved));
+            let moved = requested.moved();
+            layouts.push((requested.compared(), moved));
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
         }
-        let alike = placed.windows(2).all(|pair| pair[0] == pair[1]);
-        let (compared, moved) = placed.into_iter().next().filter(|_| alike).unwrap_or_default();
+        let is_same = layouts.windows(2).all(|pair| pair[0] == pair[1]);
+        let (compared, moved) = layouts.into_iter().next().filter(|_| is_same).unwrap_or_default();
         Layout { compared, moved, axes: axes.into_iter().collect() }
     }
 
@@ -87,8 +87,8 @@ impl Layout {
 
     /// The ranked axes, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
-        let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
-        let mut axes: Vec<Axis> = self.axes.iter().filter(ranked).copied().collect();
+        let is_ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
+        let mut axes: Vec<Axis> = self.axes.iter().filter(is_ranked).copied().collect();
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         axes
     }
@@ -126,15 +126,15 @@ impl Layout {
     /// The words that a cell's value on an axis adds to its name in the ranking.
     fn name_part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
-        let named = self.compared.contains(&axis);
-        let at_default = axis.default_value() == Some(text);
-        if (at_default && !named) || (text.is_empty() && axis.default_value().is_none()) {
+        let is_compared = self.compared.contains(&axis);
+        let is_default = axis.default_value() == Some(text);
+        if (is_default && !is_compared) || (text.is_empty() && axis.default_value().is_none()) {
             return None;
         }
         Some(match (axis.default_value(), axis.setting()) {
             (None, _) => text.to_owned(),
             (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
-            (Some(_), None) if !named => format!("{axis}={text}"),
+            (Some(_), None) if !is_compared => format!("{axis}={text}"),
             (Some(_), _) => axis.describe(text),
         })
     }
@@ -156,10 +156,10 @@ impl Layout {
 
     /// Values of the axes that separate groups, except the guarantee; without axes on which a cell has no value.
     pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
-        let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
+        let is_facet = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
         let value =
             |axis: Axis| Some((axis, cell.text(axis).to_owned())).filter(|(_, text)| !text.is_empty());
-        self.axes.iter().copied().filter(apart).filter_map(value).collect()
+        self.axes.iter().copied().filter(is_facet).filter_map(value).collect()
     }
 }
 

@@ -170,31 +170,31 @@ fn is_worth_trying(ratio: Ratio, last: InterimAnalysis) -> bool {
 /// for a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
 /// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
 fn chance(ratio: Ratio, look: InterimAnalysis) -> f64 {
-    let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
-    let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
+    let Some((error, half_width)) = forecast(ratio, look) else { return 1.0 };
+    let (mean, blocks, total_blocks) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
     // The mean over all blocks may still move this far from the present mean.
-    let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
-    let below = |bound: f64| match Normal::new(here, spread) {
+    let spread = error * (1.0 - blocks / total_blocks).max(0.0).sqrt();
+    let probability_below = |bound: f64| match Normal::new(mean, spread) {
         Ok(means) => means.cdf(bound),
-        Err(_) => f64::from(here < bound),
+        Err(_) => f64::from(mean < bound),
     };
-    let told = below(-then) + 1.0 - below(then);
-    let room = (ALIKE.ln_1p() - then).max(0.0);
-    (told + below(room) - below(-room)).min(1.0)
+    let separated = probability_below(-half_width) + 1.0 - probability_below(half_width);
+    let margin = (ALIKE.ln_1p() - half_width).max(0.0);
+    (separated + probability_below(margin) - probability_below(-margin)).min(1.0)
 }
 
 /// The required width, a share of a ratio, relative to the width that a look is likely to find; 1 at most.
 fn nearness(ratio: Ratio, look: InterimAnalysis, share: f64) -> f64 {
-    forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
+    forecast(ratio, look).map_or(1.0, |(_, half_width)| (share.ln_1p() / half_width).min(1.0))
 }
 
 /// The standard error of a ratio, and the half-width of its interval after a look, both of its logarithm; `None` with too few blocks to
 /// estimate.
 fn forecast(ratio: Ratio, look: InterimAnalysis) -> Option<(f64, f64)> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
-    let now = (interval.high / ratio.ratio.value).ln();
+    let half_width = (interval.high / ratio.ratio.value).ln();
     let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
-    let error = now / quantile(ratio.blocks, interval.confidence);
+    let error = half_width / quantile(ratio.blocks, interval.confidence);
     let narrower = (ratio.blocks as f64 / f64::from(look.blocks)).sqrt();
     Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
 }
@@ -322,13 +322,13 @@ mod tests {
                 if !planned.contains(&blocks) {
                     continue;
                 }
-                let told = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
-                if told(early).any(|other| !other.verdict.wins()) {
+                let others = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
+                if others(early).any(|other| !other.verdict.wins()) {
                     return true;
                 }
                 let goes_on = |ratio: Ratio| blocks < last.blocks && is_worth_trying(ratio, last);
-                if !told(early).any(|other| other.times_worse.is_some_and(goes_on)) {
-                    return told(end).any(|other| !other.verdict.wins());
+                if !others(early).any(|other| other.times_worse.is_some_and(goes_on)) {
+                    return others(end).any(|other| !other.verdict.wins());
                 }
             }
             false
