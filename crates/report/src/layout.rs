@@ -185,21 +185,21 @@ fn crud() -> Workload {
 impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
     fn from_run(run: &Run) -> RequestedLayout {
-        let none = Vec::new;
+        let empty = Vec::new;
         run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
             workload: Workload::CRUD,
-            compare: none(),
-            rows: none(),
-            columns: none(),
-            groups: none(),
+            compare: empty(),
+            rows: empty(),
+            columns: empty(),
+            groups: empty(),
         })
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
     fn moved(&self) -> MovedRoles {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
-        let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
-        MovedRoles::new(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
+        let roles = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
+        MovedRoles::new(roles.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The compared axes. Guarantees are never ranked against each other.
@@ -212,7 +212,7 @@ impl RequestedLayout {
 }
 
 fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
-    let left_out = run.header.left_out.iter().map(|left| &left.cell);
+    let left_out = run.header.left_out.iter().map(|omitted| &omitted.cell);
     run.trials.iter().map(|trial| &trial.cell).chain(left_out)
 }
 
@@ -256,17 +256,17 @@ mod tests {
 
     #[test]
     fn plans_say_what_is_compared() {
-        let of = |plans: &[&str]| {
+        let layout_of = |plans: &[&str]| {
             let mut runs: Vec<Run> = plans.iter().map(|_| run("box", &[Sample::new("sqlite")])).collect();
             runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
             Layout::from_runs(&runs)
         };
         let (places, plain) = (comparing(vec![Axis::PLACE]), Layout::default());
-        assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
-        assert_eq!(of(&["seed = 1", "compare = [\"place\"]"]), plain);
-        assert_eq!(of(&["compare = [\"guarantee\"]"]), plain);
+        assert_eq!(layout_of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
+        assert_eq!(layout_of(&["seed = 1", "compare = [\"place\"]"]), plain);
+        assert_eq!(layout_of(&["compare = [\"guarantee\"]"]), plain);
         assert_eq!(
-            (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
+            (layout_of(&["compare = \"place\""]), layout_of(&["= ?"]), layout_of(&[])),
             (plain.clone(), plain.clone(), plain)
         );
     }

@@ -248,18 +248,18 @@ fn short_names(position: &Position, axes: &BTreeSet<Axis>) -> String {
 /// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
 fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = short_names(place, axes);
-    let alike = |other: &&Position| half(other) == half(place) && short_names(other, axes) == short;
-    if matrix.columns.iter().filter(alike).count() == 1 {
+    let looks_alike = |other: &&Position| half(other) == half(place) && short_names(other, axes) == short;
+    if matrix.columns.iter().filter(looks_alike).count() == 1 {
         return short;
     }
-    let whole = axes.iter().filter_map(|axis| {
+    let parts = axes.iter().filter_map(|axis| {
         let value = place.value(*axis)?;
         Some(match words::is_by_lower_bound(*axis, value) {
             true => format!("{}..{}", with_commas(value.lower()), with_commas(value.upper())),
             false => words::short(*axis, value),
         })
     });
-    whole.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
@@ -293,15 +293,15 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 
 /// The legend of the matrices, and the rules by which their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
-    let (one, _) = merged.layout.ranked(merged.cells());
-    let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
-    let (space, memory) = (has(SPACE), has(MEMORY));
+    let (noun, _) = merged.layout.ranked(merged.cells());
+    let has_figure = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
+    let (space, memory) = (has_figure(SPACE), has_figure(MEMORY));
     let mut figures = vec!["the mean latency of operations"];
     figures.extend(space.then_some("bytes on disk per byte of values for space"));
     figures.extend(memory.then_some("the peak for memory"));
     let figures = figures.join(", ");
     let mut lines = vec![format!(
-        "Each cell names the best {one} and its figure, a geometric mean over trials: {figures}."
+        "Each cell names the best {noun} and its figure, a geometric mean over trials: {figures}."
     )];
     lines.extend(memory.then(|| merged.memory.note().to_owned()));
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
@@ -328,9 +328,9 @@ mod tests {
     use super::*;
     use crate::data::samples::{self, Sample, run};
 
-    fn show(what: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
+    fn show(render: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];
-        what(&Report::new(&Merged::new(&runs, &[NULL, MEMORY])), Style { width, colour })
+        render(&Report::new(&Merged::new(&runs, &[NULL, MEMORY])), Style { width, colour })
     }
 
     /// Escapes as `‹...m`, for readable snapshots.

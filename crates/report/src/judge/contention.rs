@@ -38,9 +38,9 @@ pub fn find_contention(loads: impl Iterator<Item = Load>) -> Option<Contention> 
         threads = threads.max(load.threads);
         cores = cores.min(load.cores);
     }
-    let found = Contention { others: work_s / took_s, cores, threads };
+    let contention = Contention { others: work_s / took_s, cores, threads };
     let left_over = f64::from(cores.saturating_sub(threads));
-    (took_s > 0.0 && found.others > left_over + ROOM).then_some(found)
+    (took_s > 0.0 && contention.others > left_over + ROOM).then_some(contention)
 }
 
 #[cfg(test)]

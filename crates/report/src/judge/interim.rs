@@ -117,10 +117,10 @@ pub fn decide<K: Ord>(
     terms: Terms,
     levels: AnalysisLevels,
 ) -> Vec<Standing> {
-    let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
-    let early = at(levels.early);
+    let decide_at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
+    let early = decide_at(levels.early);
     let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
-    if levels.end < levels.early && may_be_best != 1 { at(levels.end) } else { early }
+    if levels.end < levels.early && may_be_best != 1 { decide_at(levels.end) } else { early }
 }
 
 /// Whether more blocks won't move a store relative to the best: it is clear, as in [`is_clear`], or unlikely to become so even at the last
@@ -142,7 +142,7 @@ pub fn open(
     (next, last): (InterimAnalysis, InterimAnalysis),
 ) -> Vec<(&str, f64)> {
     let Some((best, others)) = ranked.split_first() else { return Vec::new() };
-    let mut all = Vec::new();
+    let mut chances = Vec::new();
     for (rank, other) in others.iter().enumerate() {
         let is_open = match precision {
             // A winner is decided by the ratio of the second to the best.
@@ -154,10 +154,10 @@ pub fn open(
         let Some(ratio) = other.times_worse.filter(|_| is_open && is_judged) else { continue };
         if precision.is_some() || is_worth_trying(ratio, last) {
             let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
-            all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
+            chances.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
         }
     }
-    all
+    chances
 }
 
 /// Whether the last look may decide a pair.

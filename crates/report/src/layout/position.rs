@@ -110,7 +110,7 @@ impl Position {
 
     /// The value on an axis.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
-        self.values.iter().find(|(own, _)| *own == axis).map(|(_, value)| value)
+        self.values.iter().find(|(other, _)| *other == axis).map(|(_, value)| value)
     }
 
     /// The value on an axis, as plans write it; empty without a value.
@@ -125,22 +125,22 @@ impl Position {
 
     /// The position with only one axis.
     pub fn only_axis(&self, axis: Axis) -> Position {
-        self.keep(|own| own == axis)
+        self.keep(|other| other == axis)
     }
 
     /// The position without an axis.
     pub fn without_axis(&self, axis: Axis) -> Position {
-        self.keep(|own| own != axis)
+        self.keep(|other| other != axis)
     }
 
     /// The values on the axes with a role in the matrix.
     pub fn values_by_role(&self, role: Role) -> Position {
-        self.keep(|own| self.role(own) == role)
+        self.keep(|other| self.role(other) == role)
     }
 
     /// The column, including the half.
     pub fn column(&self) -> Position {
-        self.keep(|own| self.role(own) != Role::Row)
+        self.keep(|other| self.role(other) != Role::Row)
     }
 
     /// The values of both positions; `other` wins.
