@@ -145,7 +145,7 @@ fn describe_measured(report: &Report<'_>) -> String {
 /// The traces that were replayed: `app.csv, 400 operations`.
 fn traces(merged: &Merged<'_>) -> IndexSet<String> {
     let parameters = merged.runs.iter().filter_map(|run| Some(&run.plan()?.parameters));
-    let traces = parameters.filter_map(|own| Some((own.trace.as_ref()?, own.trace_facts.as_ref()?)));
+    let traces = parameters.filter_map(|values| Some((values.trace.as_ref()?, values.trace_facts.as_ref()?)));
     let name = |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     traces.map(|(path, facts)| format!("{}, {}", name(path), plural(facts.played(), "operation"))).collect()
 }

@@ -190,17 +190,17 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     /// The nearest share of gets in each direction, to one percent, at which another store is better.
     fn gets(&self, shape: RecordShape) -> Vec<AnswerChange> {
         let current = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
-        let here = |percent: u32| {
+        let figures_and_terms = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
             Some((self.figures_by(shape, &mix, self.question.goal), self.terms_at(shape, &mix, self.question.goal)))
         };
         let nearest_change = |shares: Vec<u32>| {
             let winner =
-                |percent| here(percent).and_then(|(here, terms)| other_winner(&here, self.best, terms));
+                |percent| figures_and_terms(percent).and_then(|(figures, terms)| other_winner(&figures, self.best, terms));
             let (percent, (store, times)) = shares.iter().find_map(|share| Some((*share, winner(*share)?)))?;
             let is_ahead = |percent: &&u32| {
                 let ratio =
-                    here(**percent).and_then(|(here, _)| compare(here.get(&*store)?, here.get(self.best)?));
+                    figures_and_terms(**percent).and_then(|(figures, _)| compare(figures.get(&*store)?, figures.get(self.best)?));
                 ratio.is_some_and(|ratio| ratio.ratio.value < 1.0)
             };
             let equal_at = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));

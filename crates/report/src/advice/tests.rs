@@ -440,11 +440,11 @@ fn nothing_of_an_answer_moves_the_cursor() {
     let text = advice.text(Some(evil), Style { width: 80, colour: false });
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
     assert!(text.matches("x [2J").count() >= 8, "{text}");
-    let none = Question { threads: 7, ..question() };
-    let said = self::advice(&none, &runs).unwrap_err().to_string();
+    let uncovered = Question { threads: 7, ..question() };
+    let errors = self::advice(&uncovered, &runs).unwrap_err().to_string();
     let out = Question { max_memory_bytes: Some(0), ..question() };
-    let said = said + &self::advice(&out, &runs).unwrap_err().to_string();
-    assert!(said.contains("x [2J") && !said.chars().any(char::is_control), "{said:?}");
+    let errors = errors + &self::advice(&out, &runs).unwrap_err().to_string();
+    assert!(errors.contains("x [2J") && !errors.chars().any(char::is_control), "{errors:?}");
 }
 
 #[test]

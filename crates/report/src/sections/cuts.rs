@@ -198,7 +198,7 @@ fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
         (Control::InPlace, ["control_in_place", "control_in_place_caught"]),
     ];
     let controls = control_columns.into_iter().flat_map(|(kind, [states, caught])| {
-        let (all, some) = control_counts(cuts, of);
+        let (all, some) = control_counts(cuts, kind);
         [(states, Cell::count(all)), (caught, Cell::count(some))]
     });
     findings.into_iter().chain(others).chain(controls).collect()

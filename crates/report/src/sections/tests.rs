@@ -34,8 +34,8 @@ fn run_for(section: &str) -> Run {
         "effects" => factorial(),
         "sizes" => outgrown(),
         "clusters" => three(|wobble| {
-            let at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * wobble);
-            vec![at("ext4:1024", 1e4), at("ext4:4096", 2e4), at("ntfs:4096", 1e6)]
+            let sample_at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * wobble);
+            vec![sample_at("ext4:1024", 1e4), sample_at("ext4:4096", 2e4), sample_at("ntfs:4096", 1e6)]
         }),
         "load" => three(|wobble| {
             let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(2000.0 * wobble);

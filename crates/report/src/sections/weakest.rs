@@ -215,10 +215,10 @@ fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, 
     let sorted = SortedTrials::new(merged, group);
     let positions: Vec<_> = sorted.entries.keys().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    for (position, stores) in &sorted.entries {
-        let contention = contention::find_contention(&headers, stores.values().flatten());
+    for (position, tested) in &sorted.entries {
+        let contention = contention::find_contention(&headers, tested.values().flatten());
         for property in &PROPERTIES {
-            let figures = stores.iter().map(|(store, entries)| (store, series(property, entries)));
+            let figures = tested.iter().map(|(store, entries)| (store, series(property, entries)));
             let (stores, figures): (Vec<_>, Vec<_>) = figures.filter(|(_, s)| !s.is_empty()).unzip();
             let medians: Vec<f64> = figures.iter().filter_map(|values| median(values.values().copied())).collect();
             let terms = Terms::default().during(contention, property.1 != Unit::Share);
