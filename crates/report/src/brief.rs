@@ -82,7 +82,7 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let compared_groups: Vec<&Standings> = report
         .standings()
         .iter()
-        .filter(|standings| standings.answers.iter().any(|(_, answer)| is_compared(answer) || is_left(answer)))
+        .filter(|standings| standings.answers.iter().any(|(_, answer)| is_compared(answer) || has_one_safe(answer)))
         .collect();
     let crowded = if not_judged > 0 { contention::describe_contention(merged) } else { Vec::new() };
     let mut lines = vec![describe_measured(report)];
@@ -113,7 +113,7 @@ fn is_compared(answer: &Answer) -> bool {
 }
 
 /// Whether all but one are riskier, so that nothing is compared.
-fn is_left(answer: &Answer) -> bool {
+fn has_one_safe(answer: &Answer) -> bool {
     answer.not_judged.1 == 0 && answer.others.len() == 1 && !answer.riskier.is_empty()
 }
 
@@ -137,13 +137,13 @@ fn describe_measured(report: &Report<'_>) -> String {
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
     let time = trial_time(merged).map(|time| format!("{} of trials", rough_duration(time)));
-    let records = traces(merged).into_iter().chain(sizes).chain(fewer);
+    let records = describe_traces(merged).into_iter().chain(sizes).chain(fewer);
     let parts = records.chain(describe_machine(merged)).chain(time);
     parts.collect::<Vec<_>>().join("; ") + "."
 }
 
 /// The traces that were replayed: `app.csv, 400 operations`.
-fn traces(merged: &Merged<'_>) -> IndexSet<String> {
+fn describe_traces(merged: &Merged<'_>) -> IndexSet<String> {
     let parameters = merged.runs.iter().filter_map(|run| Some(&run.plan()?.parameters));
     let traces = parameters.filter_map(|values| Some((values.trace.as_ref()?, values.trace_facts.as_ref()?)));
     let name = |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -218,7 +218,7 @@ fn ranked_alone<'a>(standings: &Standings, groups: &'a [Standings]) -> Vec<&'a s
     let key = standings.key.beside_libraries();
     let others = groups.iter().filter(|other| other.key != standings.key && other.key.beside_libraries() == key);
     let answers = others.flat_map(|other| &other.answers).map(|(_, answer)| answer);
-    let alone = answers.filter(|answer| !is_compared(answer) && !is_left(answer));
+    let alone = answers.filter(|answer| !is_compared(answer) && !has_one_safe(answer));
     let names: IndexSet<&str> =
         alone.flat_map(|answer| &answer.others).map(|named| named.store.as_str()).collect();
     names.into_iter().collect()
@@ -234,7 +234,7 @@ fn describe_recommendation(answer: &Answer) -> String {
             };
             format!("not judged in {not_judged} of {comparisons} comparisons{far}")
         }
-        ([], _) if is_left(answer) => {
+        ([], _) if has_one_safe(answer) => {
             format!("of the stores with figures only {} is not riskier", answer.others[0].store)
         }
         ([], (_, 0)) => "nothing to compare".to_owned(),
@@ -278,14 +278,14 @@ fn describe_answer(answer: &Answer) -> String {
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
     if let Some(first) = answer.take.first() {
         let mut others: IndexMap<&str, Vec<&NamedContestant>> = IndexMap::new();
-        answer.others.iter().for_each(|contestant| others.entry(compared_with(first, contestant)).or_default().push(contestant));
+        answer.others.iter().for_each(|contestant| others.entry(describe_comparison(first, contestant)).or_default().push(contestant));
         parts.extend(others.into_iter().map(|(comparison, contestants)| format!("{comparison}: {}", name_with_times(contestants))));
     }
     parts.join("; ")
 }
 
 /// How a contestant that is not taken compares with the one that is.
-fn compared_with(first: &NamedContestant, other: &NamedContestant) -> &'static str {
+fn describe_comparison(first: &NamedContestant, other: &NamedContestant) -> &'static str {
     match other.times {
         None => "not compared with it",
         Some(times) if times >= 1.0 => "slower on average",

@@ -33,12 +33,12 @@ pub fn all(report: &Report<'_>, folder: &Path, notes: &[String]) -> Vec<Group> {
     let merged = report.merged;
     let Some(run) = merged.runs.first() else { return Vec::new() };
     vec![
-        Group { about: "the files", lines: files(run, notes) },
-        Group { about: "the run", lines: complete(merged, folder).chain(trials(report)).collect() },
-        Group { about: "the machine", lines: machine(merged, &run.header.environment) },
+        Group { about: "the files", lines: check_files(run, notes) },
+        Group { about: "the run", lines: check_complete(merged, folder).chain(check_trials(report)).collect() },
+        Group { about: "the machine", lines: check_machine(merged, &run.header.environment) },
         Group {
             about: "the figures",
-            lines: vec![harness(merged, run), check_warnings(merged), engines(merged)],
+            lines: vec![check_harness(merged, run), check_warnings(merged), check_engines(merged)],
         },
     ]
 }
@@ -56,12 +56,12 @@ fn first_findings(found: &[String]) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join("; "))
 }
 
-fn files(run: &Run, notes: &[String]) -> Vec<Line> {
-    [read(run, notes), follows(run), check_unique(run)].into_iter().chain(names(run)).collect()
+fn check_files(run: &Run, notes: &[String]) -> Vec<Line> {
+    [check_results(run, notes), check_figures(run), check_unique(run)].into_iter().chain(find_user_names(run)).collect()
 }
 
 /// Addresses with user names in the run's files: whoever publishes the run should know.
-fn names(run: &Run) -> Option<Line> {
+fn find_user_names(run: &Run) -> Option<Line> {
     let texts = run.header.command.iter().chain([&run.header.plan]);
     let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
     let mut addresses: Vec<String> =
@@ -72,14 +72,14 @@ fn names(run: &Run) -> Option<Line> {
     Some(Line::hint("names", format!("run.json has {}", first_findings(&addresses)?), help))
 }
 
-fn read(run: &Run, notes: &[String]) -> Line {
+fn check_results(run: &Run, notes: &[String]) -> Line {
     match first_findings(notes) {
         Some(notes) => Line::no("results", notes),
         None => Line::ok("results", format!("read whole: {}", plural(run.trials.len(), "trial"))),
     }
 }
 
-fn follows(run: &Run) -> Line {
+fn check_figures(run: &Run) -> Line {
     let (checked, wrong) = figures::find_wrong(run);
     match first_findings(&wrong) {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
@@ -105,7 +105,7 @@ fn check_unique(run: &Run) -> Line {
     }
 }
 
-fn complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
+fn check_complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
     let lacking = unfinished(merged);
     let whole = lacking.is_empty().then(|| Line::ok("complete", counts(merged)));
     let lacking = lacking.into_iter().map(|line| Line::no("complete", line));
@@ -123,7 +123,7 @@ fn complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
 }
 
 /// Whether there are enough trials to name the best.
-fn trials(report: &Report<'_>) -> Vec<Line> {
+fn check_trials(report: &Report<'_>) -> Vec<Line> {
     let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
     let mut few: Vec<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
     few.sort_unstable();
@@ -137,7 +137,7 @@ fn trials(report: &Report<'_>) -> Vec<Line> {
 const CROWDED: &str =
     "On average they may take what a store's threads leave, and a quarter of a processor more.";
 
-fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
+fn check_machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
     let crowded = contention::describe_contention(merged).into_iter();
     let hint =
@@ -182,7 +182,7 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     lines
 }
 
-fn harness(merged: &Merged<'_>, run: &Run) -> Line {
+fn check_harness(merged: &Merged<'_>, run: &Run) -> Line {
     let stores = run.trials.iter().filter(|trial| !merged.is_harness(trial.cell.store()));
     let shares = stores.flat_map(|trial| {
         let operations = trial.ok().into_iter().flat_map(|measured| &measured.operations);
@@ -210,7 +210,7 @@ fn check_warnings(merged: &Merged<'_>) -> Line {
     }
 }
 
-fn engines(merged: &Merged<'_>) -> Line {
+fn check_engines(merged: &Merged<'_>) -> Line {
     match first_findings(&builds::not_ranked(merged)) {
         Some(builds) => Line::hint("engines", "not all are as their authors ship them", builds),
         None => Line::ok("engines", "none is known to be built as its authors would not ship it"),

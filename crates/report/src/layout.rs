@@ -50,8 +50,8 @@ impl Layout {
             let requested = RequestedLayout::from_run(run);
             axes.extend(requested.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            let moved = requested.moved();
-            layouts.push((requested.compared(), moved));
+            let moved = requested.moved_roles();
+            layouts.push((requested.compared_axes(), moved));
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
@@ -196,14 +196,14 @@ impl RequestedLayout {
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
-    fn moved(&self) -> MovedRoles {
+    fn moved_roles(&self) -> MovedRoles {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
         let roles = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
         MovedRoles::new(roles.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The compared axes. Guarantees are never ranked against each other.
-    fn compared(mut self) -> Vec<Axis> {
+    fn compared_axes(mut self) -> Vec<Axis> {
         self.compare.retain(|axis| *axis != Axis::GUARANTEE);
         self.compare.sort();
         self.compare.dedup();

@@ -41,8 +41,8 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         .collect();
     let ranges = ranges_legend(report, false, style);
     first_screen(report, style)
-        + &summary::text(report.merged, &readable(report), &first_sections(report, style, false), false, style)
-        + &winners(report, true, style)
+        + &summary::text(report.merged, &readable_matrices(report), &first_sections(report, style, false), false, style)
+        + &winners_text(report, true, style)
         + &sections
         + &ranges
         + &findings::decided_text(report.merged, style)
@@ -53,9 +53,9 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
 pub fn end_text(report: &Report<'_>, style: Style) -> String {
     let is_short = are_short(report.standings(), report);
     first_screen(report, style)
-        + &summary::notes(report.merged, &readable(report), style)
+        + &summary::notes(report.merged, &readable_matrices(report), style)
         + &first_sections(report, style, false)
-        + &winners(report, !is_short, style)
+        + &winners_text(report, !is_short, style)
         + &ranges_legend(report, false, style)
         + &findings::counts_text(report.merged, style)
 }
@@ -73,13 +73,13 @@ fn first_screen(report: &Report<'_>, style: Style) -> String {
     out
 }
 
-fn readable<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
+fn readable_matrices<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
     report.readable().iter().flatten().collect()
 }
 
 /// The matrices, if asked for, with the sections of the end and the legend.
-fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
-    let matrices = if with_matrices { readable(report) } else { Vec::new() };
+fn winners_text(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
+    let matrices = if with_matrices { readable_matrices(report) } else { Vec::new() };
     let mut out = String::new();
     for matrix in &matrices {
         out.push('\n');
@@ -97,7 +97,7 @@ fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
 
 /// The summary, then the figures of all stores, with intervals, then all of the sections, and all published findings.
 pub fn full(report: &Report<'_>, style: Style) -> String {
-    let matrices = readable(report);
+    let matrices = readable_matrices(report);
     let mut out = brief::text(report, style);
     out.push_str(&summary::text(report.merged, &matrices, &first_sections(report, style, true), true, style));
     let (figures, ranges) = table::text(report.merged, &matrices, style);
@@ -151,7 +151,7 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
     let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &alike]));
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
-    let halves: BTreeSet<Position> = matrix.columns.iter().map(half).collect();
+    let halves: BTreeSet<Position> = matrix.columns.iter().map(half_of).collect();
     let full_grid = grid(matrix, None, Layout::OneLine);
     if halves.len() == 1 || full_grid.width() <= style.width {
         let fits = full_grid.width() <= style.width;
@@ -170,14 +170,14 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
     out
 }
 
-fn half(column: &Position) -> Position {
+fn half_of(column: &Position) -> Position {
     column.values_by_role(Role::Half)
 }
 
 /// The grid of one half, or of all side by side.
 fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let shown: Vec<usize> = (0..matrix.columns.len())
-        .filter(|index| only.is_none_or(|only| half(&matrix.columns[*index]) == *only))
+        .filter(|index| only.is_none_or(|only| half_of(&matrix.columns[*index]) == *only))
         .collect();
     let halves: BTreeSet<Axis> = axes(&matrix.columns, Role::Half);
     let heads: BTreeSet<Axis> = axes(&matrix.columns, Role::Column);
@@ -188,7 +188,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let mut counts = vec![Item::new(""), Item::new(names.join(", "))];
     for (position, index) in shown.iter().enumerate() {
         let place = &matrix.columns[*index];
-        let first = position == 0 || half(&matrix.columns[shown[position - 1]]) != half(place);
+        let first = position == 0 || half_of(&matrix.columns[shown[position - 1]]) != half_of(place);
         let kind = if first { describe_position(place, &halves) } else { String::new() };
         kinds.push(Item::new(kind).painted(HEADING));
         counts.push(Item::new(head(matrix, place, &heads)));
@@ -248,7 +248,7 @@ fn short_names(position: &Position, axes: &BTreeSet<Axis>) -> String {
 /// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
 fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = short_names(place, axes);
-    let looks_alike = |other: &&Position| half(other) == half(place) && short_names(other, axes) == short;
+    let looks_alike = |other: &&Position| half_of(other) == half_of(place) && short_names(other, axes) == short;
     if matrix.columns.iter().filter(looks_alike).count() == 1 {
         return short;
     }

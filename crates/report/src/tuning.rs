@@ -202,12 +202,12 @@ impl TunedSettings {
             ),
             promise: judge.default_safety(),
             memory: judge.basis(),
-            gain: gain(runs, &races, &judge, question),
+            gain: measure_gain(runs, &races, &judge, question),
             worth: worth::value_worths(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
             described: Vec::new(),
             default_out,
-            contention: contention(runs, &races),
+            contention: measure_contention(runs, &races),
             tried: count_tried(runs, &races),
             start: start_address(merged, &races),
         };
@@ -262,7 +262,7 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> NoAnswer {
 }
 
 /// The other programs' load during the trials of all races.
-fn contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
+fn measure_contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let trials_of_run = |(run, _): &(usize, RaceResult)| {
         let run = *run;
@@ -287,7 +287,7 @@ fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
 }
 
 /// The gain from the proof, if it was run.
-fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
+fn measure_gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
@@ -318,8 +318,8 @@ fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question
         looks,
         operations: operations.iter().map(|operation| (*operation, ratio(*operation))).collect(),
         figures: [
-            side(&sides[0], &question.mix, judge.basis())?,
-            side(&sides[1], &question.mix, judge.basis())?,
+            side_figures(&sides[0], &question.mix, judge.basis())?,
+            side_figures(&sides[1], &question.mix, judge.basis())?,
         ],
         settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
         out,
@@ -334,7 +334,7 @@ fn latency_by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) 
     trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
 }
 
-fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
+fn side_figures(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
     let figures: Vec<Figures> =
         trials.iter().filter_map(|(_, measured)| Figures::from_trial(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {

@@ -49,7 +49,7 @@ pub fn absent(
     };
     // The reason, and whether the store was merely not measured.
     let why = |store: &str| {
-        let unable = || outgrown(table, store, question).or_else(|| unable(table, store, question.guarantee));
+        let unable = || why_outgrown(table, store, question).or_else(|| why_unable(table, store, question.guarantee));
         match () {
             () if !question.allows(store) => (NOT_CHOSEN.to_owned(), false),
             () if is_planned(store) && can_answer(store) && !was_run(store) => (NO_TURN.to_owned(), true),
@@ -75,7 +75,7 @@ pub fn absent(
 }
 
 /// Why a store of the table can't hold the amount of data of a question, if so.
-pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
+pub fn why_outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
     let why = || LeftOutReason::Outgrows { store: store.to_owned(), bytes, most_bytes }.to_string();
@@ -83,7 +83,7 @@ pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<
 }
 
 /// Why a store of the table can't answer a question at a tier, if so.
-pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
+pub fn why_unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     if let Err(why) = def.open {
         return Some(why.into());

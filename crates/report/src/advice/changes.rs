@@ -37,18 +37,18 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     }
     let prefix = format!("Still {best}, as far as the trials show,");
     if !sizes.is_empty() {
-        let (sizes, points) = a_few(&sizes);
+        let (sizes, points) = list_few(&sizes);
         lines.push(format!("{prefix} with records of {sizes}{points}."));
     }
     if !counts.is_empty() {
-        let (counts, points) = a_few(&counts);
+        let (counts, points) = list_few(&counts);
         lines.push(format!("{prefix} with {counts} records{points}."));
     }
     lines
 }
 
 /// Names in order: all, or the first and the last, and their number.
-fn a_few(names: &[String]) -> (String, String) {
+fn list_few(names: &[String]) -> (String, String) {
     match names {
         [first, .., last] if names.len() > MOST_NAMED => {
             (format!("{first} to {last}"), format!(" (at {} points)", names.len()))
@@ -66,7 +66,7 @@ fn describe_other_store(
     cost: &str,
 ) -> String {
     let trials = times_measured(other.trials);
-    let store = other.store.as_deref().map(|store| candidate(store, other.trials));
+    let store = other.store.as_deref().map(|store| name_candidate(store, other.trials));
     match (&other.why, store) {
         (OtherStoreReason::Beaten(times, equal_at), Some(store)) => {
             let times =
@@ -86,7 +86,7 @@ fn describe_other_store(
 }
 
 /// A store that is best in this number of trials: with few it is a candidate.
-fn candidate(store: &str, trials: usize) -> String {
+fn name_candidate(store: &str, trials: usize) -> String {
     if trials < MIN_BLOCKS { format!("a candidate is {store}") } else { store.to_owned() }
 }
 
@@ -96,7 +96,7 @@ fn describe_instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) 
     match ratio {
         Some(ratio) => {
             let better = better(goal, ratio.ratio.value);
-            let store = candidate(store, ratio.blocks);
+            let store = name_candidate(store, ratio.blocks);
             format!("{store}, {better} ({}{cost})", times_measured(ratio.blocks))
         }
         None => format!("{store} (never measured side by side{cost})"),
@@ -104,7 +104,7 @@ fn describe_instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) 
 }
 
 /// The damage of a power cut to a store that another question recommends, if known and not nothing.
-fn cost(advice: &Advice, turn: &AnswerChange) -> String {
+fn describe_cost(advice: &Advice, turn: &AnswerChange) -> String {
     let danger = turn.store().and_then(|store| advice.dangers.get(store));
     match danger.filter(|_| advice.question.mix.writes()) {
         Some(danger) => format!("; a power cut {}", danger.power_cut),
@@ -113,7 +113,7 @@ fn cost(advice: &Advice, turn: &AnswerChange) -> String {
 }
 
 fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
-    let (current_goal, cost) = (advice.question.goal, cost(advice, turn));
+    let (current_goal, cost) = (advice.question.goal, describe_cost(advice, turn));
     match turn {
         AnswerChange::Goal(goal, store, ratio) => {
             let intro = match goal {

@@ -40,8 +40,8 @@ impl Figures {
     }
 
     /// The figure that a goal weighs; disk space is the space of `values_bytes` bytes of values.
-    fn weighed(&self, goal: Goal, values_bytes: f64) -> f64 {
-        let figure = |goal| self.weighed(goal, values_bytes);
+    fn goal_figure(&self, goal: Goal, values_bytes: f64) -> f64 {
+        let figure = |goal| self.goal_figure(goal, values_bytes);
         match goal {
             Goal::Speed => self.speed_ns,
             Goal::Space => (self.space * values_bytes).max(LITTLE_DISK),
@@ -61,7 +61,7 @@ pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
 pub type StoreFigures<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
 /// The figure that a goal weighs of each store for this mix, by block, without stores that have none.
-pub fn weighed<'a>(
+pub fn weigh_stores<'a>(
     entries_by_store: &matrix::ContestantTrials<'a>,
     question: &Question,
     mix: &Mix,
@@ -72,7 +72,7 @@ pub fn weighed<'a>(
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
         trials
-            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.weighed(goal, values))))
+            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.goal_figure(goal, values))))
             .collect()
     };
     let figures = entries_by_store.iter().map(|(store, entries)| (store.clone(), series(entries)));
@@ -105,7 +105,7 @@ pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
 }
 
 /// Whether a store's largest trial stays within the question's memory.
-pub fn fits(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
+pub fn fits_in_memory(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
     let peak = most_memory(entries, basis);
     question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))
 }

@@ -93,7 +93,7 @@ fn groups_of_age<'a>(
     wanted: Option<SizesAndCounts>,
     table: &[StoreDef],
 ) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
-    let groups = comparable(question, merged, table, aged);
+    let groups = comparable_groups(question, merged, table, aged);
     if groups.is_empty() {
         return Err(MissingCoverage::Group(format!(
             "at guarantee {} with {}, {} caches as shipped and no other load{}",
@@ -104,7 +104,7 @@ fn groups_of_age<'a>(
         )));
     }
     let nearest = |group: &Group<'_>| {
-        let candidates = positions(group, question).into_iter().filter(|shape| match wanted {
+        let candidates = shapes_of(group, question).into_iter().filter(|shape| match wanted {
             Some(wanted) => (shape.1, shape.2) == wanted,
             None => covers(shape.1, shape.2, question),
         });
@@ -123,7 +123,7 @@ fn groups_of_age<'a>(
         }
         [] => {
             let mut positions: Vec<RecordShape> =
-                groups.iter().flat_map(|group| positions(group, question)).collect();
+                groups.iter().flat_map(|group| shapes_of(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
             let describe_shape = |shape: &RecordShape| format!("{} of {}", plural(shape.2.from, "record"), shape.1.describe());
@@ -136,7 +136,7 @@ fn groups_of_age<'a>(
 type GroupConditions<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
 /// Trials made as the question wants, in comparable sets: one machine, one place, one method.
-fn comparable<'a>(
+fn comparable_groups<'a>(
     question: &Question,
     merged: &Merged<'a>,
     table: &[StoreDef],
@@ -157,7 +157,7 @@ fn comparable<'a>(
 }
 
 /// The positions of a group with data of the question's kind.
-fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
+fn shapes_of(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     cells.filter(|cell| cell.data() == question.data).map(record_shape).collect()
 }
@@ -189,7 +189,7 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
 /// Whether measurements with these records answer a question.
 pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
     let is_near = |factor: f64| (1.0 / NEAR_FACTOR..=NEAR_FACTOR).contains(&factor);
-    let is_within = (size.span().from..size.span().to).contains(&typical(&question.size));
+    let is_within = (size.span().from..size.span().to).contains(&typical_size(&question.size));
     // Mixed sizes may range from nearly nothing to very much, with few records at the ends.
     let is_mixed = size.single_range().is_none() || question.size.single_range().is_none();
     let is_alike = is_within && (!is_mixed || is_near(size.mean() / question.size.mean()));
@@ -197,7 +197,7 @@ pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> b
 }
 
 /// A typical size: of a range the geometric mean of its ends, of mixed sizes the median.
-fn typical(sizes: &Sizes) -> u64 {
+fn typical_size(sizes: &Sizes) -> u64 {
     match sizes.single_range() {
         Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
         None => sizes.median(),

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use storebench_core::store::StoreDef;
 
 use super::candidate::{Candidate, CandidateContext};
-use super::figures::{StoreFigures, weighed};
+use super::figures::{StoreFigures, weigh_stores};
 use super::question::{Goal, Question};
 use super::ranking::{answering, compare_with_best};
 use super::record_shape::{self, RecordShape, position};
@@ -46,7 +46,7 @@ impl OtherCountsContext<'_> {
             let Some(tested) = sorted.entries.get(&position(place)) else { continue };
             let eligible = answering(self.merged, tested, self.question, self.table);
             let weigh =
-                |goal| (goal, weighed(&eligible, self.question, &self.question.mix, goal, self.merged.memory));
+                |goal| (goal, weigh_stores(&eligible, self.question, &self.question.mix, goal, self.merged.memory));
             let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL.into_iter().map(weigh).collect();
             let mut new = eligible.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));

@@ -41,7 +41,7 @@ pub(super) fn walk_outward(
     for side in [below, above] {
         let mut previous = start;
         for place in side {
-            match context.stands(place.1) {
+            match context.standing_at(place.1) {
                 RecommendedStanding::Unknown => {}
                 RecommendedStanding::Best => {
                     best_at.push(place);
@@ -52,7 +52,7 @@ pub(super) fn walk_outward(
                     break;
                 }
                 RecommendedStanding::Out(why, store) => {
-                    let figures = context.figures_asked(place.1);
+                    let figures = context.question_figures(place.1);
                     let trials = store.as_deref().and_then(|store| figures.get(store)).map_or(0, |s| s.len());
                     changes.push((place.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
                     break;
@@ -71,7 +71,7 @@ fn better_store(
     store: String,
     times: Option<Ratio>,
 ) -> OtherStore {
-    let (near, far) = (context.figures_asked(previous.1), context.figures_asked(place.1));
+    let (near, far) = (context.question_figures(previous.1), context.question_figures(place.1));
     let ratio = |figures: &StoreFigures<'_>| {
         compare(figures.get(store.as_str())?, figures.get(context.best)?).map(|ratio| ratio.ratio.value)
     };

@@ -7,11 +7,11 @@ use storebench_core::result::{Outcome, RunHeader, SPACE};
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
-use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
+use super::absent::{NOT_CHOSEN, absent, why_outgrown, why_unable};
 pub use super::candidate::Candidate;
 use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
-use super::figures::{Figures, StoreFigures, fits, goal_terms, most_memory, weighed};
+use super::figures::{Figures, StoreFigures, fits_in_memory, goal_terms, most_memory, weigh_stores};
 use super::other_counts;
 use super::question::{Goal, Question};
 use super::record_shape::{self, RecordShape, position};
@@ -98,7 +98,7 @@ pub fn rank(
         },
         by_goal: Goal::ALL
             .into_iter()
-            .map(|goal| (goal, weighed(&eligible, question, &question.mix, goal, basis)))
+            .map(|goal| (goal, weigh_stores(&eligible, question, &question.mix, goal, basis)))
             .collect(),
         eligible: &eligible,
         table,
@@ -141,8 +141,8 @@ pub(super) fn answering<'a>(
     eligible.retain(|store, entries| {
         !merged.is_harness(store)
             && question.allows(store)
-            && outgrown(table, store, question).is_none()
-            && fits(entries, question, merged.memory)
+            && why_outgrown(table, store, question).is_none()
+            && fits_in_memory(entries, question, merged.memory)
             && measured(entries)
                 .iter()
                 .any(|(_, m)| Figures::from_trial(m, &question.mix, merged.memory).is_some())
@@ -287,7 +287,7 @@ fn unanswered_stores(
     let mut out: Vec<RuledOut> = tried
         .map(|(store, entries)| RuledOut {
             store: store.to_string(),
-            why: match outgrown(table, store, question) {
+            why: match why_outgrown(table, store, question) {
                 _ if !question.allows(store) => NOT_CHOSEN.to_owned(),
                 outgrown => outgrown.unwrap_or_else(|| why_out(entries, question, merged.memory)),
             },
@@ -298,7 +298,7 @@ fn unanswered_stores(
         let cell = &omitted.cell;
         let is_missing = record_shape::record_shape(cell) == shape && question.allows(cell.store());
         if is_missing && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
-            let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
+            let why = cell.guarantee().tier().and_then(|tier| why_unable(table, cell.store(), tier));
             out.push(RuledOut {
                 store: cell.store().to_owned(),
                 why: why.unwrap_or_else(|| omitted.reason.to_string()),
@@ -315,7 +315,7 @@ fn unanswered_stores(
 
 /// Why a store with these trials does not answer a question.
 pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) -> String {
-    if !fits(entries, question, basis) {
+    if !fits_in_memory(entries, question, basis) {
         let peak = most_memory(entries, basis).unwrap_or(0);
         let basis_words = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
         return format!("took up to {} of memory{basis_words}", rough_bytes(peak as f64));

@@ -6,7 +6,7 @@ use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::danger::avoided;
-use super::figures::{StoreFigures, fits, goal_terms, weighed};
+use super::figures::{StoreFigures, fits_in_memory, goal_terms, weigh_stores};
 use super::other_store::{OtherStore, OtherStoreReason, walk_outward};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
@@ -59,13 +59,13 @@ pub fn find_changes(
         .into_iter()
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
-            let figures = context.figures_by(shape, &question.mix, goal);
+            let figures = context.figures_at(shape, &question.mix, goal);
             other_winner(&figures, best, context.terms_at(shape, &question.mix, goal))
                 .map(|(store, times)| AnswerChange::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
-        turns.extend(context.gets(shape));
+        turns.extend(context.find_gets(shape));
     }
     let measured = sorted.entries.keys().map(|position| record_shape::record_shape(&position.cell()));
     let positions = || measured.clone().filter(|place| place.0 == shape.0);
@@ -118,23 +118,23 @@ impl AnswerChange {
 }
 
 impl<'a> SensitivityContext<'_, '_, 'a> {
-    fn figures_by(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> StoreFigures<'a> {
+    fn figures_at(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> StoreFigures<'a> {
         let Some(entries) = self.sorted.entries.get(&position(shape)) else { return StoreFigures::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
             !self.merged.is_harness(store)
                 && self.question.allows(store)
-                && fits(entries, self.question, self.merged.memory)
+                && fits_in_memory(entries, self.question, self.merged.memory)
         });
         // A store that is not recommended for its risk is no other answer either.
         let avoided = avoided(&entries, self.question, self.table);
         entries.retain(|store, _| !avoided.contains(&**store));
-        weighed(&entries, self.question, mix, goal, self.merged.memory)
+        weigh_stores(&entries, self.question, mix, goal, self.merged.memory)
     }
 
     /// The question's figures at a position.
-    pub(super) fn figures_asked(&self, shape: RecordShape) -> StoreFigures<'a> {
-        self.figures_by(shape, &self.question.mix, self.question.goal)
+    pub(super) fn question_figures(&self, shape: RecordShape) -> StoreFigures<'a> {
+        self.figures_at(shape, &self.question.mix, self.question.goal)
     }
 
     /// The terms on which stores are separated at a position.
@@ -146,23 +146,23 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     }
 
     /// The question's own terms at a position.
-    pub(super) fn own_terms(&self, shape: RecordShape) -> Terms {
+    pub(super) fn question_terms(&self, shape: RecordShape) -> Terms {
         self.terms_at(shape, &self.question.mix, self.question.goal)
     }
 
     /// The standing of the recommended store at another position.
-    pub(super) fn stands(&self, shape: RecordShape) -> RecommendedStanding {
+    pub(super) fn standing_at(&self, shape: RecordShape) -> RecommendedStanding {
         let Some(entries) = self.sorted.entries.get(&position(shape)) else { return RecommendedStanding::Unknown };
-        let figures = self.figures_asked(shape);
+        let figures = self.question_figures(shape);
         if figures.contains_key(self.best) {
-            if self.own_terms(shape).crowded {
+            if self.question_terms(shape).crowded {
                 return RecommendedStanding::Unknown;
             }
             let is_rival = |store: &str| {
                 store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
             };
             let has_rival = entries.keys().any(|store| is_rival(store));
-            return match other_winner(&figures, self.best, self.own_terms(shape)) {
+            return match other_winner(&figures, self.best, self.question_terms(shape)) {
                 Some((store, times)) => RecommendedStanding::Beaten(store, times),
                 None if has_rival => RecommendedStanding::Best,
                 None => RecommendedStanding::Unknown,
@@ -180,7 +180,7 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             .get(self.best)
             .map(|entries| why_out(entries, self.question, self.merged.memory))
             .or_else(omitted);
-        let standings = decide_on(&series(&figures), Better::Lower, self.own_terms(shape));
+        let standings = decide_on(&series(&figures), Better::Lower, self.question_terms(shape));
         let best_store = standings.first().and_then(|best_store| figures.get_index(best_store.index));
         reason.map_or(RecommendedStanding::Unknown, |reason| {
             RecommendedStanding::Out(reason, best_store.map(|(store, _)| store.to_string()))
@@ -188,11 +188,11 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     }
 
     /// The nearest share of gets in each direction, to one percent, at which another store is better.
-    fn gets(&self, shape: RecordShape) -> Vec<AnswerChange> {
+    fn find_gets(&self, shape: RecordShape) -> Vec<AnswerChange> {
         let current = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let figures_and_terms = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            Some((self.figures_by(shape, &mix, self.question.goal), self.terms_at(shape, &mix, self.question.goal)))
+            Some((self.figures_at(shape, &mix, self.question.goal), self.terms_at(shape, &mix, self.question.goal)))
         };
         let nearest_change = |shares: Vec<u32>| {
             let winner =

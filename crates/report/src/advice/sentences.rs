@@ -31,9 +31,9 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
     let stores = plural(total, "store");
     let frequency = match ranked {
-        _ if ranked == total => format!("{} each", times(trials)),
-        1 => format!("{} for the best", times(trials)),
-        _ => format!("{} each for the best {ranked}", times(trials)),
+        _ if ranked == total => format!("{} each", describe_times(trials)),
+        1 => format!("{} for the best", describe_times(trials)),
+        _ => format!("{} each for the best {ranked}", describe_times(trials)),
     };
     let mut lines = vec![format!(
         "{stores}, {frequency}, on {}{place}; {} of {}.",
@@ -54,7 +54,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn times(trials: usize) -> String {
+fn describe_times(trials: usize) -> String {
     match trials {
         1 => "once".into(),
         2 => "twice".into(),
@@ -76,13 +76,13 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
     contention
         .into_iter()
         .chain(unseen)
-        .chain(other_count(advice))
+        .chain(describe_other_count(advice))
         .chain(advice.repeated.map(repeated))
         .collect()
 }
 
 /// If other numbers of records were measured than asked for: which, and how to measure the right ones.
-fn other_count(advice: &Advice) -> Option<String> {
+fn describe_other_count(advice: &Advice) -> Option<String> {
     let (measured, asked) = (advice.at.2.from, advice.question.records);
     let remedy = match advice.verdict.cost.own_count_s {
         Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), with_commas(asked)),
@@ -167,7 +167,7 @@ pub fn describe_confidence(advice: &Advice) -> String {
     let ratio = second.times_worse;
     let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
     let tied = others.iter().filter(|other| matches!(other.verdict, Verdict::Tied(_)));
-    let tied: Vec<String> = tied.map(|other| tie(other, goal)).collect();
+    let tied: Vec<String> = tied.map(|other| describe_tie(other, goal)).collect();
     if !tied.is_empty() {
         let why = match second.verdict {
             Verdict::Tied(Rule::Clock) => "They take less time than the clock can resolve",
@@ -272,7 +272,7 @@ fn lacking_rival(advice: &Advice) -> String {
 }
 
 /// A store that is too close to call with the best, and the factor by which it seems worse.
-fn tie(store: &Candidate, goal: Goal) -> String {
+fn describe_tie(store: &Candidate, goal: Goal) -> String {
     match store.times_worse {
         Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
             interval if interval.is_empty() => store.store.clone(),

@@ -19,10 +19,10 @@ pub fn find_wrong(run: &Run) -> (usize, Vec<String>) {
     for trial in &run.trials {
         for operation in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
             let label = || format!("{} of {}, block {}", operation.operation, trial.cell.id(), trial.block);
-            let mut fault = contradiction(operation, sessions(trial));
+            let mut fault = find_contradiction(operation, sessions(trial));
             if !operation.latency.histogram.is_empty() {
                 checked += 1;
-                fault = fault.or_else(|| unlike_histogram(operation));
+                fault = fault.or_else(|| find_difference(operation));
             }
             wrong.extend(fault.map(|fault| format!("{}: {fault}", label())));
         }
@@ -37,7 +37,7 @@ fn sessions(trial: &TrialResult) -> Option<u64> {
 }
 
 /// The first impossible figure of an operation, whatever its histogram.
-fn contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<String> {
+fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<String> {
     let share = operation.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
     // Only in a closed loop, for which alone the harness's share is known: otherwise operations wait for their turn, as a part of their latency.
@@ -60,7 +60,7 @@ fn contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<S
 }
 
 /// The first figure of an operation that contradicts its histogram and sum.
-fn unlike_histogram(operation: &OperationResult) -> Option<String> {
+fn find_difference(operation: &OperationResult) -> Option<String> {
     let histogram = match latency::decode(&operation.latency.histogram) {
         Ok(histogram) => histogram,
         Err(why) => return Some(why),
@@ -72,8 +72,8 @@ fn unlike_histogram(operation: &OperationResult) -> Option<String> {
     figures(operation, &histogram)
         .into_iter()
         .find_map(differs)
-        .or_else(|| mean(operation, histogram.len()))
-        .or_else(|| deviation(operation, &histogram))
+        .or_else(|| check_mean(operation, histogram.len()))
+        .or_else(|| check_deviation(operation, &histogram))
 }
 
 fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
@@ -94,14 +94,14 @@ fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(
 }
 
 /// The mean must be the sum over the count.
-fn mean(operation: &OperationResult, count: u64) -> Option<String> {
+fn check_mean(operation: &OperationResult, count: u64) -> Option<String> {
     let computed = operation.sum_ns as f64 / count.max(1) as f64;
     let error = (operation.latency.mean_ns - computed).abs();
     (error > ROUNDING * computed).then(|| format!("mean_ns is {}, and {computed} follows", operation.latency.mean_ns))
 }
 
 /// The deviation is computed from the latencies themselves; a histogram, with three digits of each, gives nearly the same.
-fn deviation(operation: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
+fn check_deviation(operation: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
     let (written, computed) = (operation.latency.stdev_ns, histogram.stdev());
     let tolerance = NEAR * (operation.latency.mean_ns + computed);
     let is_near = (written - computed).abs() <= tolerance;

@@ -196,7 +196,7 @@ impl<'a> Cells<'a> {
                 failed: new.failures.len(),
                 trials: new.measured + new.failures.len(),
                 failed_in_base: base.failures.len(),
-                reason: new.trouble(),
+                reason: new.describe_trouble(),
             })
         };
         self.fates.iter().filter_map(broken_cell).collect()
@@ -242,11 +242,11 @@ impl CellFate<'_> {
 
     /// What happened to a cell that only the other side measured, in words.
     fn describe(&self) -> String {
-        if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
+        if self.measured > 0 { "gave another guarantee".into() } else { self.describe_trouble() }
     }
 
     /// Why it was not measured, or not always.
-    fn trouble(&self) -> String {
+    fn describe_trouble(&self) -> String {
         if let Some(Outcome::Failed { reason, message, .. }) = self.failures.first() {
             return format!("failed ({}): {message}", reason.name());
         }

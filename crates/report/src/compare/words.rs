@@ -182,7 +182,7 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         }
         let format_store = |(store, figures): (&&str, &Vec<&FigureChange>)| {
             let (most, count) = (figures[0], plural(figures.len(), "figure"));
-            format!("{store} in {count} ({} {})", name(most), unbroken(estimate(most)))
+            format!("{store} in {count} ({} {})", name(most), keep_together(estimate(most)))
         };
         let named: Vec<String> = stores.iter().take(MOST_NAMED).map(format_store).collect();
         lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
@@ -221,7 +221,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     }
     let no_ratio = comparison.count(Verdict::NoRatio);
     if no_ratio > 0 {
-        rules.push(format!("{} zero in a trial, and so no ratio.", have(no_ratio)));
+        rules.push(format!("{} zero in a trial, and so no ratio.", figures_are(no_ratio)));
     }
     if comparison.one_sided > 0 {
         rules.push(format!(
@@ -265,7 +265,7 @@ fn decision_rules(comparison: &Comparison<'_>) -> Vec<String> {
             (paired, "in the same ratio in every block".to_owned()),
         ];
         let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, condition)| format!("{} {condition}", have(count))).collect();
+        let parts: Vec<String> = parts.map(|(count, condition)| format!("{} {condition}", figures_are(count))).collect();
         rules.push(format!(
             "{}. If the sides differ the change is exact; it is called worse or better \
              if chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
@@ -289,7 +289,7 @@ fn decision_rules(comparison: &Comparison<'_>) -> Vec<String> {
     rules
 }
 
-fn have(count: usize) -> String {
+fn figures_are(count: usize) -> String {
     format!("{} {}", plural(count, "figure"), if count == 1 { "is" } else { "are" })
 }
 
@@ -310,7 +310,7 @@ fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
 
 /// Mean latencies by store, and all together.
 pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
-    let format_store = |store: &StoreChange| format!("{} {}", store.store, unbroken(relative(store.ratio)));
+    let format_store = |store: &StoreChange| format!("{} {}", store.store, keep_together(relative(store.ratio)));
     let stores: Vec<String> = comparison.stores.iter().map(format_store).collect();
     (!stores.is_empty()).then(|| {
         format!(
@@ -327,7 +327,7 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
         let figures = comparison.controls.iter().filter(|figure| figure.contestant == store.store);
         let marked = figures.filter(|figure| figure.is_significant()).count();
         let marked = if marked == 0 { "nothing".into() } else { plural(marked, "figure") };
-        format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
+        format!("{} {} ({marked} significantly)", store.store, keep_together(relative(store.ratio)))
     };
     let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(format_store).collect();
     (!stores.is_empty()).then(|| {
@@ -339,7 +339,7 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
 }
 
 /// Text without line ends.
-fn unbroken(text: String) -> String {
+fn keep_together(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
@@ -352,8 +352,8 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
         lines.push(format!(
             "{kind}: {}: {} in BASE, {} in {}",
             difference.what,
-            shortened(difference.refuses, &difference.base),
-            shortened(difference.refuses, &difference.other),
+            shorten(difference.refuses, &difference.base),
+            shorten(difference.refuses, &difference.other),
             if difference.side == "BASE" { "another run of it" } else { "NEW" }
         ));
     }
@@ -375,12 +375,12 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
             value(&setting.new)
         )
     }));
-    lines.extend(noises(comparison));
+    lines.extend(describe_noise(comparison));
     lines.iter().map(|line| one_line(line)).collect()
 }
 
 /// The first parts of a long difference that refuses nothing, such as an engine's flags.
-fn shortened(refuses: bool, text: &str) -> String {
+fn shorten(refuses: bool, text: &str) -> String {
     let parts: Vec<&str> = text.split(", ").collect();
     if refuses || parts.len() <= MOST_PARTS {
         return text.to_owned();
@@ -388,7 +388,7 @@ fn shortened(refuses: bool, text: &str) -> String {
     format!("{} and {} more", parts[..MOST_PARTS].join(", "), parts.len() - MOST_PARTS)
 }
 
-fn noises(comparison: &Comparison<'_>) -> Vec<String> {
+fn describe_noise(comparison: &Comparison<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
         let drifts: Vec<Drift> = side.runs.iter().filter_map(noise::drift).collect();
@@ -414,7 +414,7 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
             ));
         }
     }
-    lines.extend(loads(comparison));
+    lines.extend(describe_loads(comparison));
     lines
 }
 
@@ -422,7 +422,7 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
 const MOST_LOAD: f64 = 1e9;
 
 /// The load of the machine, if it was too high or differed: in the median over trials.
-fn loads(comparison: &Comparison<'_>) -> Option<String> {
+fn describe_loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
         let trials = side.runs.iter().flat_map(|run| &run.trials);
         // An impossible load was written by something else, and would distort any mean.

@@ -83,8 +83,8 @@ const COARSE_SHARE: f64 = 0.4;
 pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
     let any_coarse = figures.iter().any(|figure| figure.is_coarse);
     let share = if any_coarse { COARSE_SHARE } else { 0.0 };
-    let tested = adjusted(figures, 1.0 - share, |figure| figure.change?.p);
-    let exact = adjusted(figures, share, |figure| {
+    let tested = adjust_chances(figures, 1.0 - share, |figure| figure.change?.p);
+    let exact = adjust_chances(figures, share, |figure| {
         let constant =
             figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
         figure.is_coarse.then_some(constant.unwrap_or(1.0))
@@ -108,7 +108,7 @@ pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
 }
 
 /// The chances of some of the figures, adjusted for their number, at a share of the level.
-fn adjusted(
+fn adjust_chances(
     figures: &[ChangedFigure],
     share: f64,
     chance: impl Fn(&ChangedFigure) -> Option<f64>,

@@ -93,14 +93,14 @@ fn rivals<'a>(rankings: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 
 /// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
 /// best; `None` if none does.
-fn preferred<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
+fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
     let wins = count_wins(rankings);
     let frequent = wins.iter().filter(|(_, won)| is_won_mostly(**won, rankings.len()));
     let frequent: Vec<&str> = frequent.map(|(store, _)| *store).collect();
     if let Some(first) = frequent.first() {
-        return nearest(rankings, &frequent).map(|(store, _)| store).or(Some(first));
+        return nearest_store(rankings, &frequent).map(|(store, _)| store).or(Some(first));
     }
-    let (store, times) = nearest(rankings, &measured_in_half(rankings))?;
+    let (store, times) = nearest_store(rankings, &measured_in_half(rankings))?;
     let factors: Vec<f64> = rankings.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
     (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR)).then_some(store)
 }
@@ -109,7 +109,7 @@ fn preferred<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
 /// and hardly worse than the best in any. There are none if the preferred one is the best alone in most. `None` if none is
 /// preferred.
 pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
-    let first = preferred(rankings)?;
+    let first = preferred_store(rankings)?;
     let mut close = rivals(rankings, first);
     close.retain(|store| rankings.iter().all(|ranked| is_near(ranked, store)));
     Some((first, if is_sure(rankings, first) { Vec::new() } else { close }))
@@ -128,7 +128,7 @@ fn measured_in_half<'a>(rankings: &[&'a [Contender]]) -> Vec<&'a str> {
 /// The best overall among some stores, and its factor to the best, as a geometric mean over the
 /// combinations in which all of them have a figure, so that missing figures favour none. Combinations differ, so
 /// there is no interval.
-fn nearest<'a>(rankings: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
+fn nearest_store<'a>(rankings: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()
     };
@@ -163,7 +163,7 @@ mod tests {
             [("redb", 1.0), ("lmdb", 5.0)],
         ]);
         let lmdb = slices(&lmdb);
-        assert_eq!((preferred(&lmdb), is_sure(&lmdb, "lmdb")), (Some("lmdb"), true));
+        assert_eq!((preferred_store(&lmdb), is_sure(&lmdb, "lmdb")), (Some("lmdb"), true));
         assert!(is_sure(&lmdb, "redb") && rivals(&lmdb, "lmdb").is_empty());
         let half = [contest(&[("lmdb", 1.0), ("redb", 2.0)]), contest(&[("redb", 1.0), ("lmdb", 1.0)])];
         assert!(!is_sure(&slices(&half), "lmdb") && !is_sure(&slices(&half[1..]), "lmdb"));
@@ -174,7 +174,7 @@ mod tests {
             contest(&[("c", 1.0), ("near", 1.1), ("a", 3.0), ("b", 3.0)]),
         ];
         let others = slices(&others);
-        assert!(preferred(&others) == Some("near") && is_sure(&others, "near"));
+        assert!(preferred_store(&others) == Some("near") && is_sure(&others, "near"));
         assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
         let oftener = [
             contest(&[("often", 1.0), ("nearer", 1.4)]),
@@ -182,7 +182,7 @@ mod tests {
             contest(&[("often", 1.0), ("nearer", 1.0)]),
             contest(&[("best", 1.0), ("nearer", 2.0), ("often", 9.0)]),
         ];
-        assert_eq!(preferred(&slices(&oftener)), Some("nearer"), "wins half, and is nearer in all");
+        assert_eq!(preferred_store(&slices(&oftener)), Some("nearer"), "wins half, and is nearer in all");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn plan_open_analyses(blocks: u32) -> Vec<u32> {
 }
 
 /// The first look after `blocks` or more blocks; `None` if none is planned that late.
-fn first_from(blocks: u32) -> Option<u32> {
+fn first_look_from(blocks: u32) -> Option<u32> {
     LOOKS.into_iter().find(|look| *look >= blocks)
 }
 
@@ -223,12 +223,12 @@ fn is_known(second: &Contender, share: f64) -> bool {
 /// The first look that is likely to separate two stores with this ratio, or to show that they are alike; `None` if none is planned
 /// that late.
 pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
-    ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| first_from(blocks as u32))
+    ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed).and_then(|blocks| first_look_from(blocks as u32))
 }
 
 /// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
 /// if that is beyond counting.
-fn needed(ratio: &Ratio) -> Option<f64> {
+fn blocks_needed(ratio: &Ratio) -> Option<f64> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
     let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
     let half = (interval.high / interval.low).ln() / 2.0;
@@ -401,7 +401,7 @@ mod tests {
             Ratio { blocks, ratio: crate::stats::Estimate { value, interval: Some(interval) } }
         };
         // The interval is as wide as the ratio's distance from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
-        assert_eq!(needed(&ratio(1.1, 1.2, 3)), Some(11.0));
+        assert_eq!(blocks_needed(&ratio(1.1, 1.2, 3)), Some(11.0));
         assert_eq!(settling_look(Some(&ratio(1.1, 1.2, 3))), Some(12));
         assert_eq!(settling_look(Some(&ratio(1.0, 1.4, 5))), None, "a hundred times the blocks");
         assert_eq!(settling_look(None), Some(5));

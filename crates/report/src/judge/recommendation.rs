@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::standing::{Standing, Terms, decide_on, led};
+use super::standing::{Standing, Terms, decide_on, rank_with_leader};
 use super::{Verdict, order};
 use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 
@@ -58,7 +58,7 @@ pub fn ranked<K: Ord, S: Ord>(
     // Of equally safe ones the first; among candidates the one that looks better.
     let safety_of = |standing: &&Standing| (!matches!(standing.verdict, Verdict::Candidate(_))).then(|| &safety[standing.index]);
     let first = good.rev().max_by_key(safety_of).map(|standing| standing.index);
-    led(first, stores, Better::Lower, terms)
+    rank_with_leader(first, stores, Better::Lower, terms)
 }
 
 /// The best of some stores that is better than the figures of `store` (less is better), and the factor. With fewer than

@@ -196,7 +196,7 @@ impl Default for Terms {
 /// their figures compare within blocks ([`order::ordered`]); stores without a figure are left out. Empty for
 /// [`Better::Neither`].
 pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
-    led(None, stores, better, terms)
+    rank_with_leader(None, stores, better, terms)
 }
 
 /// The positions of the best in the list, and of those that may be as good.
@@ -206,14 +206,14 @@ pub fn best<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<u
 }
 
 /// The same with a given store in the place of the best: one that is as good, as far as trials show.
-pub fn led<K: Ord>(leader: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
+pub fn rank_with_leader<K: Ord>(leader: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
     }
     let mut ordered = order::ordered(stores, better);
     ordered.sort_by_key(|index| leader.is_some_and(|first| *index != first));
     let mut standings: Vec<Standing> =
-        ordered.into_iter().filter_map(|index| unranked(index, &stores[index])).collect();
+        ordered.into_iter().filter_map(|index| unranked_standing(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
     let tests = others
         .iter()
@@ -245,7 +245,7 @@ pub fn led<K: Ord>(leader: Option<usize>, stores: &[Series<K>], better: Better, 
     standings
 }
 
-fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
+fn unranked_standing<K>(index: usize, series: &Series<K>) -> Option<Standing> {
     let values: Vec<f64> = series.values().copied().collect();
     let figure = Summary::from_values(&values)?;
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
@@ -294,7 +294,7 @@ impl Test {
             (_, FewBlocksRule::Scatter(_)) => JudgedBy::Nothing,
         };
         let p = ratios.as_ref().and_then(|ratios| match judged_by {
-            JudgedBy::Ratios => Some(one_sided(ratios)),
+            JudgedBy::Ratios => Some(one_sided_p(ratios)),
             JudgedBy::Scatter(scatter) => Some(scatter.one_sided(ratios)),
             JudgedBy::Threshold | JudgedBy::Nothing => None,
         });
@@ -316,7 +316,7 @@ impl Test {
 }
 
 /// The probability of ratios this far above 1 if the true ratio is 1.
-fn one_sided(ratios: &[f64]) -> f64 {
+fn one_sided_p(ratios: &[f64]) -> f64 {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let error = standard_error(&logs, mean);

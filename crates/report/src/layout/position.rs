@@ -149,7 +149,7 @@ impl Position {
     }
 
     /// The values in the order of ids and sentences.
-    fn spoken(&self) -> Vec<&(Axis, Value)> {
+    fn in_spoken_order(&self) -> Vec<&(Axis, Value)> {
         let mut values: Vec<&(Axis, Value)> = self.values.iter().collect();
         values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
         values
@@ -160,14 +160,14 @@ impl fmt::Display for Position {
     /// `1B..1KiB, 1,000 records, compressible`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> =
-            self.spoken().iter().map(|(axis, value)| (axis.def().words)(value)).collect();
+            self.in_spoken_order().iter().map(|(axis, value)| (axis.def().words)(value)).collect();
         f.write_str(&parts.join(", "))
     }
 }
 
 impl Serialize for Position {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let values = self.spoken();
+        let values = self.in_spoken_order();
         let texts: IndexMap<&str, &str> =
             values.iter().map(|(axis, value)| (axis.name(), value.text())).collect();
         texts.serialize(serializer)

@@ -50,11 +50,11 @@ pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
 
 /// A value in full: `1,000 to 5,000 records`.
 pub fn describe_value(axis: Axis, value: &Value) -> String {
-    between(axis, value, value.upper())
+    range_words(axis, value, value.upper())
 }
 
 /// The words of a range that is called by its lower bound, with another end; the plain words of others.
-fn between(axis: Axis, value: &Value, end: u64) -> String {
+fn range_words(axis: Axis, value: &Value, end: u64) -> String {
     let words = (axis.def().words)(value);
     match is_by_lower_bound(axis, value) {
         true => words.replacen(
@@ -75,7 +75,7 @@ pub fn describe_values(axis: Axis, values: &[Value]) -> String {
     }
     if is_by_lower_bound(axis, first) {
         let is_same = first.lower() == last.lower();
-        return if is_same { (axis.def().words)(first) } else { between(axis, first, last.lower()) };
+        return if is_same { (axis.def().words)(first) } else { range_words(axis, first, last.lower()) };
     }
     let is_literal = |value: &Value| (axis.def().words)(value) == value.text();
     let end = |value: &Value| value.text().rsplit_once("..").map(|(_, end)| end.to_owned());

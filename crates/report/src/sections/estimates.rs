@@ -77,7 +77,7 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
         if estimated_stores.is_empty() {
             continue;
         }
-        let disks = by_time(estimated_stores.iter().flat_map(|(.., estimates)| estimates));
+        let disks = disks_by_time(estimated_stores.iter().flat_map(|(.., estimates)| estimates));
         let mut table =
             Table::new(&ESTIMATES).with_columns(disks.iter().map(|name| (*name).to_owned()).collect());
         for (store, trials, estimates) in &estimated_stores {
@@ -99,7 +99,7 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
 }
 
 /// The estimated disks, the fastest first.
-fn by_time<'e>(parts: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
+fn disks_by_time<'e>(parts: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
     let mut times: BTreeMap<&str, f64> = BTreeMap::new();
     let mut disks: IndexSet<&str> = IndexSet::new();
     for part in parts.filter(|part| part.is_of_disk()) {

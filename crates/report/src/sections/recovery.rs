@@ -141,7 +141,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 let not_made = ("not_made", Cell::or_none(openings.not_made.as_deref(), Cell::text));
                 table.push(Visibility::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
                 for (kind, times) in ways {
-                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost(*kind, times)));
+                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost_cells(*kind, times)));
                 }
             }
             let full_name = join_parts([name.as_str(), &label]);
@@ -239,7 +239,7 @@ fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
 }
 
 /// Everything about openings of one kind.
-fn cost(kind: OpeningKind, times: &OpeningTimes) -> [(&'static str, Cell); 9] {
+fn cost_cells(kind: OpeningKind, times: &OpeningTimes) -> [(&'static str, Cell); 9] {
     [
         ("after", Cell::text(kind.name())),
         ("openings", Cell::from_count(times.number)),

@@ -59,8 +59,8 @@ struct Property(&'static str, Unit, fn(&Measurements) -> Option<f64>, (&'static 
 const PAUSE: &str = "pause";
 
 const PROPERTIES: [Property; 9] = [
-    Property("latency", Unit::Nanoseconds, latency, ("a call takes", "in the mean")),
-    Property(PAUSE, Unit::Nanoseconds, longest, ("the longest call took", "")),
+    Property("latency", Unit::Nanoseconds, mean_latency, ("a call takes", "in the mean")),
+    Property(PAUSE, Unit::Nanoseconds, longest_call, ("the longest call took", "")),
     Property("creation", Unit::Nanoseconds, |m| positive(recovery(m)?.created_ns), ("creating it takes", "")),
     Property(
         "opening",
@@ -78,13 +78,13 @@ const PROPERTIES: [Property; 9] = [
     Property(
         "after removing",
         Unit::Share,
-        |m| FILES_LEFT.trial_value(m).filter(|_| removed_much(m)),
+        |m| FILES_LEFT.trial_value(m).filter(|_| has_removed_much(m)),
         ("with nine tenths of the records removed the files take", "of what they took"),
     ),
     Property(
         "after space reclaim",
         Unit::Share,
-        |m| after_reclaim(m).filter(|_| removed_much(m)),
+        |m| after_reclaim(m).filter(|_| has_removed_much(m)),
         ("at last, with a tenth of the records, the files take", "of what they took"),
     ),
     Property(
@@ -95,11 +95,11 @@ const PROPERTIES: [Property; 9] = [
     ),
 ];
 
-fn latency(measured: &Measurements) -> Option<f64> {
+fn mean_latency(measured: &Measurements) -> Option<f64> {
     measured.operation(OVERALL)?.per_second().map(|rate| 1e9 / rate)
 }
 
-fn longest(measured: &Measurements) -> Option<f64> {
+fn longest_call(measured: &Measurements) -> Option<f64> {
     Some(measured.operation(OVERALL)?.latency.max_ns as f64)
 }
 
@@ -118,7 +118,7 @@ fn files(measured: &Measurements) -> Option<f64> {
 }
 
 /// Whether enough was removed that the files show more than an engine's logs and minimum sizes.
-fn removed_much(measured: &Measurements) -> bool {
+fn has_removed_much(measured: &Measurements) -> bool {
     let left_bytes = measured.space_reclaim.as_ref().map_or(0, |reclaim| reclaim.value_bytes);
     measured.stored.value_bytes.saturating_sub(left_bytes) as f64 > LITTLE_DISK
 }

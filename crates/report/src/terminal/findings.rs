@@ -57,7 +57,7 @@ fn study_text(merged: &Merged<'_>, study: &Study<'_>, in_full: bool, style: Styl
         ));
         out.push('\n');
         for (number, checked) in others {
-            let line = format!("{:>3} {}: {}", number + 1, claim(checked), why_unmeasured(checked));
+            let line = format!("{:>3} {}: {}", number + 1, describe_claim(checked), why_unmeasured(checked));
             out.push_str(&wrap(&line, style.width, INDENT));
         }
     }
@@ -85,7 +85,7 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
             format!("Only {} {verb} compared, unless a finding names others.", study.study.among.join(", "));
         out.push_str(&wrap(&among, style.width, "  "));
     }
-    out.push_str(&table(merged, study, style));
+    out.push_str(&counts_table(merged, study, style));
     out
 }
 
@@ -111,11 +111,11 @@ fn describe_undecided(claims: &[(usize, &CheckedClaim<'_>)]) -> String {
     format!("{} not decided: {groups}. The page and --table list them.", claims.len())
 }
 
-fn claim(checked: &CheckedClaim<'_>) -> String {
+fn describe_claim(checked: &CheckedClaim<'_>) -> String {
     format!("{} ({})", checked.claim.says, checked.claim.source)
 }
 
-fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+fn counts_table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     let mut grid = Grid::new(1);
     let heads = Verdict::ALL.iter().map(|verdict| Item::new(verdict.name()).right());
     grid.head([Item::new(format!("of {}", study.checked.len()))].into_iter().chain(heads).collect());
@@ -164,11 +164,11 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
         let measured: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.is_measured()).collect();
         let needs = measured.first().and_then(|first| describe_needs(checked.claim, first));
-        let parts = [Some(groups(merged, Verdict::Unknown, &measured)), needs].into_iter().flatten();
+        let parts = [Some(describe_groups(merged, Verdict::Unknown, &measured)), needs].into_iter().flatten();
         let parts = parts.collect::<Vec<_>>().join("; ");
-        return wrap(&format!("{number:>3} {}: {parts}", claim(checked)), style.width, INDENT);
+        return wrap(&format!("{number:>3} {}: {parts}", describe_claim(checked)), style.width, INDENT);
     }
-    let mut out = wrap(&format!("{number:>3} {}", claim(checked)), style.width, "    ");
+    let mut out = wrap(&format!("{number:>3} {}", describe_claim(checked)), style.width, "    ");
     let mut push_line = |text: String| {
         let lines = wrap(&text, style.width - 4, "  ");
         out.extend(lines.lines().map(|line| format!("    {line}\n")));
@@ -197,7 +197,7 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
 fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, findings: &[&Finding], style: Style) -> String {
     let [first, others @ ..] = findings else { return String::new() };
     let name = first.verdict.name();
-    let line = wrap(&groups(merged, first.verdict, findings), style.width - 4, "  ");
+    let line = wrap(&describe_groups(merged, first.verdict, findings), style.width - 4, "  ");
     // Painted after it was broken into lines, which count visible characters.
     let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
     let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
@@ -216,7 +216,7 @@ fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, findings: &[&Fi
 }
 
 /// The groups that agree on a verdict.
-fn groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding]) -> String {
+fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding]) -> String {
     let format_group = |finding: &&Finding| {
         let label = label(merged, &finding.scope);
         if !finding.is_measured() {

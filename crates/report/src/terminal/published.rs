@@ -63,13 +63,13 @@ fn table_text(merged: &Merged<'_>, table: &Table, comparisons: &[&TableCompariso
         }
     }
     if !has_grid {
-        out.push_str(&wrap(&ask(table), style.width, "  "));
+        out.push_str(&wrap(&suggest_run(table), style.width, "  "));
     }
     out
 }
 
 /// How to make a run with comparable places.
-fn ask(table: &Table) -> String {
+fn suggest_run(table: &Table) -> String {
     let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
     format!("The table has {} records: run the study with --records.", records.join(", "))
 }
@@ -101,7 +101,7 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
                     .places
                     .iter()
                     .find(|place| is_in_row(place, row) && place.data == *data && place.records == *records);
-                place.map_or_else(|| Item::new(""), item)
+                place.map_or_else(|| Item::new(""), place_item)
             });
             lines.push(labels.into_iter().chain(places).collect());
         }
@@ -116,7 +116,7 @@ fn is_in_row(place: &PublishedCell<'_>, row: &Row) -> bool {
     std::ptr::eq(place.row, row)
 }
 
-fn item(place: &PublishedCell<'_>) -> Item {
+fn place_item(place: &PublishedCell<'_>) -> Item {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
     let (ours, sign, paint) = match &place.found {
         None => ("not run".to_owned(), ' ', Paint::new().dimmed()),

@@ -30,7 +30,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, is_whole: bo
     let mut printed: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
         out.push_str(&heading(index, run, merged.runs.len(), style));
-        for line in machine(run) {
+        for line in machine_lines(run) {
             // Runs of one machine give the same line; once is enough.
             if printed.insert(format!("{} {line}", run.header.hardware)) {
                 out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
@@ -115,7 +115,7 @@ fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
     style.paint(HEADING, wrap(&text, style.width, "  ").trim_end()) + "\n"
 }
 
-fn machine(run: &Run) -> Vec<String> {
+fn machine_lines(run: &Run) -> Vec<String> {
     let Environment { cpu, cores, memory_bytes, kernel, distribution, virtualisation, .. } =
         &run.header.environment;
     let unknown = || "unknown".to_owned();
@@ -127,13 +127,13 @@ fn machine(run: &Run) -> Vec<String> {
         virtualisation.clone().unwrap_or_else(unknown),
     )];
     lines.extend(run.header.locations.iter().map(|info| describe_location(info, &run.header.environment)));
-    lines.extend(settings(run));
+    lines.extend(describe_settings(run));
     lines.extend(preset::describe_preset(run));
     lines
 }
 
 /// The settings of stores for the whole run.
-fn settings(run: &Run) -> Option<String> {
+fn describe_settings(run: &Run) -> Option<String> {
     let plan = run.plan()?;
     let settings = plan.settings.iter().flat_map(|(store, values)| values.iter().map(move |pair| (store, pair)));
     let settings: Vec<String> = settings.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
@@ -160,19 +160,19 @@ fn describe_location(place: &LocationInfo, environment: &Environment) -> String 
 fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing_figures(merged, matrices.iter().copied());
     let mut out = failed_text(&missing, style);
-    out.push_str(&list("Left out", "combinations", &missing.left_out, style));
-    out.push_str(&list("Not run", "combinations", &missing.not_run, style));
+    out.push_str(&list_text("Left out", "combinations", &missing.left_out, style));
+    out.push_str(&list_text("Not run", "combinations", &missing.not_run, style));
     out
 }
 
 /// Failures, and what stores don't support.
 fn failed_text(missing: &MissingFigures, style: Style) -> String {
-    let failed = list("Failed", "trials", &missing.failed, style);
-    failed + &list("Unsupported", "trials", &missing.unsupported, style)
+    let failed = list_text("Failed", "trials", &missing.failed, style);
+    failed + &list_text("Unsupported", "trials", &missing.unsupported, style)
 }
 
 /// A list under a title; `unit` is the counted noun.
-fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
+fn list_text(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     if list.is_empty() {
         return String::new();
     }

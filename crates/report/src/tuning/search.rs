@@ -88,7 +88,7 @@ pub fn next(changes: &[Change], races: &[RaceResult], time: Time) -> Option<Race
         let arms = with_default(changes.iter().map(Change::as_settings));
         return (arms.len() > 1).then(|| race(Kind::Screen, arms, SCREEN_UNTIL));
     };
-    let helpful = helpful(&screen);
+    let helpful = helpful_changes(&screen);
     let count = |kind| races_of_kind(races, kind).count();
     if count(Kind::Proof) > 0 {
         return None;
@@ -96,7 +96,7 @@ pub fn next(changes: &[Change], races: &[RaceResult], time: Time) -> Option<Race
     let Some(best) = best(races) else { return repeat_screen(&screen, count(Kind::Screen), time) };
     if helpful.len() > 1
         && count(Kind::Combine) + count(Kind::Near) == 0
-        && let Some(combine) = combine(&helpful, time)
+        && let Some(combine) = race_combinations(&helpful, time)
     {
         return Some(combine);
     }
@@ -117,7 +117,7 @@ fn repeat_screen(screen: &RaceResult, screenings: usize, time: Time) -> Option<R
 }
 
 /// The race of combinations, if there is time for one.
-fn combine(helpful: &[Change], time: Time) -> Option<Race> {
+fn race_combinations(helpful: &[Change], time: Time) -> Option<Race> {
     let arms = with_default(prefixes(helpful));
     let until = [COMBINE_UNTIL, NEAR_UNTIL];
     let until = until.into_iter().find(|until| time.blocks(*until, arms.len()) >= FEWEST_BLOCKS)?;
@@ -152,11 +152,11 @@ pub fn screened(races: &[RaceResult]) -> Option<RaceResult> {
 /// The best settings in the races so far; `None` for the default.
 pub fn best(races: &[RaceResult]) -> Option<Settings> {
     let screen = screened(races)?;
-    let mut best = helpful(&screen).into_iter().next()?.as_settings();
+    let mut best = helpful_changes(&screen).into_iter().next()?.as_settings();
     for race in races {
         best = match race.kind {
             Kind::Combine => best_combination(race).unwrap_or(best),
-            Kind::Near => step(race).unwrap_or(best),
+            Kind::Near => better_neighbour(race).unwrap_or(best),
             Kind::Screen | Kind::Proof | Kind::Beside => best,
         };
     }
@@ -165,7 +165,7 @@ pub fn best(races: &[RaceResult]) -> Option<Settings> {
 
 /// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
 /// usable ones.
-fn helpful(screen: &RaceResult) -> Vec<Change> {
+fn helpful_changes(screen: &RaceResult) -> Vec<Change> {
     let must_replace = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut changes: Vec<(f64, Change)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
@@ -199,7 +199,7 @@ fn best_combination(race: &RaceResult) -> Option<Settings> {
 }
 
 /// The neighbour that replaces the best: a better one, or one without an ineffective setting.
-fn step(race: &RaceResult) -> Option<Settings> {
+fn better_neighbour(race: &RaceResult) -> Option<Settings> {
     let control = &race.arms.get(race.control())?.settings;
     let mut alive = race.alive();
     alive.sort_by(|a, b| race.value(*a).total_cmp(&race.value(*b)));
@@ -212,7 +212,7 @@ fn step(race: &RaceResult) -> Option<Settings> {
 /// The next race among neighbours, if the last found a better one and there is time.
 fn race_neighbours(screen: &RaceResult, races: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
     let earlier: Vec<&RaceResult> = races_of_kind(races, Kind::Near).collect();
-    if earlier.len() >= MOST_NEAR || earlier.last().is_some_and(|last| step(last).is_none()) {
+    if earlier.len() >= MOST_NEAR || earlier.last().is_some_and(|last| better_neighbour(last).is_none()) {
         return None;
     }
     let is_known = |settings: &Settings| {
