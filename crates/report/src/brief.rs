@@ -152,9 +152,9 @@ fn describe_traces(merged: &Merged<'_>) -> IndexSet<String> {
 
 /// A position without the values that all share, except those `kept`.
 pub(crate) fn distinguishing_part(position: &Position, positions: &[&Position], kept: &[Axis]) -> Position {
-    let alike = position.values().filter(|(axis, value)| positions.iter().all(|other| other.value(*axis) == Some(value)));
-    let alike = alike.filter(|(axis, _)| !kept.contains(axis));
-    alike.fold(position.clone(), |rest, (axis, _)| rest.without_axis(axis))
+    let common = position.values().filter(|(axis, value)| positions.iter().all(|other| other.value(*axis) == Some(value)));
+    let common = common.filter(|(axis, _)| !kept.contains(axis));
+    common.fold(position.clone(), |remainder, (axis, _)| remainder.without_axis(axis))
 }
 
 /// A position in short words: `100 records of 1B..1KiB, compressible`.
@@ -206,11 +206,11 @@ fn answer_group(standings: &Standings, groups: &[Standings]) -> String {
         }
     };
     let alone = ranked_alone(standings, groups);
-    let apart = match alone.is_empty() {
+    let note = match alone.is_empty() {
         true => String::new(),
         false => format!(" Ranked apart, with nothing to compare: {}.", join_with_and(&alone)),
     };
-    format!("{name}: {answer}.{apart}")
+    format!("{name}: {answer}.{note}")
 }
 
 /// The stores next to these that are ranked apart and alone, such as a library next to servers.
@@ -450,7 +450,7 @@ fn describe_next_step(study: &str, trials: &Trials, is_open: bool) -> Option<Str
         _ if !is_open => return Some(format!("Next: {advise}.")),
         _ => {}
     }
-    let more = if trials.most < ENOUGH_TRIALS { MANY: ENOUGH_TRIALS } else { trials.most.saturating_mul(2) };
+    let more = if trials.most < ENOUGH_TRIALS { ENOUGH_TRIALS } else { trials.most.saturating_mul(2) };
     let all_s = trials.one_of_each_s * f64::from(more);
     let time = Duration::try_from_secs_f64(all_s.round().max(1.0)).map(rough_duration);
     let time = time.map_or_else(|_| String::new(), |time| format!(" takes about {time} and"));

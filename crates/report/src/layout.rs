@@ -21,7 +21,7 @@ pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
     /// Axes whose role differs from the default.
-    moved: MovedRoles,
+    roles: MovedRoles,
     /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
@@ -38,7 +38,7 @@ impl Layout {
     /// groups.
     pub fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
-        Layout { compared, moved: MovedRoles::default(), axes: axes.into_iter().collect() }
+        Layout { compared, roles: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
 
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
@@ -50,15 +50,15 @@ impl Layout {
             let requested = RequestedLayout::from_run(run);
             axes.extend(requested.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            let moved = requested.moved_roles();
-            layouts.push((requested.compared_axes(), moved));
+            let roles = requested.moved_roles();
+            layouts.push((requested.compared_axes(), roles));
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
         }
         let is_same = layouts.windows(2).all(|pair| pair[0] == pair[1]);
-        let (compared, moved) = layouts.into_iter().next().filter(|_| is_same).unwrap_or_default();
-        Layout { compared, moved, axes: axes.into_iter().collect() }
+        let (compared, roles) = layouts.into_iter().next().filter(|_| is_same).unwrap_or_default();
+        Layout { compared, roles, axes: axes.into_iter().collect() }
     }
 
     /// The axes that the runs have, in their order.
@@ -68,7 +68,7 @@ impl Layout {
 
     /// The role of an axis.
     pub fn role(&self, axis: Axis) -> Role {
-        match self.moved.role(axis) {
+        match self.roles.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
             Role::Contestant if !self.compared.is_empty() => Role::Group,
             role => role,
@@ -97,7 +97,7 @@ impl Layout {
     pub fn position(&self, cell: &Cell) -> Position {
         let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
         Position::from_values(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
-            .placed(&self.moved)
+            .with_roles(&self.roles)
     }
 
     /// A cell's name in the ranking: its store's, unless other axes are compared. Axes that most studies

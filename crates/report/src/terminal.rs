@@ -146,9 +146,9 @@ enum Layout {
 /// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; names likewise next to figures, or
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
-    let alike =
+    let common_values =
         matrix.rows.first().map_or_else(String::new, |row| describe_position(&row.at, &common_axes(matrix)));
-    let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &alike]));
+    let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &common_values]));
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
     let halves: BTreeSet<Position> = matrix.columns.iter().map(half_of).collect();

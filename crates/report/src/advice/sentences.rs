@@ -174,11 +174,11 @@ pub fn describe_confidence(advice: &Advice) -> String {
             Verdict::Tied(Rule::Little) => "The difference is too little to matter",
             _ => "They are alike",
         };
-        let next = match advice.is_clear(ALIKE) {
+        let next_step = match advice.is_clear(ALIKE) {
             true => format!("{why}: choose by safety, disk and ease."),
             false => cost.advice(ratio.as_ref()),
         };
-        return format!("Too close to call with {}. {next}", tied.join(", "));
+        return format!("Too close to call with {}. {next_step}", tied.join(", "));
     }
     match ratio {
         Some(ratio) if matches!(second.verdict, Verdict::NotJudged(_)) => format!(
@@ -361,12 +361,12 @@ pub fn trade(store: &Candidate) -> String {
         .iter()
         .filter_map(|(goal, ratio)| Some(format!("{} {}", format_ratio(&(*ratio)?), goal_noun(*goal))))
         .collect();
-    let front = match &store.beaten_by {
+    let note = match &store.beaten_by {
         None => String::new(),
         Some(other) => format!("; {other} is at least as good in all three"),
     };
     let parts = if parts.is_empty() { "not comparable".into() } else { parts.join(", ") };
-    format!("{}: {parts}{front}.", store.store)
+    format!("{}: {parts}{note}.", store.store)
 }
 
 fn format_ratio(ratio: &Ratio) -> String {

@@ -151,15 +151,15 @@ pub fn side(side: &Side<'_>) -> String {
 pub fn headline(comparison: &Comparison<'_>) -> String {
     let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
     let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
-    let all = comparison.figures.len();
-    let counts = format!("{} of {}", plural(all, "figure"), plural(cells.len(), "cell"));
-    let mut headline = match all - worse - better {
-        0 if all == 0 => "No figure could be compared.".to_owned(),
-        rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
+    let total = comparison.figures.len();
+    let counts = format!("{} of {}", plural(total, "figure"), plural(cells.len(), "cell"));
+    let mut headline = match total - worse - better {
+        0 if total == 0 => "No figure could be compared.".to_owned(),
+        rest if rest == total && comparison.tested() + comparison.exact() == 0 => format!(
             "{counts} compared: not known whether any changed; that takes {MIN_OBSERVATIONS} {} on each side.",
             comparison.observations.name()
         ),
-        rest if rest == all => format!("{counts} compared: none changed significantly."),
+        rest if rest == total => format!("{counts} compared: none changed significantly."),
         0 => format!("{counts} compared: {worse} worse, {better} better."),
         rest => {
             format!("{counts} compared: {worse} worse, {better} better, {rest} without a significant change.")
@@ -191,14 +191,14 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
     lines.extend(
         describe_detectable(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")),
     );
-    let next = match comparison.observations {
+    let next_step = match comparison.observations {
         _ if !is_known => Some("run both again with --trials 5 or more"),
         Observations::Trials => Some(
             "several runs of each, alternately (docs/compare.md): a machine that was slower during one run looks like a change",
         ),
         Observations::Runs => None,
     };
-    lines.extend(next.filter(|_| !comparison.figures.is_empty()).map(|next| format!("Next: {next}.")));
+    lines.extend(next_step.filter(|_| !comparison.figures.is_empty()).map(|next_step| format!("Next: {next_step}.")));
     lines
 }
 

@@ -25,8 +25,8 @@ pub const MOST_BLOCKS: usize = LOOKS[LOOKS.len() - 1] as usize;
 
 /// The looks to plan if there is time for `blocks` blocks: the last is the first that time may not suffice for.
 pub fn plan_analyses(blocks: u32) -> &'static [u32] {
-    let before = LOOKS.iter().take_while(|look| **look < blocks).count();
-    &LOOKS[..(before + 1).min(LOOKS.len())]
+    let smaller = LOOKS.iter().take_while(|look| **look < blocks).count();
+    &LOOKS[..(smaller + 1).min(LOOKS.len())]
 }
 
 /// The looks to plan for a run of at least `blocks` blocks whose time is unknown: the first comes after those.

@@ -34,14 +34,14 @@ pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSe
 /// alike. An aim is the stores' figures, of which less is better, with the terms of comparison.
 pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<usize>> {
     let stores = aims.first().map_or(0, |(stores, _)| stores.len());
-    let better = |a: usize, b: usize| {
+    let is_better = |a: usize, b: usize| {
         aims.iter().any(|(stores, terms)| {
             let pair = [shared_blocks(&stores[a], &stores[b]), shared_blocks(&stores[b], &stores[a])];
             let standings = decide_on(&pair, Better::Lower, *terms);
             matches!(standings[..], [Standing { index: 0, .. }, Standing { verdict: Verdict::Worse(_), .. }])
         })
     };
-    let first = |store: usize| (0..stores).find(|other| better(*other, store) && !better(store, *other));
+    let first = |store: usize| (0..stores).find(|other| is_better(*other, store) && !is_better(store, *other));
     (0..stores).map(first).collect()
 }
 

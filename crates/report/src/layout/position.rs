@@ -16,7 +16,7 @@ use storebench_core::cell::{Axis, Cell};
 #[derive(Debug, Clone)]
 pub struct Position {
     values: Arc<[(Axis, Value)]>,
-    moved: MovedRoles,
+    roles: MovedRoles,
 }
 
 /// Positions with the same values are equal, whatever their axes' roles.
@@ -59,8 +59,8 @@ impl MovedRoles {
 
     /// The role of an axis: the plan's, otherwise the role in the table of axes.
     pub fn role(&self, axis: Axis) -> Role {
-        let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
-        moved.unwrap_or(axis.role())
+        let role = self.0.as_ref().and_then(|role| role.get(&axis).copied());
+        role.unwrap_or(axis.role())
     }
 }
 
@@ -75,17 +75,17 @@ impl Position {
     /// A position of these values; of two on one axis the later counts.
     pub fn from_values(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
         let sorted: BTreeMap<Axis, Value> = values.into_iter().collect();
-        Position { values: sorted.into_iter().collect(), moved: MovedRoles::default() }
+        Position { values: sorted.into_iter().collect(), roles: MovedRoles::default() }
     }
 
     /// The position with a plan's roles of axes.
-    pub fn placed(self, moved: &MovedRoles) -> Position {
-        Position { moved: moved.clone(), ..self }
+    pub fn with_roles(self, roles: &MovedRoles) -> Position {
+        Position { roles: roles.clone(), ..self }
     }
 
     /// The role of an axis in the matrix.
     pub fn role(&self, axis: Axis) -> Role {
-        self.moved.role(axis)
+        self.roles.role(axis)
     }
 
     /// A cell with only these values.
@@ -120,7 +120,7 @@ impl Position {
 
     fn keep(&self, keep: impl Fn(Axis) -> bool) -> Position {
         let values = self.values.iter().filter(|(axis, _)| keep(*axis)).cloned().collect();
-        Position { values, moved: self.moved.clone() }
+        Position { values, roles: self.roles.clone() }
     }
 
     /// The position with only one axis.
@@ -145,7 +145,7 @@ impl Position {
 
     /// The values of both positions; `other` wins.
     pub fn merged_with(&self, other: &Position) -> Position {
-        Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
+        Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).with_roles(&self.roles)
     }
 
     /// The values in the order of ids and sentences.

@@ -198,8 +198,8 @@ fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
         (Control::InPlace, ["control_in_place", "control_in_place_caught"]),
     ];
     let controls = control_columns.into_iter().flat_map(|(kind, [states, caught])| {
-        let (all, some) = control_counts(cuts, kind);
-        [(states, Cell::count(all)), (caught, Cell::count(some))]
+        let (state_count, caught_count) = control_counts(cuts, kind);
+        [(states, Cell::count(state_count)), (caught, Cell::count(caught_count))]
     });
     findings.into_iter().chain(others).chain(controls).collect()
 }

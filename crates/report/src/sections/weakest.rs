@@ -141,7 +141,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// The property and position in which a store is furthest behind.
 struct Weakest {
     property: &'static Property,
-    at: String,
+    label: String,
     value: f64,
     times: f64,
     stores: usize,
@@ -158,7 +158,7 @@ impl Weakest {
             1 => "that of the only other store".to_owned(),
             others => format!("the median of the {others} others"),
         };
-        let name = join_parts([store, self.at.as_str()]);
+        let name = join_parts([store, self.label.as_str()]);
         let note = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
         format!("{name}: {words}, {} times {others}{note}.", three_digits(self.times))
     }
@@ -183,7 +183,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("value", Cell::real(weakest.value)),
                     ("times_median", Cell::real(weakest.times)),
                     ("stores", Cell::from_count(weakest.stores)),
-                    ("at", Cell::text(&weakest.at)),
+                    ("at", Cell::text(&weakest.label)),
                 ],
             );
         }
@@ -235,7 +235,7 @@ fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, 
                     let longest = figures[index].values().copied().reduce(f64::max);
                     let value = longest.filter(|_| property.0 == PAUSE).unwrap_or(medians[index]);
                     let (name, stores) = (stores[index].to_string(), stores.len());
-                    by_store.insert(name, Weakest { property, at: label, value, times, stores, is_candidate });
+                    by_store.insert(name, Weakest { property, label, value, times, stores, is_candidate });
                 }
             }
         }
