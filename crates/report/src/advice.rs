@@ -88,7 +88,7 @@ impl Advice {
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = find_dangers(table, question, &verdict, &turns);
-        let place = merged.runs.iter().flat_map(|run| &run.header.locations);
+        let locations = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
         let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
@@ -103,9 +103,9 @@ impl Advice {
             start: page::address(&group.key, &position(shape)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: place
+            place: locations
                 .into_iter()
-                .find(|place| cell.is_some_and(|cell| place.is_location_of(cell)))
+                .find(|location| cell.is_some_and(|cell| location.is_location_of(cell)))
                 .cloned(),
             verdict,
             turns,

@@ -69,8 +69,8 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let merged = report.merged;
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, few, not_judged, comparisons] = count_comparisons(&matrices);
-    let study_answers = sections::answers(report);
-    let (danger, has_answer) = (describe_riskier(report.standings(), &study_answers), comparisons > 0 || !study_answers.is_empty());
+    let answers = sections::answers(report);
+    let (danger, has_answer) = (describe_riskier(report.standings(), &answers), comparisons > 0 || !answers.is_empty());
     if !has_answer && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
@@ -88,7 +88,7 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let mut lines = vec![describe_measured(report)];
     // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
-    lines.splice(if study_answers.is_empty() { 0..0 } else { 1..1 }, study_answers.iter().cloned().chain(crowded).take(MOST_ANSWER_LINES));
+    lines.splice(if answers.is_empty() { 0..0 } else { 1..1 }, answers.iter().cloned().chain(crowded).take(MOST_ANSWER_LINES));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_shown = |standings: &&&Standings| !has_cuts || standings.answers.iter().any(|(_, answer)| is_named(answer));
     let answer_lines: Vec<String> =
@@ -172,18 +172,18 @@ fn describe_machine(merged: &Merged<'_>) -> Option<String> {
     let mut machines: Vec<&str> = headers().map(|header| header.hardware.as_str()).collect();
     machines.sort_unstable();
     machines.dedup();
-    let mut places: Vec<String> = headers()
+    let mut locations: Vec<String> = headers()
         .flat_map(|header| &header.locations)
-        .map(|place| {
-            let names = [place.file_system.as_deref(), place.device.as_deref()];
+        .map(|location| {
+            let names = [location.file_system.as_deref(), location.device.as_deref()];
             names.into_iter().flatten().collect::<Vec<_>>().join(" on ")
         })
         .collect();
-    places.sort();
-    places.dedup();
-    let description = match (machines.as_slice(), places.as_slice()) {
+    locations.sort();
+    locations.dedup();
+    let description = match (machines.as_slice(), locations.as_slice()) {
         ([], _) => return None,
-        ([machine], [place]) if !place.is_empty() => format!("{machine}, {place}"),
+        ([machine], [location]) if !location.is_empty() => format!("{machine}, {location}"),
         ([machine], [] | [_]) => (*machine).to_owned(),
         ([machine], several) => format!("{machine}, {}", plural(several.len(), "location")),
         (several, _) => plural(several.len(), "machine"),
@@ -311,10 +311,10 @@ fn name_with_times<'n>(contestants: impl IntoIterator<Item = &'n NamedContestant
 
 /// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their
 /// names. The tables have why. How often is said once, and not if the study's own answer said it.
-fn describe_riskier(groups: &[Standings], study_answers: &[String]) -> Option<String> {
+fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> {
     let is_in_answer = |store: &str, often: &str| {
         let counts = often.split_once(" power cuts").map_or(often, |(counts, _)| counts);
-        study_answers.iter().any(|line| line.contains(&format!("{store} ({counts})")))
+        answers.iter().any(|line| line.contains(&format!("{store} ({counts})")))
     };
     let mut seen: IndexSet<(&str, &str)> = IndexSet::new();
     let mut faster: IndexMap<(&str, String), Vec<String>> = IndexMap::new();

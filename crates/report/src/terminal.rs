@@ -187,11 +187,11 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let mut kinds = vec![Item::new(""), Item::new("")];
     let mut counts = vec![Item::new(""), Item::new(names.join(", "))];
     for (position, index) in shown.iter().enumerate() {
-        let place = &matrix.columns[*index];
-        let first = position == 0 || half_of(&matrix.columns[shown[position - 1]]) != half_of(place);
-        let kind = if first { describe_position(place, &halves) } else { String::new() };
+        let column = &matrix.columns[*index];
+        let first = position == 0 || half_of(&matrix.columns[shown[position - 1]]) != half_of(column);
+        let kind = if first { describe_position(column, &halves) } else { String::new() };
         kinds.push(Item::new(kind).painted(HEADING));
-        counts.push(Item::new(head(matrix, place, &heads)));
+        counts.push(Item::new(head(matrix, column, &heads)));
     }
     if !halves.is_empty() {
         grid.head(kinds);
@@ -246,14 +246,14 @@ fn short_names(position: &Position, axes: &BTreeSet<Axis>) -> String {
 }
 
 /// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
-fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
-    let short = short_names(place, axes);
-    let looks_alike = |other: &&Position| half_of(other) == half_of(place) && short_names(other, axes) == short;
+fn head(matrix: &Matrix, column: &Position, axes: &BTreeSet<Axis>) -> String {
+    let short = short_names(column, axes);
+    let looks_alike = |other: &&Position| half_of(other) == half_of(column) && short_names(other, axes) == short;
     if matrix.columns.iter().filter(looks_alike).count() == 1 {
         return short;
     }
     let parts = axes.iter().filter_map(|axis| {
-        let value = place.value(*axis)?;
+        let value = column.value(*axis)?;
         Some(match words::is_by_lower_bound(*axis, value) {
             true => format!("{}..{}", with_commas(value.lower()), with_commas(value.upper())),
             false => words::short(*axis, value),

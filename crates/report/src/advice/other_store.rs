@@ -32,29 +32,29 @@ pub enum OtherStoreReason {
 pub(super) fn walk_outward(
     context: &SensitivityContext<'_, '_, '_>,
     start: (f64, RecordShape),
-    mut places: Vec<(f64, RecordShape)>,
+    mut points: Vec<(f64, RecordShape)>,
 ) -> (Vec<RecordShape>, Vec<(RecordShape, OtherStore)>) {
-    places.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let below: Vec<_> = places.iter().rev().filter(|place| place.0 < start.0).copied().collect();
-    let above: Vec<_> = places.iter().filter(|place| place.0 > start.0).copied().collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let below: Vec<_> = points.iter().rev().filter(|point| point.0 < start.0).copied().collect();
+    let above: Vec<_> = points.iter().filter(|point| point.0 > start.0).copied().collect();
     let (mut best_at, mut changes) = (Vec::new(), Vec::new());
     for side in [below, above] {
         let mut previous = start;
-        for place in side {
-            match context.standing_at(place.1) {
+        for point in side {
+            match context.standing_at(point.1) {
                 RecommendedStanding::Unknown => {}
                 RecommendedStanding::Best => {
-                    best_at.push(place);
-                    previous = place;
+                    best_at.push(point);
+                    previous = point;
                 }
                 RecommendedStanding::Beaten(store, times) => {
-                    changes.push((place.1, better_store(context, previous, place, store, times)));
+                    changes.push((point.1, better_store(context, previous, point, store, times)));
                     break;
                 }
                 RecommendedStanding::Out(why, store) => {
-                    let figures = context.question_figures(place.1);
+                    let figures = context.question_figures(point.1);
                     let trials = store.as_deref().and_then(|store| figures.get(store)).map_or(0, |s| s.len());
-                    changes.push((place.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
+                    changes.push((point.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
                     break;
                 }
             }
@@ -67,15 +67,15 @@ pub(super) fn walk_outward(
 fn better_store(
     context: &SensitivityContext<'_, '_, '_>,
     previous: (f64, RecordShape),
-    place: (f64, RecordShape),
+    point: (f64, RecordShape),
     store: String,
     times: Option<Ratio>,
 ) -> OtherStore {
-    let (near, far) = (context.question_figures(previous.1), context.question_figures(place.1));
+    let (near, far) = (context.question_figures(previous.1), context.question_figures(point.1));
     let ratio = |figures: &StoreFigures<'_>| {
         compare(figures.get(store.as_str())?, figures.get(context.best)?).map(|ratio| ratio.ratio.value)
     };
-    let equal_at = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(previous.0, place.0, a, b));
+    let equal_at = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(previous.0, point.0, a, b));
     let trials = [store.as_str(), context.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
     OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, equal_at), trials }

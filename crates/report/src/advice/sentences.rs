@@ -22,10 +22,10 @@ use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
     let (_, size, records) = advice.at;
-    let place = advice.place.as_ref().map_or_else(String::new, |place| {
-        let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
-        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
-        format!(", in {} ({file_system}{device})", place.path)
+    let location = advice.place.as_ref().map_or_else(String::new, |location| {
+        let device = location.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
+        let file_system = location.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system}{device})", location.path)
     });
     let (ranked, total) = (advice.verdict.ranking.len(), advice.verdict.all().count());
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
@@ -36,7 +36,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
         _ => format!("{} each for the best {ranked}", describe_times(trials)),
     };
     let mut lines = vec![format!(
-        "{stores}, {frequency}, on {}{place}; {} of {}.",
+        "{stores}, {frequency}, on {}{location}; {} of {}.",
         advice.hardware,
         plural(records.from, "record"),
         size.describe(),

@@ -121,7 +121,7 @@ pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
     let count_parts = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
     compared.differ(true, "number of parts", &count_parts(first), &count_parts(other));
     let names = |header: &RunHeader| {
-        header.locations.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+        header.locations.iter().map(|location| location.name.as_str()).collect::<Vec<_>>().join(", ")
     };
     compared.differ(true, "locations", &names(first), &names(other));
     if compared.differences.is_empty() {
@@ -218,7 +218,7 @@ impl RunDifferences {
     /// Compares the places of one name.
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
         for a in &first.locations {
-            let Some(b) = run.locations.iter().find(|place| place.name == a.name) else { continue };
+            let Some(b) = run.locations.iter().find(|location| location.name == a.name) else { continue };
             let mut differ = |refuses: bool, what: &str, read: fn(&LocationInfo) -> Option<&str>| {
                 self.differ(
                     refuses,
@@ -227,12 +227,12 @@ impl RunDifferences {
                     known_or_unknown(read(b)),
                 );
             };
-            differ(true, "file system", |place| place.file_system.as_deref());
-            differ(true, "driver", |place| place.driver.as_deref());
-            differ(true, "model of the device", |place| place.device_model.as_deref());
-            differ(true, "rotates", |place| place.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
-            differ(false, "mount options", |place| place.mount_options.as_deref());
-            differ(false, "device", |place| place.device.as_deref());
+            differ(true, "file system", |location| location.file_system.as_deref());
+            differ(true, "driver", |location| location.driver.as_deref());
+            differ(true, "model of the device", |location| location.device_model.as_deref());
+            differ(true, "rotates", |location| location.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
+            differ(false, "mount options", |location| location.mount_options.as_deref());
+            differ(false, "device", |location| location.device.as_deref());
         }
     }
 

@@ -9,7 +9,9 @@ use crate::data::cuts::{CheckedStates, checked_states};
 use crate::data::merge::Merged;
 use crate::data::names::join_parts;
 use crate::data::standings::heading;
-use crate::judge::danger::{CONFIDENCE, loss_bound, control_counts, dangerous_harms, holds, is_sound, lost_nothing, share_interval};
+use crate::judge::danger::{
+    CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
+};
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -160,12 +162,12 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
 fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
     let cuts = &checked.cuts;
     let findings = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
-    let count_quantile = |values: &[u64], share_interval: f64| Cell::or_none(quantile(values, share_interval), Cell::count);
-    let lost_quantile = |share_interval: f64| Cell::or_none(quantile(&cuts.lost_ns, share_interval), |ns| Cell::real(ns as f64));
+    let count_quantile = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
+    let lost_quantile = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let [creating, _, settling, recovering] = Phase::ALL.map(|phase| checked.phase(phase));
     let holds =
         checked.tier.and_then(|tier| holds(&checked.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
-    let open_quantile = |share_interval: f64| Cell::or_none(quantile(&cuts.open_ns, share_interval), |ns| Cell::real(ns as f64));
+    let open_quantile = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     let others = [
         ("sessions", Cell::count(cuts.sessions)),
         ("guarantee", Cell::or_none(checked.tier, |tier| Cell::text(tier.to_string()))),
@@ -257,8 +259,8 @@ fn sentence(store: &str, checked: &CheckedStates) -> Option<String> {
 /// A number of states with the interval of their share, as in `4 (5.48 % [1.51, 13.4])`.
 fn describe_share(states: u64, total: u64) -> String {
     let Interval { low, high, .. } = share_interval(states, total);
-    let [share_interval, low, high] = [states as f64 / total as f64, low, high].map(|share_interval| three_digits(share_interval * 100.0));
-    format!("{states} ({share_interval} % [{low}, {high}])")
+    let [share, low, high] = [states as f64 / total as f64, low, high].map(|share| three_digits(share * 100.0));
+    format!("{states} ({share} % [{low}, {high}])")
 }
 
 /// The states by the part of the history of the cut.

@@ -57,7 +57,7 @@ fn table_text(merged: &Merged<'_>, table: &Table, comparisons: &[&TableCompariso
         let line = format!("{label}: {}", describe_agreement(comparison.agreement()));
         out.push('\n');
         out.push_str(&wrap(&line, style.width, "  "));
-        if comparison.places.iter().any(|place| place.found.is_some()) {
+        if comparison.places.iter().any(|cell| cell.found.is_some()) {
             out.push_str(&grid(comparison).render(style));
             has_grid = true;
         }
@@ -76,8 +76,8 @@ fn suggest_run(table: &Table) -> String {
 
 /// The rows and columns of the table with any place of this run.
 fn grid(comparison: &TableComparison<'_>) -> Grid {
-    let measured = || comparison.places.iter().filter(|place| place.found.is_some());
-    let mut columns: Vec<(Data, CountRange)> = measured().map(|place| (place.data, place.records)).collect();
+    let measured = || comparison.places.iter().filter(|cell| cell.found.is_some());
+    let mut columns: Vec<(Data, CountRange)> = measured().map(|cell| (cell.data, cell.records)).collect();
     columns.sort_unstable();
     columns.dedup();
     let mut grid = Grid::new(2);
@@ -92,16 +92,16 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
     grid.head(counts);
     for rows in comparison.table.rows.chunk_by(|a, b| a.figure == b.figure) {
         let mut lines = Vec::new();
-        for row in rows.iter().filter(|row| measured().any(|place| is_in_row(place, row))) {
+        for row in rows.iter().filter(|row| measured().any(|cell| is_in_row(cell, row))) {
             let name = if lines.is_empty() { row.figure.as_str() } else { "" };
             let size: SizeRange = row.record_size;
             let labels = [Item::new(name).painted(HEADING), Item::new(size.to_string())];
             let places = columns.iter().map(|(data, records)| {
-                let place = comparison
+                let cell = comparison
                     .places
                     .iter()
-                    .find(|place| is_in_row(place, row) && place.data == *data && place.records == *records);
-                place.map_or_else(|| Item::new(""), place_item)
+                    .find(|cell| is_in_row(cell, row) && cell.data == *data && cell.records == *records);
+                cell.map_or_else(|| Item::new(""), place_item)
             });
             lines.push(labels.into_iter().chain(places).collect());
         }
@@ -112,13 +112,13 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
     grid
 }
 
-fn is_in_row(place: &PublishedCell<'_>, row: &Row) -> bool {
-    std::ptr::eq(place.row, row)
+fn is_in_row(cell: &PublishedCell<'_>, row: &Row) -> bool {
+    std::ptr::eq(cell.row, row)
 }
 
-fn place_item(place: &PublishedCell<'_>) -> Item {
-    let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
-    let (ours, sign, paint) = match &place.found {
+fn place_item(cell: &PublishedCell<'_>) -> Item {
+    let unit = if cell.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
+    let (ours, sign, paint) = match &cell.found {
         None => ("not run".to_owned(), ' ', Paint::new().dimmed()),
         Some(found) => {
             let best = found.shown.first();
@@ -131,5 +131,5 @@ fn place_item(place: &PublishedCell<'_>) -> Item {
             }
         }
     };
-    Item::from_lines(vec![ours, format!("{sign} {}", place.published.describe())]).painted(paint)
+    Item::from_lines(vec![ours, format!("{sign} {}", cell.published.describe())]).painted(paint)
 }

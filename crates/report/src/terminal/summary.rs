@@ -140,16 +140,16 @@ fn describe_settings(run: &Run) -> Option<String> {
     (!settings.is_empty()).then(|| format!("settings: {}", settings.join(", ")))
 }
 
-fn describe_location(place: &LocationInfo, environment: &Environment) -> String {
-    let mut line = format!("place {}: {}", place.name, place.path);
-    line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
-    if let Some(driver) = &place.driver {
+fn describe_location(location: &LocationInfo, environment: &Environment) -> String {
+    let mut line = format!("place {}: {}", location.name, location.path);
+    line.push_str(&format!(", {}", location.file_system.as_deref().unwrap_or("unknown file system")));
+    if let Some(driver) = &location.driver {
         line.push_str(&format!(", new for each trial, by {driver}"));
     }
-    if let Some(device) = &place.device {
+    if let Some(device) = &location.device {
         line.push_str(&format!(" on {device}"));
     }
-    let parts = [place.device_model.as_deref(), rotation(place, environment)];
+    let parts = [location.device_model.as_deref(), rotation(location, environment)];
     let parts: Vec<&str> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         line.push_str(&format!(" ({})", parts.join(", ")));

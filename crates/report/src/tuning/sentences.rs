@@ -268,12 +268,12 @@ pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
 pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
-    let place = tuned.place.as_ref().map_or_else(String::new, |place| {
-        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
-        format!(", in {} ({file_system})", place.path)
+    let location = tuned.place.as_ref().map_or_else(String::new, |location| {
+        let file_system = location.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system})", location.path)
     });
     let mut lines = vec![format!(
-        "{} and {} in {}, on {}{place}; {} of {}.",
+        "{} and {} in {}, on {}{location}; {} of {}.",
         plural(tried.values, "single value"),
         plural(tried.combinations, "combination"),
         plural(tried.trials, "trial"),
