@@ -12,11 +12,11 @@ use crate::stats::{Better, MIN_BLOCKS, Series};
 /// Levels that differ by less are equal: the remainder is rounding.
 const LEVEL_TOLERANCE: f64 = 1e-9;
 
-/// The stores' indices, the best first. Stores with enough blocks to win ([`may_win`]) come first, each part sorted by
+/// The stores' indices, the best first. Stores with enough blocks to win ([`have_enough_blocks`]) come first, each part sorted by
 /// level; stores without a figure are left out, and equal ones keep their order.
 pub fn ordered<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<usize> {
     let levels = levels(stores);
-    let eligible = may_win(stores);
+    let eligible = have_enough_blocks(stores);
     let mut order: Vec<usize> = (0..stores.len()).filter(|index| levels[*index].is_some()).collect();
     // Rounded, so that comparing stays transitive.
     let level = |index: usize| levels[index].map_or(f64::NAN, |level| (level / LEVEL_TOLERANCE).round());
@@ -31,7 +31,7 @@ pub fn ordered<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<usize> {
 
 /// Which stores have enough blocks to win: as many as an interval needs, or, if no store has that many, as many
 /// as any. A store that was given up after the first look does not.
-pub fn may_win<K>(stores: &[Series<K>]) -> Vec<bool> {
+pub fn have_enough_blocks<K>(stores: &[Series<K>]) -> Vec<bool> {
     let most = stores.iter().map(BTreeMap::len).max().unwrap_or(0);
     stores.iter().map(|store| !store.is_empty() && store.len() >= most.min(MIN_BLOCKS)).collect()
 }
@@ -178,10 +178,10 @@ mod tests {
         let repeat =
             |value: f64, blocks: u32| (0..blocks).map(|block| (block, value)).collect::<Series<u32>>();
         let stores = [repeat(2.0, 9), repeat(1.0, 1), repeat(1.5, 4), repeat(1.2, 2)];
-        assert_eq!(may_win(&stores), [true, false, true, false]);
+        assert_eq!(have_enough_blocks(&stores), [true, false, true, false]);
         assert_eq!(ordered(&stores, Better::Lower), [2, 0, 1, 3]);
         // If none has three blocks, those with the most.
-        assert_eq!(may_win(&[repeat(1.0, 2), repeat(1.0, 1), repeat(1.0, 0)]), [true, false, false]);
+        assert_eq!(have_enough_blocks(&[repeat(1.0, 2), repeat(1.0, 1), repeat(1.0, 0)]), [true, false, false]);
     }
 
     #[test]
