@@ -232,20 +232,20 @@ mod tests {
         ];
         let clusters = run_with_settings(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
         let lines = describe_clusters(Some("500us"), &[servers(), clusters]);
-        let [file, one, several, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
+        let [file, single, cluster, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
         assert!(
             file.starts_with("lmdb 1.2.3 (process), in the application: 638 ns an operation, "),
             "{file}"
         );
         assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
-        assert!(one.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{one}");
-        assert!(one.contains("/s, 200 times the time of lmdb"), "{one}");
+        assert!(single.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{single}");
+        assert!(single.contains("/s, 200 times the time of lmdb"), "{single}");
         for expected in [
             "(node), a cluster of 3, 500us from one to another and back: 574 µs",
             "900 times the time of lmdb",
             "survives the loss",
         ] {
-            assert!(several.contains(expected), "{expected}: {several}");
+            assert!(cluster.contains(expected), "{expected}: {cluster}");
         }
         assert_eq!(missing, "other at node: failed: no leader");
         assert!(shared.contains("share its disk"), "{shared}");

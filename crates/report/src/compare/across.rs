@@ -116,9 +116,9 @@ impl Across {
 }
 
 /// Whether two values are equal, as text or as numbers of bytes.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same(value: &str, other: &str) -> bool {
     let bytes = |text: &str| parse_bytes(text).ok();
-    one == other || bytes(one).is_some_and(|one| bytes(other) == Some(one))
+    value == other || bytes(value).is_some_and(|value| bytes(other) == Some(value))
 }
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
         let two_stores = || run("box", &[Sample::new("lmdb").ns(1e4), Sample::new("sqlite").ns(2e4)]);
         let found = compare_narrowed(two_stores(), two_stores(), "store=lmdb,sqlite", ratios);
         assert!(
-            !found.is_empty() && found.iter().all(|one| *one == ("lmdb → sqlite".to_owned(), 2.0)),
+            !found.is_empty() && found.iter().all(|pair| *pair == ("lmdb → sqlite".to_owned(), 2.0)),
             "{found:?}"
         );
         let error = "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [two_stores()], false).unwrap_err();
@@ -189,7 +189,7 @@ mod tests {
         let sides = || (run_at("process", Guarantee::Process, 1e4), run_at("power", Guarantee::Power, 9e4));
         let (base, new) = sides();
         let found = compare_narrowed(base, new, "guarantee=process,power", ratios);
-        assert!(!found.is_empty() && found.iter().all(|one| *one == ("lmdb".to_owned(), 9.0)), "{found:?}");
+        assert!(!found.is_empty() && found.iter().all(|pair| *pair == ("lmdb".to_owned(), 9.0)), "{found:?}");
         // Across anything else they are not.
         let (base, new) = sides();
         let mut other = "guarantee=process,power".parse::<Across>().unwrap();
@@ -213,10 +213,10 @@ mod tests {
         compare_narrowed(run_with_size("4096"), run_with_size("8192"), "sqlite.page_size=4KiB,8192", |comparison| {
             let found = ratios(comparison);
             assert!(
-                !found.is_empty() && found.iter().all(|one| *one == ("sqlite".to_owned(), 1.0)),
+                !found.is_empty() && found.iter().all(|pair| *pair == ("sqlite".to_owned(), 1.0)),
                 "{found:?}"
             );
-            assert!(!comparison.differences.iter().any(|one| one.refuses), "{:?}", comparison.differences);
+            assert!(!comparison.differences.iter().any(|difference| difference.refuses), "{:?}", comparison.differences);
         });
     }
 }

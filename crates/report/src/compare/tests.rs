@@ -131,8 +131,8 @@ fn the_same_build_twice_is_marked_no_more_often_than_promised() {
 #[test]
 fn runs_that_differ_as_a_whole_look_like_changes_until_there_are_several_of_each() {
     let noise = Noise { run: 0.1, disturbed: 0.02 };
-    let one = false_marks(1, 5, noise, 200);
-    assert!(one > 0.3, "docs/compare.md says what trials of one run can't know: {one}");
+    let single = false_marks(1, 5, noise, 200);
+    assert!(single > 0.3, "docs/compare.md says what trials of one run can't know: {single}");
     let several = false_marks(5, 2, noise, ROUNDS);
     assert!(several <= MAX_SHARE, "{several}");
 }

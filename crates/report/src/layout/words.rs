@@ -136,10 +136,10 @@ mod tests {
                 (Axis::WRITER, read(Axis::WRITER, "none")),
             ])
         };
-        let (none, held) = (position("none"), position("held"));
-        assert_eq!(position_in_full(&none), "churn queue");
-        assert_eq!(position_in_full(&held), "churn queue, reader held");
-        assert_eq!(position_among(&none, &[&none, &held]), "no reader");
+        let (idle, reading) = (position("none"), position("held"));
+        assert_eq!(position_in_full(&idle), "churn queue");
+        assert_eq!(position_in_full(&reading), "churn queue, reader held");
+        assert_eq!(position_among(&idle, &[&idle, &reading]), "no reader");
     }
 
     #[test]

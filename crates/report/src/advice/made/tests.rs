@@ -121,20 +121,20 @@ fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random
 fn answer(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
     let advice =
         |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &table()).unwrap();
-    let look = measured(question, stores, 2, random);
-    let looked = advice(std::slice::from_ref(&look));
-    let best: Vec<&str> = looked.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
+    let first_run = measured(question, stores, 2, random);
+    let first_advice = advice(std::slice::from_ref(&first_run));
+    let best: Vec<&str> = first_advice.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
     let again: Vec<(&str, Costs)> =
         stores.iter().filter(|(name, _)| best.contains(name) || *name == "map").copied().collect();
     let again = measured(question, &again, 5, random);
-    advice(&[look, again])
+    advice(&[first_run, again])
 }
 
 /// Records whose values take some 50 MB.
-const MANY: u64 = 100_000;
+const MANY_RECORDS: u64 = 100_000;
 
 fn make_question(mix: &str, change: impl Fn(&mut Question)) -> Question {
-    let mut question = Question { mix: mix.parse::<Mix>().unwrap(), records: MANY, ..question() };
+    let mut question = Question { mix: mix.parse::<Mix>().unwrap(), records: MANY_RECORDS, ..question() };
     change(&mut question);
     question
 }
@@ -216,15 +216,15 @@ fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
     let mut random = fastrand::Rng::with_seed(3);
     let known =
         [(Goal::Speed, "tree"), (Goal::Space, "log"), (Goal::Memory, "files"), (Goal::Balance, "tree")];
-    for records in [MANY, MANY / 2] {
-        let mut looked = make_question("get=95,update=5", |question| question.records = records);
-        let look = measured(&looked, &STORES, 2, &mut random);
-        looked.records = MANY;
-        let again = measured(&looked, &STORES[..2], 5, &mut random);
-        let runs = [look, again];
+    for records in [MANY_RECORDS, MANY_RECORDS / 2] {
+        let mut asked = make_question("get=95,update=5", |question| question.records = records);
+        let first_run = measured(&asked, &STORES, 2, &mut random);
+        asked.records = MANY_RECORDS;
+        let again = measured(&asked, &STORES[..2], 5, &mut random);
+        let runs = [first_run, again];
         for (goal, known) in known {
-            looked.goal = goal;
-            let advice = Advice::from_runs(&looked, &Merged::new(&runs, &[NULL]), None, &table()).unwrap();
+            asked.goal = goal;
+            let advice = Advice::from_runs(&asked, &Merged::new(&runs, &[NULL]), None, &table()).unwrap();
             let best = &advice.verdict.ranking[0];
             assert_eq!(best.store, known, "{goal:?}, looked at with {records} records");
             let smaller = |store: &&Candidate| store.is_better_at(goal);
@@ -292,7 +292,7 @@ fn where_the_difference_does_not_matter_that_is_said() {
         sentences::describe_confidence(&advice)
     );
     // With many records the same difference is mentioned.
-    let advice = answer(&Question { records: MANY, ..question }, stores, &mut random);
+    let advice = answer(&Question { records: MANY_RECORDS, ..question }, stores, &mut random);
     if advice.verdict.ranking[0].store == "tree" {
         let remarks = crate::advice::remarks::remarks(&advice).join(" ");
         assert!(remarks.contains("times the size of your values"), "{remarks}");

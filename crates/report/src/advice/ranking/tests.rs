@@ -135,9 +135,9 @@ fn simulated_searches_find_the_best_and_never_recommend_what_they_gave_up() {
                 set_ns(trial, TRUTH[store] * weather[index + trial.block as usize] * noise);
             }
         }
-        let looked = advice(&question(), &runs[..1]).unwrap();
+        let first_advice = advice(&question(), &runs[..1]).unwrap();
         let finalists: Vec<String> =
-            looked.verdict.ranking.iter().take(4).map(|store| store.store.clone()).collect();
+            first_advice.verdict.ranking.iter().take(4).map(|store| store.store.clone()).collect();
         runs[1].trials.retain(|trial| finalists.iter().any(|store| store == trial.cell.store()));
         let best = advice(&question(), &runs).unwrap().verdict.ranking.swap_remove(0);
         given_up += usize::from(!finalists.contains(&best.store));
