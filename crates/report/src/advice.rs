@@ -55,7 +55,7 @@ pub use self::record_shape::SizesAndCounts;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it (without runs of ageing stores and of clusters), or that were made for it with the records `here`. Missing stores
+    /// Answers a question from runs that cover it (without runs of ageing stores and of clusters), or that were made for it with the records `wanted`. Missing stores
     /// of the `table` are named, with the reason.
     ///
     /// # Errors
@@ -63,49 +63,49 @@ impl Advice {
     pub fn from_runs(
         question: &Question,
         merged: &Merged<'_>,
-        here: Option<SizesAndCounts>,
+        wanted: Option<SizesAndCounts>,
         table: &[StoreDef],
     ) -> Result<Advice, MissingCoverage> {
-        let made_for = here.is_some();
-        let (group, mut here) = find::find(question, merged, here, table)?;
-        let mut verdict = rank(merged, &group, here, question, table);
-        let better = |store: &&Candidate| store.is_better_at(question.goal);
+        let made_for = wanted.is_some();
+        let (group, mut shape) = find::find(question, merged, wanted, table)?;
+        let mut verdict = rank(merged, &group, shape, question, table);
+        let is_better = |store: &&Candidate| store.is_better_at(question.goal);
         // Runs for another goal may have given up this goal's best store after a look with fewer records: there all stores were measured.
-        let looked_at = verdict.given_up.iter().find(better).and_then(|store| store.looked_at);
+        let looked_at = verdict.given_up.iter().find(is_better).and_then(|store| store.looked_at);
         if let Some(records) =
-            looked_at.filter(|records| !made_for && find::covers(here.1, *records, question))
+            looked_at.filter(|records| !made_for && find::covers(shape.1, *records, question))
         {
-            here.2 = records;
-            verdict = rank(merged, &group, here, question, table);
+            shape.2 = records;
+            verdict = rank(merged, &group, shape, question, table);
         }
         let Some(best) = verdict.ranking.first() else {
             return Err(MissingCoverage::NoStore(verdict.out));
         };
-        let turns = find_changes(merged, &group, here, (question, table), &best.store);
-        let cold = cold(merged, &group, here, question, table, &verdict);
+        let turns = find_changes(merged, &group, shape, (question, table), &best.store);
+        let cold = cold(merged, &group, shape, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
         let settings = settings::settings(table, best);
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = find_dangers(table, question, &verdict, &turns);
-        let place = merged.runs.iter().flat_map(|run| &run.header.locations);
+        let locations = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
-        let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
+        let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
-        let unlike = |run: &usize| method::differences_from_study(&merged.runs[*run], MADE_BY);
-        let mixed = |run: &usize| mixed_otherwise(question, &merged.runs[*run]);
-        let otherwise = runs.iter().flat_map(unlike).chain(runs.iter().filter_map(mixed));
+        let list_differences = |run: &usize| method::differences_from_study(&merged.runs[*run], MADE_BY);
+        let describe_mix = |run: &usize| mixed_otherwise(question, &merged.runs[*run]);
+        let otherwise = runs.iter().flat_map(list_differences).chain(runs.iter().filter_map(describe_mix));
         Ok(Advice {
             question: question.clone(),
-            at: here,
+            at: shape,
             memory: merged.memory,
-            start: page::address(&group.key, &position(here)),
+            start: page::address(&group.key, &position(shape)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: place
+            place: locations
                 .into_iter()
-                .find(|place| cell.is_some_and(|cell| place.is_location_of(cell)))
+                .find(|location| cell.is_some_and(|cell| location.is_location_of(cell)))
                 .cloned(),
             verdict,
             turns,
@@ -116,7 +116,7 @@ impl Advice {
             age: cell.map_or(0, |cell| cell.age()),
             aged: Vec::new(),
             clusters: Clusters::default(),
-            repeated: cold::repeated(&group, here, question),
+            repeated: cold::repeated(&group, shape, question),
             safer,
             practice,
             cautions,
@@ -147,11 +147,11 @@ impl Advice {
 /// How a run's mix of operations differs from the question's, in words; `None` if it doesn't.
 fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     let mix = Method::from_run(run)?.value(MIX).map(str::to_owned);
-    let alone = question.mix.shares().len() == 1;
+    let is_single = question.mix.shares().len() == 1;
     match mix.map(|mix| mix.parse::<Mix>()) {
         Some(Ok(mix)) if mix == question.mix => None,
         Some(Ok(mix)) => Some(format!("a mix of {}", mix.describe())),
-        _ if alone => None,
+        _ if is_single => None,
         _ => Some("each operation on its own".into()),
     }
 }
@@ -174,21 +174,21 @@ fn find_dangers(
     verdict: &JudgedStores,
     turns: &Sensitivity,
 ) -> BTreeMap<String, &'static Danger> {
-    let as_measured = |store: &str| verdict.all().find(|candidate| candidate.store == store)?.danger;
-    let as_shipped = |store: &str| {
+    let measured_danger = |store: &str| verdict.all().find(|candidate| candidate.store == store)?.danger;
+    let shipped_danger = |store: &str| {
         let def = table.iter().find(|def| def.name == store)?;
         def.offer(tiers::answering(def, question.guarantee)?)?.danger(&[])
     };
-    let named = turns.turns.iter().filter_map(AnswerChange::store);
-    named
-        .filter_map(|store| Some((store.to_owned(), as_measured(store).or_else(|| as_shipped(store))?)))
+    let stores = turns.turns.iter().filter_map(AnswerChange::store);
+    stores
+        .filter_map(|store| Some((store.to_owned(), measured_danger(store).or_else(|| shipped_danger(store))?)))
         .collect()
 }
 
 /// The remarks on practice, which no benchmark sees, for the recommended store and the next.
 fn practice(table: &[StoreDef], verdict: &JudgedStores) -> Vec<(String, &'static str)> {
-    let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
-    let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), of(&store.store)));
+    let practice_of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
+    let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), practice_of(&store.store)));
     first.filter(|(_, practice)| !practice.is_empty()).collect()
 }
 

@@ -24,21 +24,21 @@ pub const SLOW_CLOCK_NS: f64 = 100.0;
 /// Load per processor from which other programs are clearly at work.
 pub const BUSY: f64 = 0.2;
 /// The harness is at fault if it takes this share of the threads' time.
-const MUCH: f64 = 0.5;
+const MUCH_SHARE: f64 = 0.5;
 /// Findings of one kind that are shown; the rest is counted.
-const TOLD: usize = 3;
+const MOST_SHOWN: usize = 3;
 
 /// All checks of the single run in `report`, of this folder; `notes` list damage to its files.
 pub fn all(report: &Report<'_>, folder: &Path, notes: &[String]) -> Vec<Group> {
     let merged = report.merged;
     let Some(run) = merged.runs.first() else { return Vec::new() };
     vec![
-        Group { about: "the files", lines: files(run, notes) },
-        Group { about: "the run", lines: complete(merged, folder).chain(trials(report)).collect() },
-        Group { about: "the machine", lines: machine(merged, &run.header.environment) },
+        Group { about: "the files", lines: check_files(run, notes) },
+        Group { about: "the run", lines: check_complete(merged, folder).chain(check_trials(report)).collect() },
+        Group { about: "the machine", lines: check_machine(merged, &run.header.environment) },
         Group {
             about: "the figures",
-            lines: vec![harness(merged, run), check_warnings(merged), engines(merged)],
+            lines: vec![check_harness(merged, run), check_warnings(merged), check_engines(merged)],
         },
     ]
 }
@@ -50,36 +50,36 @@ pub fn is_sound(groups: &[Group]) -> bool {
 
 /// The first findings, and the number of others; `None` without findings.
 fn first_findings(found: &[String]) -> Option<String> {
-    let more = found.len().saturating_sub(TOLD);
+    let more = found.len().saturating_sub(MOST_SHOWN);
     let more = (more > 0).then(|| format!("and {more} more"));
-    let told: Vec<String> = found.iter().take(TOLD).cloned().chain(more).collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let shown: Vec<String> = found.iter().take(MOST_SHOWN).cloned().chain(more).collect();
+    (!shown.is_empty()).then(|| shown.join("; "))
 }
 
-fn files(run: &Run, notes: &[String]) -> Vec<Line> {
-    [read(run, notes), follows(run), check_unique(run)].into_iter().chain(names(run)).collect()
+fn check_files(run: &Run, notes: &[String]) -> Vec<Line> {
+    [check_results(run, notes), check_figures(run), check_unique(run)].into_iter().chain(find_user_names(run)).collect()
 }
 
 /// Addresses with user names in the run's files: whoever publishes the run should know.
-fn names(run: &Run) -> Option<Line> {
+fn find_user_names(run: &Run) -> Option<Line> {
     let texts = run.header.command.iter().chain([&run.header.plan]);
     let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
-    let mut named: Vec<String> =
+    let mut addresses: Vec<String> =
         words.filter(|word| sanitize::without_names(word) != *word).map(sanitize::without_users).collect();
-    named.sort();
-    named.dedup();
+    addresses.sort();
+    addresses.dedup();
     let help = "reports and sites leave user names out; look at run.json before you publish it";
-    Some(Line::hint("names", format!("run.json has {}", first_findings(&named)?), help))
+    Some(Line::hint("names", format!("run.json has {}", first_findings(&addresses)?), help))
 }
 
-fn read(run: &Run, notes: &[String]) -> Line {
+fn check_results(run: &Run, notes: &[String]) -> Line {
     match first_findings(notes) {
         Some(notes) => Line::no("results", notes),
         None => Line::ok("results", format!("read whole: {}", plural(run.trials.len(), "trial"))),
     }
 }
 
-fn follows(run: &Run) -> Line {
+fn check_figures(run: &Run) -> Line {
     let (checked, wrong) = figures::find_wrong(run);
     match first_findings(&wrong) {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
@@ -105,7 +105,7 @@ fn check_unique(run: &Run) -> Line {
     }
 }
 
-fn complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
+fn check_complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
     let lacking = unfinished(merged);
     let whole = lacking.is_empty().then(|| Line::ok("complete", counts(merged)));
     let lacking = lacking.into_iter().map(|line| Line::no("complete", line));
@@ -123,7 +123,7 @@ fn complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Line> {
 }
 
 /// Whether there are enough trials to name the best.
-fn trials(report: &Report<'_>) -> Vec<Line> {
+fn check_trials(report: &Report<'_>) -> Vec<Line> {
     let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
     let mut few: Vec<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
     few.sort_unstable();
@@ -137,16 +137,16 @@ fn trials(report: &Report<'_>) -> Vec<Line> {
 const CROWDED: &str =
     "On average they may take what a store's threads leave, and a quarter of a processor more.";
 
-fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
+fn check_machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
     let crowded = contention::describe_contention(merged).into_iter();
     let hint =
         |line: String| Line { state: State::Hint, ..Line::ok("other programs", format!("{line} {CROWDED}")) };
     lines.extend(crowded.map(hint));
     if lines.is_empty() {
-        let known =
+        let busy =
             merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
-        lines.push(match known.reduce(f64::max) {
+        lines.push(match busy.reduce(f64::max) {
             Some(most) => Line::ok(
                 "other programs",
                 format!(
@@ -160,8 +160,8 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     }
     lines.push(match machine.load_1min {
         Some(load) if load > BUSY * f64::from(machine.cores) => {
-            let found = format!("{load} on {} processors when the run began", machine.cores);
-            Line::hint("load", found, "something else was running, or had just ended")
+            let finding = format!("{load} on {} processors when the run began", machine.cores);
+            Line::hint("load", finding, "something else was running, or had just ended")
         }
         Some(load) => Line::ok("load", format!("{load} on {} processors when the run began", machine.cores)),
         None => Line::hint("load", "not known", "this system does not report it"),
@@ -182,24 +182,24 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     lines
 }
 
-fn harness(merged: &Merged<'_>, run: &Run) -> Line {
+fn check_harness(merged: &Merged<'_>, run: &Run) -> Line {
     let stores = run.trials.iter().filter(|trial| !merged.is_harness(trial.cell.store()));
     let shares = stores.flat_map(|trial| {
         let operations = trial.ok().into_iter().flat_map(|measured| &measured.operations);
-        operations.filter_map(move |one| Some((one.harness_share?, &one.operation, &trial.cell)))
+        operations.filter_map(move |operation| Some((operation.harness_share?, &operation.operation, &trial.cell)))
     });
     let Some((share, operation, cell)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Line::ok("harness", "no closed loop, so no such share");
     };
-    let found =
+    let finding =
         format!("took at most {:.0} % of the threads' time: {operation} of {}", share * 100.0, cell.id());
-    match share > MUCH {
+    match share > MUCH_SHARE {
         true => Line::hint(
             "harness",
-            found,
+            finding,
             "storebench was busy for longer than the store was; latencies are the store's alone",
         ),
-        false => Line::ok("harness", found),
+        false => Line::ok("harness", finding),
     }
 }
 
@@ -210,7 +210,7 @@ fn check_warnings(merged: &Merged<'_>) -> Line {
     }
 }
 
-fn engines(merged: &Merged<'_>) -> Line {
+fn check_engines(merged: &Merged<'_>) -> Line {
     match first_findings(&builds::not_ranked(merged)) {
         Some(builds) => Line::hint("engines", "not all are as their authors ship them", builds),
         None => Line::ok("engines", "none is known to be built as its authors would not ship it"),

@@ -209,8 +209,8 @@ impl<'a> Comparison<'a> {
 
     /// The cells that only one side measured, except those reported as broken.
     pub fn told_as_only(&self) -> impl Iterator<Item = &OneSidedCell> {
-        let broken = |only: &OneSidedCell| self.broken.iter().any(|broken| broken.cell == only.cell);
-        self.only.iter().filter(move |only| only.side != "BASE" || !broken(only))
+        let is_broken = |cell: &OneSidedCell| self.broken.iter().any(|broken| broken.cell == cell.cell);
+        self.only.iter().filter(move |cell| cell.side != "BASE" || !is_broken(cell))
     }
 
     /// Figures with a verdict.
@@ -220,11 +220,11 @@ impl<'a> Comparison<'a> {
 
     /// Figures in which a change by this share could go unnoticed, the worst first.
     pub fn blind_to(&self, share: f64) -> Vec<&FigureChange> {
-        let least = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
-        let mut blind: Vec<&FigureChange> =
-            self.figures.iter().filter(|figure| !figure.is_significant() && least(figure) > share).collect();
-        blind.sort_by(|a, b| least(b).total_cmp(&least(a)));
-        blind
+        let detectable = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
+        let mut unnoticed: Vec<&FigureChange> =
+            self.figures.iter().filter(|figure| !figure.is_significant() && detectable(figure) > share).collect();
+        unnoticed.sort_by(|a, b| detectable(b).total_cmp(&detectable(a)));
+        unnoticed
     }
 
     /// Figures that are worse by more than a share: see [`FigureChange::is_worse_by_more_than`].
@@ -280,13 +280,13 @@ fn is_zero(number: &usize) -> bool {
 
 /// Decides on each figure, given their number, and sorts by importance.
 fn judge(figures: &mut [FigureChange]) {
-    let measured = |figure: &FigureChange| ChangedFigure {
+    let to_changed = |figure: &FigureChange| ChangedFigure {
         change: figure.change,
         is_coarse: figure.is_coarse,
         better: figure.better,
     };
-    let measured: Vec<ChangedFigure> = figures.iter().map(measured).collect();
-    for (figure, judged) in figures.iter_mut().zip(change::judge(&measured)) {
+    let changed: Vec<ChangedFigure> = figures.iter().map(to_changed).collect();
+    for (figure, judged) in figures.iter_mut().zip(change::judge(&changed)) {
         figure.verdict = judged.verdict;
         figure.p_adjusted = judged.p_adjusted;
         figure.detectable = judged.detectable;
@@ -304,9 +304,9 @@ fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
         let Some(change) = figure.change else { continue };
         ratios.entry(&figure.contestant).or_default().push(change.ratio.value);
     }
-    let of = |(store, ratios): (&str, Vec<f64>)| {
+    let store_change = |(store, ratios): (&str, Vec<f64>)| {
         let ratio = geometric_mean(&ratios)?.value;
         Some(StoreChange { store: store.to_owned(), figures: ratios.len(), ratio })
     };
-    ratios.into_iter().filter_map(of).collect()
+    ratios.into_iter().filter_map(store_change).collect()
 }

@@ -21,7 +21,7 @@ pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
     /// Axes whose role differs from the default.
-    moved: MovedRoles,
+    roles: MovedRoles,
     /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
@@ -38,27 +38,27 @@ impl Layout {
     /// groups.
     pub fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
-        Layout { compared, moved: MovedRoles::default(), axes: axes.into_iter().collect() }
+        Layout { compared, roles: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
 
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
     /// compared axes in their plans count if all plans agree.
     pub fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
-        let mut placed: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
+        let mut layouts: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
-            let asked = RequestedLayout::from_run(run);
-            axes.extend(asked.workload.def().axes);
+            let requested = RequestedLayout::from_run(run);
+            axes.extend(requested.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
-            let moved = asked.moved();
-            placed.push((asked.compared(), moved));
+            let roles = requested.moved_roles();
+            layouts.push((requested.compared_axes(), roles));
         }
         if axes.is_empty() {
             axes.extend(Workload::CRUD.def().axes);
         }
-        let alike = placed.windows(2).all(|pair| pair[0] == pair[1]);
-        let (compared, moved) = placed.into_iter().next().filter(|_| alike).unwrap_or_default();
-        Layout { compared, moved, axes: axes.into_iter().collect() }
+        let is_same = layouts.windows(2).all(|pair| pair[0] == pair[1]);
+        let (compared, roles) = layouts.into_iter().next().filter(|_| is_same).unwrap_or_default();
+        Layout { compared, roles, axes: axes.into_iter().collect() }
     }
 
     /// The axes that the runs have, in their order.
@@ -68,7 +68,7 @@ impl Layout {
 
     /// The role of an axis.
     pub fn role(&self, axis: Axis) -> Role {
-        match self.moved.role(axis) {
+        match self.roles.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
             Role::Contestant if !self.compared.is_empty() => Role::Group,
             role => role,
@@ -87,8 +87,8 @@ impl Layout {
 
     /// The ranked axes, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
-        let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
-        let mut axes: Vec<Axis> = self.axes.iter().filter(ranked).copied().collect();
+        let is_ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
+        let mut axes: Vec<Axis> = self.axes.iter().filter(is_ranked).copied().collect();
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         axes
     }
@@ -97,7 +97,7 @@ impl Layout {
     pub fn position(&self, cell: &Cell) -> Position {
         let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
         Position::from_values(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
-            .placed(&self.moved)
+            .with_roles(&self.roles)
     }
 
     /// A cell's name in the ranking: its store's, unless other axes are compared. Axes that most studies
@@ -126,15 +126,15 @@ impl Layout {
     /// The words that a cell's value on an axis adds to its name in the ranking.
     fn name_part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
-        let named = self.compared.contains(&axis);
-        let at_default = axis.default_value() == Some(text);
-        if (at_default && !named) || (text.is_empty() && axis.default_value().is_none()) {
+        let is_compared = self.compared.contains(&axis);
+        let is_default = axis.default_value() == Some(text);
+        if (is_default && !is_compared) || (text.is_empty() && axis.default_value().is_none()) {
             return None;
         }
         Some(match (axis.default_value(), axis.setting()) {
             (None, _) => text.to_owned(),
             (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
-            (Some(_), None) if !named => format!("{axis}={text}"),
+            (Some(_), None) if !is_compared => format!("{axis}={text}"),
             (Some(_), _) => axis.describe(text),
         })
     }
@@ -156,10 +156,10 @@ impl Layout {
 
     /// Values of the axes that separate groups, except the guarantee; without axes on which a cell has no value.
     pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
-        let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
+        let is_facet = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
         let value =
             |axis: Axis| Some((axis, cell.text(axis).to_owned())).filter(|(_, text)| !text.is_empty());
-        self.axes.iter().copied().filter(apart).filter_map(value).collect()
+        self.axes.iter().copied().filter(is_facet).filter_map(value).collect()
     }
 }
 
@@ -185,25 +185,25 @@ fn crud() -> Workload {
 impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
     fn from_run(run: &Run) -> RequestedLayout {
-        let none = Vec::new;
+        let empty = Vec::new;
         run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
             workload: Workload::CRUD,
-            compare: none(),
-            rows: none(),
-            columns: none(),
-            groups: none(),
+            compare: empty(),
+            rows: empty(),
+            columns: empty(),
+            groups: empty(),
         })
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
-    fn moved(&self) -> MovedRoles {
+    fn moved_roles(&self) -> MovedRoles {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
-        let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
-        MovedRoles::new(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
+        let roles = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
+        MovedRoles::new(roles.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The compared axes. Guarantees are never ranked against each other.
-    fn compared(mut self) -> Vec<Axis> {
+    fn compared_axes(mut self) -> Vec<Axis> {
         self.compare.retain(|axis| *axis != Axis::GUARANTEE);
         self.compare.sort();
         self.compare.dedup();
@@ -212,7 +212,7 @@ impl RequestedLayout {
 }
 
 fn cells(run: &Run) -> impl Iterator<Item = &Cell> {
-    let left_out = run.header.left_out.iter().map(|left| &left.cell);
+    let left_out = run.header.left_out.iter().map(|omitted| &omitted.cell);
     run.trials.iter().map(|trial| &trial.cell).chain(left_out)
 }
 
@@ -256,17 +256,17 @@ mod tests {
 
     #[test]
     fn plans_say_what_is_compared() {
-        let of = |plans: &[&str]| {
+        let layout_of = |plans: &[&str]| {
             let mut runs: Vec<Run> = plans.iter().map(|_| run("box", &[Sample::new("sqlite")])).collect();
             runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
             Layout::from_runs(&runs)
         };
         let (places, plain) = (comparing(vec![Axis::PLACE]), Layout::default());
-        assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
-        assert_eq!(of(&["seed = 1", "compare = [\"place\"]"]), plain);
-        assert_eq!(of(&["compare = [\"guarantee\"]"]), plain);
+        assert_eq!(layout_of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);
+        assert_eq!(layout_of(&["seed = 1", "compare = [\"place\"]"]), plain);
+        assert_eq!(layout_of(&["compare = [\"guarantee\"]"]), plain);
         assert_eq!(
-            (of(&["compare = \"place\""]), of(&["= ?"]), of(&[])),
+            (layout_of(&["compare = \"place\""]), layout_of(&["= ?"]), layout_of(&[])),
             (plain.clone(), plain.clone(), plain)
         );
     }

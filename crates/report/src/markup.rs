@@ -30,11 +30,11 @@ impl Html {
     }
 
     /// Parts with a separator between them.
-    pub fn join<P: Part>(parts: impl IntoIterator<Item = P>, between: impl Part + Copy) -> Html {
+    pub fn join<P: Part>(parts: impl IntoIterator<Item = P>, separator: impl Part + Copy) -> Html {
         let mut html = Html::default();
         for (number, part) in parts.into_iter().enumerate() {
             if number > 0 {
-                html.push(between);
+                html.push(separator);
             }
             html.push(part);
         }
@@ -290,8 +290,8 @@ pub fn escape_fragment(text: &str) -> String {
 /// Puts HTML into the places `{{name}}` of a template. A place without HTML stays empty. Inserted
 /// text can't cause further insertions.
 pub fn fill(template: &'static str, places: &[(&str, Html)]) -> Html {
-    let all = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
-    let mut out = Html(String::with_capacity(template.len() + all));
+    let length = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
+    let mut out = Html(String::with_capacity(template.len() + length));
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         out.0.push_str(before);

@@ -35,15 +35,15 @@ impl<'m> Report<'m> {
 
     /// The matrix of each group; `None` if nothing succeeded.
     pub fn matrices(&self) -> &[Option<Matrix>] {
-        let of = || self.merged.groups.par_iter().map(|group| matrix(self.merged, group)).collect();
-        self.matrices.get_or_init(of)
+        let build = || self.merged.groups.par_iter().map(|group| matrix(self.merged, group)).collect();
+        self.matrices.get_or_init(build)
     }
 
     /// The matrices with readable settings.
     pub fn readable(&self) -> &[Option<Matrix>] {
-        let of =
+        let make_readable =
             |matrix: &Option<Matrix>| Some(matrix.as_ref()?.readable(&self.merged.readable).into_owned());
-        self.readable.get_or_init(|| self.matrices().par_iter().map(of).collect())
+        self.readable.get_or_init(|| self.matrices().par_iter().map(make_readable).collect())
     }
 
     /// The standings of each group with any figure.
@@ -53,8 +53,8 @@ impl<'m> Report<'m> {
 
     /// The blocks of a section.
     pub fn blocks(&self, section: &Section) -> &[Block] {
-        let place = SECTIONS.iter().position(|own| own.name == section.name);
-        let made = place.and_then(|place| self.blocks.get(place));
-        made.map_or(&[], |made| made.get_or_init(|| (section.blocks)(self.merged)))
+        let index = SECTIONS.iter().position(|other| other.name == section.name);
+        let slot = index.and_then(|index| self.blocks.get(index));
+        slot.map_or(&[], |slot| slot.get_or_init(|| (section.blocks)(self.merged)))
     }
 }

@@ -164,16 +164,16 @@ impl Table {
     }
 
     /// Adds a row from cells by column name; other columns are empty.
-    pub fn push(&mut self, seen: Visibility, named: impl IntoIterator<Item = (&'static str, Cell)>) {
+    pub fn push(&mut self, visibility: Visibility, values: impl IntoIterator<Item = (&'static str, Cell)>) {
         let mut cells: Vec<Cell> = self.shape.columns.iter().map(|_| Cell::none()).collect();
-        for (name, cell) in named {
-            let place = self.shape.columns.iter().position(|column| column.id == name);
-            debug_assert!(place.is_some(), "{} has no column {name}", self.shape.name);
-            if let Some(own) = place.and_then(|place| cells.get_mut(place)) {
-                *own = cell;
+        for (name, cell) in values {
+            let index = self.shape.columns.iter().position(|column| column.id == name);
+            debug_assert!(index.is_some(), "{} has no column {name}", self.shape.name);
+            if let Some(slot) = index.and_then(|index| cells.get_mut(index)) {
+                *slot = cell;
             }
         }
-        self.rows.push(Row { cells, seen });
+        self.rows.push(Row { cells, seen: visibility });
     }
 
     /// Whether colours show its figures: a map.
@@ -191,8 +191,8 @@ impl Table {
             };
             interval.is_range() && interval.low < interval.high
         };
-        let has = |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
-        columns.into_iter().any(has)
+        let has_range = |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
+        columns.into_iter().any(has_range)
     }
 
     /// The text of a column's first cell, by the column's name.
@@ -308,8 +308,8 @@ impl Cell {
     }
 
     /// Yes or no.
-    pub fn boolean(so: bool) -> Cell {
-        Cell::from_value(Value::Truth(so))
+    pub fn boolean(value: bool) -> Cell {
+        Cell::from_value(Value::Truth(value))
     }
 
     /// A number with its interval.
@@ -372,7 +372,7 @@ impl Value {
             Value::List(texts) => texts.join(", "),
             Value::Whole(number) => storebench_core::units::with_commas(*number),
             Value::Real(number) => unit.show(*number),
-            Value::Truth(so) => if *so { "yes" } else { "no" }.to_owned(),
+            Value::Truth(truth) => if *truth { "yes" } else { "no" }.to_owned(),
             Value::Estimate(Estimate { value, interval }) => {
                 format!(
                     "{}{}",
@@ -392,7 +392,7 @@ impl Value {
                 std::iter::once(Value::Real(*value)).chain(ends.map(end)).collect()
             }
             (Kind::Estimate, _) => vec![Value::None; 3],
-            (_, own) => vec![own.clone()],
+            (_, value) => vec![value.clone()],
         }
     }
 }

@@ -52,12 +52,12 @@ pub const SECTIONS: &[&Section] = &[
 /// settings, where data outgrow memory.
 pub fn answers(report: &Report<'_>) -> Vec<String> {
     let merged = report.merged;
-    let there = |section: &Section| !report.blocks(section).is_empty();
-    let mut all = if there(&cuts::SECTION) { cuts::answer(merged) } else { Vec::new() };
-    all.extend(there(&weakest::SECTION).then(|| weakest::answer(merged)).flatten());
-    all.extend(there(&effects::SECTION).then(|| effects::answer(merged)).flatten());
-    all.extend(there(&sizes::SECTION).then(|| sizes::answer(merged)).into_iter().flatten());
-    all
+    let has_content = |section: &Section| !report.blocks(section).is_empty();
+    let mut answers = if has_content(&cuts::SECTION) { cuts::answer(merged) } else { Vec::new() };
+    answers.extend(has_content(&weakest::SECTION).then(|| weakest::answer(merged)).flatten());
+    answers.extend(has_content(&effects::SECTION).then(|| effects::answer(merged)).flatten());
+    answers.extend(has_content(&sizes::SECTION).then(|| sizes::answer(merged)).into_iter().flatten());
+    answers
 }
 
 /// The section of this name.

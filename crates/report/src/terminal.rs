@@ -34,16 +34,16 @@ use crate::sections::SECTIONS;
 /// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the
 /// verdicts on published findings, of which the undecided ones are only counted.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
-    let told_below: String = SECTIONS
+    let sections: String = SECTIONS
         .iter()
         .filter(|section| !section.at_end)
         .map(|section| section_text(report, section, style, false))
         .collect();
     let ranges = ranges_legend(report, false, style);
     first_screen(report, style)
-        + &summary::text(report.merged, &readable(report), &first(report, style, false), false, style)
-        + &winners(report, true, style)
-        + &told_below
+        + &summary::text(report.merged, &readable_matrices(report), &first_sections(report, style, false), false, style)
+        + &winners_text(report, true, style)
+        + &sections
         + &ranges
         + &findings::decided_text(report.merged, style)
 }
@@ -53,9 +53,9 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
 pub fn end_text(report: &Report<'_>, style: Style) -> String {
     let is_short = are_short(report.standings(), report);
     first_screen(report, style)
-        + &summary::notes(report.merged, &readable(report), style)
-        + &first(report, style, false)
-        + &winners(report, !is_short, style)
+        + &summary::notes(report.merged, &readable_matrices(report), style)
+        + &first_sections(report, style, false)
+        + &winners_text(report, !is_short, style)
         + &ranges_legend(report, false, style)
         + &findings::counts_text(report.merged, style)
 }
@@ -73,19 +73,19 @@ fn first_screen(report: &Report<'_>, style: Style) -> String {
     out
 }
 
-fn readable<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
+fn readable_matrices<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
     report.readable().iter().flatten().collect()
 }
 
 /// The matrices, if asked for, with the sections of the end and the legend.
-fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
-    let matrices = if with_matrices { readable(report) } else { Vec::new() };
+fn winners_text(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
+    let matrices = if with_matrices { readable_matrices(report) } else { Vec::new() };
     let mut out = String::new();
     for matrix in &matrices {
         out.push('\n');
         out.push_str(&matrix_text(matrix, style));
     }
-    for section in later().filter(|section| section.at_end) {
+    for section in later_sections().filter(|section| section.at_end) {
         out.push_str(&section_text(report, section, style, false));
     }
     if !matrices.is_empty() {
@@ -97,42 +97,42 @@ fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
 
 /// The summary, then the figures of all stores, with intervals, then all of the sections, and all published findings.
 pub fn full(report: &Report<'_>, style: Style) -> String {
-    let matrices = readable(report);
+    let matrices = readable_matrices(report);
     let mut out = brief::text(report, style);
-    out.push_str(&summary::text(report.merged, &matrices, &first(report, style, true), true, style));
+    out.push_str(&summary::text(report.merged, &matrices, &first_sections(report, style, true), true, style));
     let (figures, ranges) = table::text(report.merged, &matrices, style);
     out.push_str(&figures);
-    later().for_each(|section| out.push_str(&section_text(report, section, style, true)));
+    later_sections().for_each(|section| out.push_str(&section_text(report, section, style, true)));
     out.push_str(&ranges_legend(report, ranges, style));
     out.push_str(&findings::text(report.merged, style));
     out
 }
 
 /// The sections within the summary.
-fn first(report: &Report<'_>, style: Style, all: bool) -> String {
-    let first = SECTIONS.iter().filter(|section| section.stands == PagePosition::First);
-    first.map(|section| section_text(report, section, style, all)).collect()
+fn first_sections(report: &Report<'_>, style: Style, in_full: bool) -> String {
+    let sections = SECTIONS.iter().filter(|section| section.stands == PagePosition::First);
+    sections.map(|section| section_text(report, section, style, in_full)).collect()
 }
 
 /// The other sections.
-fn later() -> impl Iterator<Item = &'static Section> {
+fn later_sections() -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().copied().filter(|section| section.stands != PagePosition::First)
 }
 
-/// The legend of ranges, once, if any figure has a range instead of an interval; `seen` if one is outside the sections.
-fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
-    let told = SECTIONS.iter().filter(|section| section.stands != PagePosition::InFiles);
-    let mut tables = told.flat_map(|section| Block::tables(report.blocks(section)));
-    if !seen && !tables.any(Table::has_ranges) {
+/// The legend of ranges, once, if any figure has a range instead of an interval; `has_ranges` if one is outside the sections.
+fn ranges_legend(report: &Report<'_>, has_ranges: bool, style: Style) -> String {
+    let shown = SECTIONS.iter().filter(|section| section.stands != PagePosition::InFiles);
+    let mut tables = shown.flat_map(|section| Block::tables(report.blocks(section)));
+    if !has_ranges && !tables.any(Table::has_ranges) {
         return String::new();
     }
     format!("\n{}", wrap(spread::LEGEND, style.width, "  "))
 }
 
-fn section_text(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
+fn section_text(report: &Report<'_>, section: &Section, style: Style, in_full: bool) -> String {
     match section.stands {
         PagePosition::InFiles => String::new(),
-        _ => section::text(section, report.blocks(section), style, all),
+        _ => section::text(section, report.blocks(section), style, in_full),
     }
 }
 
@@ -146,22 +146,22 @@ enum Layout {
 /// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; names likewise next to figures, or
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
-    let alike =
+    let common_values =
         matrix.rows.first().map_or_else(String::new, |row| describe_position(&row.at, &common_axes(matrix)));
-    let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &alike]));
+    let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &common_values]));
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
-    let halves: BTreeSet<Position> = matrix.columns.iter().map(half).collect();
-    let all = grid(matrix, None, Layout::OneLine);
-    if halves.len() == 1 || all.width() <= style.width {
-        let fits = all.width() <= style.width;
-        let grid = if fits { all } else { grid(matrix, None, Layout::TwoLines) };
+    let halves: BTreeSet<Position> = matrix.columns.iter().map(half_of).collect();
+    let full_grid = grid(matrix, None, Layout::OneLine);
+    if halves.len() == 1 || full_grid.width() <= style.width {
+        let fits = full_grid.width() <= style.width;
+        let grid = if fits { full_grid } else { grid(matrix, None, Layout::TwoLines) };
         out.push_str(&grid.render(style));
     } else {
         let one_line: Vec<Grid> =
             halves.iter().map(|half| grid(matrix, Some(half), Layout::OneLine)).collect();
-        let fit = one_line.iter().all(|grid| grid.width() <= style.width);
-        let layout = if fit { Layout::OneLine } else { Layout::TwoLines };
+        let all_fit = one_line.iter().all(|grid| grid.width() <= style.width);
+        let layout = if all_fit { Layout::OneLine } else { Layout::TwoLines };
         let texts: Vec<String> =
             halves.iter().map(|half| grid(matrix, Some(half), layout).render(style)).collect();
         out.push_str(&texts.join("\n"));
@@ -170,28 +170,28 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
     out
 }
 
-fn half(column: &Position) -> Position {
+fn half_of(column: &Position) -> Position {
     column.values_by_role(Role::Half)
 }
 
 /// The grid of one half, or of all side by side.
 fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let shown: Vec<usize> = (0..matrix.columns.len())
-        .filter(|index| only.is_none_or(|only| half(&matrix.columns[*index]) == *only))
+        .filter(|index| only.is_none_or(|only| half_of(&matrix.columns[*index]) == *only))
         .collect();
     let halves: BTreeSet<Axis> = axes(&matrix.columns, Role::Half);
     let heads: BTreeSet<Axis> = axes(&matrix.columns, Role::Column);
     let labels = labels(matrix);
-    let named: Vec<String> = heads.iter().map(|axis| words::heading(*axis)).collect();
+    let names: Vec<String> = heads.iter().map(|axis| words::heading(*axis)).collect();
     let mut grid = Grid::new(2);
     let mut kinds = vec![Item::new(""), Item::new("")];
-    let mut counts = vec![Item::new(""), Item::new(named.join(", "))];
+    let mut counts = vec![Item::new(""), Item::new(names.join(", "))];
     for (position, index) in shown.iter().enumerate() {
-        let place = &matrix.columns[*index];
-        let first = position == 0 || half(&matrix.columns[shown[position - 1]]) != half(place);
-        let kind = if first { describe_position(place, &halves) } else { String::new() };
+        let column = &matrix.columns[*index];
+        let first = position == 0 || half_of(&matrix.columns[shown[position - 1]]) != half_of(column);
+        let kind = if first { describe_position(column, &halves) } else { String::new() };
         kinds.push(Item::new(kind).painted(HEADING));
-        counts.push(Item::new(head(matrix, place, &heads)));
+        counts.push(Item::new(head(matrix, column, &heads)));
     }
     if !halves.is_empty() {
         grid.head(kinds);
@@ -211,16 +211,16 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
 
 /// The axes that name rows: those in which they differ.
 fn labels(matrix: &Matrix) -> BTreeSet<Axis> {
-    let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
-    all.into_iter().filter(|axis| !is_alike(matrix, *axis)).collect()
+    let row_axes = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    row_axes.into_iter().filter(|axis| !is_alike(matrix, *axis)).collect()
 }
 
 /// The axes of rows in the heading: all rows have the same value, which is not the default.
 fn common_axes(matrix: &Matrix) -> BTreeSet<Axis> {
-    let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
-    let by_default =
+    let row_axes = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
+    let is_default =
         |axis: &Axis| matrix.rows.first().is_some_and(|row| axis.default_value() == Some(row.at.text(*axis)));
-    all.into_iter().filter(|axis| is_alike(matrix, *axis) && !by_default(axis)).collect()
+    row_axes.into_iter().filter(|axis| is_alike(matrix, *axis) && !is_default(axis)).collect()
 }
 
 fn is_alike(matrix: &Matrix, axis: Axis) -> bool {
@@ -229,8 +229,8 @@ fn is_alike(matrix: &Matrix, axis: Axis) -> bool {
 
 /// The axes of some positions with one role.
 fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
-    let of = |position: &'p Position| position.axes().filter(move |axis| position.role(*axis) == role);
-    positions.into_iter().flat_map(of).collect()
+    let axes_of = |position: &'p Position| position.axes().filter(move |axis| position.role(*axis) == role);
+    positions.into_iter().flat_map(axes_of).collect()
 }
 
 /// A position's values on some axes, with the axes' names.
@@ -240,26 +240,26 @@ fn describe_position(position: &Position, axes: &BTreeSet<Axis>) -> String {
 }
 
 /// A position's values on some axes, below headings with the axes' names.
-fn shorts(position: &Position, axes: &BTreeSet<Axis>) -> String {
+fn short_names(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = |axis: &Axis| Some(words::short(*axis, position.value(*axis)?));
     axes.iter().filter_map(short).collect::<Vec<_>>().join(", ")
 }
 
 /// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
-fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
-    let short = shorts(place, axes);
-    let alike = |other: &&Position| half(other) == half(place) && shorts(other, axes) == short;
-    if matrix.columns.iter().filter(alike).count() == 1 {
+fn head(matrix: &Matrix, column: &Position, axes: &BTreeSet<Axis>) -> String {
+    let short = short_names(column, axes);
+    let looks_alike = |other: &&Position| half_of(other) == half_of(column) && short_names(other, axes) == short;
+    if matrix.columns.iter().filter(looks_alike).count() == 1 {
         return short;
     }
-    let whole = axes.iter().filter_map(|axis| {
-        let value = place.value(*axis)?;
+    let parts = axes.iter().filter_map(|axis| {
+        let value = column.value(*axis)?;
         Some(match words::is_by_lower_bound(*axis, value) {
             true => format!("{}..{}", with_commas(value.lower()), with_commas(value.upper())),
             false => words::short(*axis, value),
         })
     });
-    whole.collect::<Vec<_>>().join(", ")
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
@@ -293,15 +293,15 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 
 /// The legend of the matrices, and the rules by which their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
-    let (one, _) = merged.layout.ranked(merged.cells());
-    let has = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
-    let (space, memory) = (has(SPACE), has(MEMORY));
+    let (noun, _) = merged.layout.ranked(merged.cells());
+    let has_figure = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
+    let (space, memory) = (has_figure(SPACE), has_figure(MEMORY));
     let mut figures = vec!["the mean latency of operations"];
     figures.extend(space.then_some("bytes on disk per byte of values for space"));
     figures.extend(memory.then_some("the peak for memory"));
     let figures = figures.join(", ");
     let mut lines = vec![format!(
-        "Each cell names the best {one} and its figure, a geometric mean over trials: {figures}."
+        "Each cell names the best {noun} and its figure, a geometric mean over trials: {figures}."
     )];
     lines.extend(memory.then(|| merged.memory.note().to_owned()));
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
@@ -328,9 +328,9 @@ mod tests {
     use super::*;
     use crate::data::samples::{self, Sample, run};
 
-    fn show(what: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
+    fn show(render: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];
-        what(&Report::new(&Merged::new(&runs, &[NULL, MEMORY])), Style { width, colour })
+        render(&Report::new(&Merged::new(&runs, &[NULL, MEMORY])), Style { width, colour })
     }
 
     /// Escapes as `‹...m`, for readable snapshots.

@@ -133,9 +133,9 @@ const MOST_SCREENED: usize = 2;
 
 /// Whether the proof needs no further trials: the gain is known well, or there is none.
 pub fn is_settled(proof: &RaceResult, looks: usize) -> bool {
-    let out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
+    let is_out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
     let times = proof.ratio(DEFAULT + 1, interim::confidence(looks));
-    out || times.is_some_and(|times| settings::is_settled(&times))
+    is_out || times.is_some_and(|times| settings::is_settled(&times))
 }
 
 /// Why there is no answer.
@@ -175,18 +175,18 @@ impl TunedSettings {
         let judge = Judge::new(question, store, runs.iter().flat_map(|run| &run.trials));
         let races = races(runs, &judge);
         let screen: Vec<&(usize, RaceResult)> =
-            races.iter().filter(|(_, raced)| raced.kind == Kind::Screen).collect();
+            races.iter().filter(|(_, race)| race.kind == Kind::Screen).collect();
         let Some((first, _)) = screen.first() else {
             return Err(NoAnswer::NotTuned(store.name.to_owned()));
         };
         if let Some(other) = other_work(&runs[*first], question, screen.len()) {
             return Err(NoAnswer::OtherWork(other));
         }
-        let all: Vec<RaceResult> = races.iter().map(|(_, raced)| raced.clone()).collect();
-        let default = default_of(&runs[*first]).ok_or_else(|| no_default(&runs[*first], &judge))?;
-        let screened = search::screened(&all);
-        let default_out = screened.as_ref().and_then(|all| all.arms.first()?.out.clone());
-        if let Some(why) = default_out.clone().filter(|_| search::best(&all).is_none()) {
+        let results: Vec<RaceResult> = races.iter().map(|(_, race)| race.clone()).collect();
+        let default = default_measurements(&runs[*first]).ok_or_else(|| no_default(&runs[*first], &judge))?;
+        let screened = search::screened(&results);
+        let default_out = screened.as_ref().and_then(|screened| screened.arms.first()?.out.clone());
+        if let Some(why) = default_out.clone().filter(|_| search::best(&results).is_none()) {
             return Err(NoAnswer::NothingFits(why));
         }
         let header = &runs[*first].header;
@@ -202,32 +202,32 @@ impl TunedSettings {
             ),
             promise: judge.default_safety(),
             memory: judge.basis(),
-            gain: gain(runs, &races, &judge, question),
+            gain: measure_gain(runs, &races, &judge, question),
             worth: worth::value_worths(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
             described: Vec::new(),
             default_out,
-            contention: contention(runs, &races),
+            contention: measure_contention(runs, &races),
             tried: count_tried(runs, &races),
-            start: start(merged, &races),
+            start: start_address(merged, &races),
         };
-        let def = |setting: &Setting| store.settings.iter().find(|def| def.name == setting.name);
-        let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
-        tuned.described = set.map(|setting| describe_setting(setting, def(setting))).collect();
+        let find_def = |setting: &Setting| store.settings.iter().find(|def| def.name == setting.name);
+        let changed = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
+        tuned.described = changed.map(|setting| describe_setting(setting, find_def(setting))).collect();
         Ok(tuned)
     }
 
     /// The settings to change, because they are faster, or because the default can't be used.
     pub fn changes(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
-        let better = self.contention.is_none() && Verdict::judge(&gain.times) == Verdict::Faster;
-        (better || self.default_out.is_some()).then_some(gain)
+        let is_faster = self.contention.is_none() && Verdict::judge(&gain.times) == Verdict::Faster;
+        (is_faster || self.default_out.is_some()).then_some(gain)
     }
 
     /// Whether the trials can't decide if other settings are faster, which is not the same as that none are.
     pub fn is_open(&self) -> bool {
-        let open = |gain: &Gain| gain.out.is_none() && Verdict::judge(&gain.times) == Verdict::Open;
-        self.changes().is_none() && (self.contention.is_some() || self.gain.as_ref().is_some_and(open))
+        let is_open = |gain: &Gain| gain.out.is_none() && Verdict::judge(&gain.times) == Verdict::Open;
+        self.changes().is_none() && (self.contention.is_some() || self.gain.as_ref().is_some_and(is_open))
     }
 
     /// The settings that are recommended, all of them, as read back.
@@ -251,7 +251,7 @@ impl TunedSettings {
     }
 }
 
-fn default_of(run: &Run) -> Option<&Measurements> {
+fn default_measurements(run: &Run) -> Option<&Measurements> {
     let default = run.trials.iter().filter(|trial| trial.cell.settings().next().is_none());
     default.filter_map(|trial| trial.ok()).next()
 }
@@ -262,20 +262,20 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> NoAnswer {
 }
 
 /// The other programs' load during the trials of all races.
-fn contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
+fn measure_contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
-    let of_run = |(run, _): &(usize, RaceResult)| {
+    let trials_of_run = |(run, _): &(usize, RaceResult)| {
         let run = *run;
         runs[run].trials.iter().map(move |trial| Entry { run, trial })
     };
-    let entries: Vec<Entry<'_>> = races.iter().flat_map(of_run).collect();
+    let entries: Vec<Entry<'_>> = races.iter().flat_map(trials_of_run).collect();
     contention::find_contention(&headers, entries.iter())
 }
 
 fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
     let arms: std::collections::BTreeSet<&Settings> = races
         .iter()
-        .flat_map(|(_, raced)| &raced.arms)
+        .flat_map(|(_, race)| &race.arms)
         .filter(|arm| !arm.times.is_empty() || arm.out.is_some())
         .map(|arm| &arm.settings)
         .collect();
@@ -287,25 +287,25 @@ fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
 }
 
 /// The gain from the proof, if it was run.
-fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
+fn measure_gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
     let looks = run.header.interim_analyses.len().max(1);
     let confidence = interim::confidence(looks);
     let measured = |settings: &Settings| -> Vec<(BlockKey, &Measurements)> {
-        let own = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);
+        let trials = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);
         let key = |block| BlockKey { run: *index, block };
-        own.filter_map(|trial| Some((key(trial.block), trial.ok()?))).collect()
+        trials.filter_map(|trial| Some((key(trial.block), trial.ok()?))).collect()
     };
     let sides = [measured(&proof.arms[DEFAULT].settings), measured(&tuned.settings)];
     let operations: Vec<Operation> = question.mix.shares().iter().map(|(operation, _)| *operation).collect();
-    let latencies = |operation: Operation| [0, 1].map(|side| by_block(&sides[side], operation));
+    let latencies = |operation: Operation| [0, 1].map(|side| latency_by_block(&sides[side], operation));
     let ratio = |operation: Operation| {
         let [default, tuned] = latencies(operation);
         compare_at(&tuned, &default, interim::confidence(looks * operations.len()))
     };
-    let each: Vec<(Operation, [Series<BlockKey>; 2])> =
+    let latencies_by_operation: Vec<(Operation, [Series<BlockKey>; 2])> =
         operations.iter().map(|operation| (*operation, latencies(*operation))).collect();
     let out = tuned.out.clone();
     Some(Gain {
@@ -318,23 +318,23 @@ fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question
         looks,
         operations: operations.iter().map(|operation| (*operation, ratio(*operation))).collect(),
         figures: [
-            side(&sides[0], &question.mix, judge.basis())?,
-            side(&sides[1], &question.mix, judge.basis())?,
+            side_figures(&sides[0], &question.mix, judge.basis())?,
+            side_figures(&sides[1], &question.mix, judge.basis())?,
         ],
         settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
         out,
-        elsewhere: elsewhere::measure_elsewhere(runs, races, &each, &question.mix, confidence),
+        elsewhere: elsewhere::measure_elsewhere(runs, races, &latencies_by_operation, &question.mix, confidence),
     })
 }
 
 /// The mean latency of an operation, by block.
-fn by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Series<BlockKey> {
+fn latency_by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Series<BlockKey> {
     let latency =
         |measured: &Measurements| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
     trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
 }
 
-fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
+fn side_figures(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
     let figures: Vec<Figures> =
         trials.iter().filter_map(|(_, measured)| Figures::from_trial(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {
@@ -348,7 +348,7 @@ fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option
 }
 
 /// The address of the place in the page with the default and the best.
-fn start(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
+fn start_address(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
     let latest = races.iter().map(|(run, _)| *run).next_back();
     let found = merged.groups.iter().find_map(|group| {
         let trial =

@@ -23,59 +23,59 @@ pub const NOT_CHOSEN: &str = "not named with --store";
 pub fn absent(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    here: RecordShape,
+    shape: RecordShape,
     question: &Question,
     table: &[StoreDef],
     known: &BTreeSet<&str>,
 ) -> Vec<RuledOut> {
-    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
-    let runs_here: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
-    let planned = |store: &str| {
-        let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
+    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
+    let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
+    let is_planned = |store: &str| {
+        let mut headers = runs.iter().map(|run| &merged.runs[*run].header);
         headers.any(|header| header.stores.iter().any(|info| info.name == store))
     };
     // It ran at another guarantee: then only this one was not planned.
-    let ran = |store: &str| {
-        let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
-        trials.any(|trial| trial.cell.store() == store && record_shape(&trial.cell) == here)
+    let was_run = |store: &str| {
+        let mut trials = runs.iter().flat_map(|run| &merged.runs[*run].trials);
+        trials.any(|trial| trial.cell.store() == store && record_shape(&trial.cell) == shape)
     };
-    let can = |store: &str| {
+    let can_answer = |store: &str| {
         let def = table.iter().find(|def| def.name == store);
         def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
     };
-    let not_here = || {
-        let (records, size, tier) = (with_commas(here.2.from), here.1.describe(), question.guarantee);
+    let describe_unmeasured = || {
+        let (records, size, tier) = (with_commas(shape.2.from), shape.1.describe(), question.guarantee);
         format!("not measured with {records} records of {size} at guarantee {tier}")
     };
     // The reason, and whether the store was merely not measured.
     let why = |store: &str| {
-        let unable = || outgrown(table, store, question).or_else(|| unable(table, store, question.guarantee));
+        let unable = || why_outgrown(table, store, question).or_else(|| why_unable(table, store, question.guarantee));
         match () {
             () if !question.allows(store) => (NOT_CHOSEN.to_owned(), false),
-            () if planned(store) && can(store) && !ran(store) => (NO_TURN.to_owned(), true),
-            () => unable().map_or_else(|| (not_here(), true), |why| (why, false)),
+            () if is_planned(store) && can_answer(store) && !was_run(store) => (NO_TURN.to_owned(), true),
+            () => unable().map_or_else(|| (describe_unmeasured(), true), |why| (why, false)),
         }
     };
-    let of_runs = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
+    let run_stores = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
     // Who asks for a store within the application does not expect servers.
     let asks_for_servers = question.stores.is_some() || question.network.is_some();
-    let is_asked = |def: &&StoreDef| match def.kind {
+    let is_expected = |def: &&StoreDef| match def.kind {
         StoreKind::Harness => false,
         StoreKind::Server => asks_for_servers && question.allows(def.name),
         _ => question.allows(def.name),
     };
-    let of_table = table.iter().filter(is_asked);
-    let mut seen = known.clone();
-    let missing = of_runs.chain(of_table.map(|def| def.name)).filter(|store| !merged.is_harness(store));
+    let table_stores = table.iter().filter(is_expected);
+    let mut named = known.clone();
+    let missing = run_stores.chain(table_stores.map(|def| def.name)).filter(|store| !merged.is_harness(store));
     missing
-        .filter(|store| seen.insert(store))
+        .filter(|store| named.insert(store))
         .map(|store| (store, why(store)))
         .map(|(store, (why, unmeasured))| RuledOut { store: store.to_owned(), why, unmeasured })
         .collect()
 }
 
 /// Why a store of the table can't hold the amount of data of a question, if so.
-pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
+pub fn why_outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
     let why = || LeftOutReason::Outgrows { store: store.to_owned(), bytes, most_bytes }.to_string();
@@ -83,7 +83,7 @@ pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<
 }
 
 /// Why a store of the table can't answer a question at a tier, if so.
-pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
+pub fn why_unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     if let Err(why) = def.open {
         return Some(why.into());

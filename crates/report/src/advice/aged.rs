@@ -24,10 +24,10 @@ pub const CHURN: &str = "uniform";
 pub const TIMES: u64 = 3;
 
 /// Files that keep this share of their size after nine tenths of the records are removed count as kept.
-const KEPT: f64 = 0.9;
+const KEPT_SHARE: f64 = 0.9;
 
 /// The value of the axis `reader` for a long read transaction.
-const HELD: &str = "held";
+const HELD_READER: &str = "held";
 
 /// The engines' term for writes that wait for flushes or compactions.
 const WRITE_STALL: &str = "write stall";
@@ -47,15 +47,15 @@ pub struct AgedStore {
     growth: Option<f64>,
     longest_ns: u64,
     /// Whether the files grow in the last rounds.
-    files: Option<Growth>,
+    late_growth: Option<Growth>,
     /// The files after the last round over those after the first, during a long read transaction.
-    held: Option<f64>,
+    growth_with_reader: Option<f64>,
     /// The number of write stalls that the engine reported, and of times that it was asked.
     stalls: (u64, u64),
     /// The files with a tenth of the records left, over those before.
-    left: Option<f64>,
+    kept_share: Option<f64>,
     /// The same after the engine reclaimed space in its own way, and the name of that way.
-    given_back: Option<(f64, String)>,
+    after_reclaim: Option<(f64, String)>,
 }
 
 /// Whether a run is of that study.
@@ -72,7 +72,7 @@ pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<AgedStore> {
 
 fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
     let question = &advice.question;
-    let is_asked = |cell: &Cell| {
+    let is_like_question = |cell: &Cell| {
         cell.store() == store
             && cell.record_size() == question.size
             && cell.data() == question.data
@@ -84,71 +84,71 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
             && cell.text(Axis::SPACE_RECLAIM) != "concurrent"
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
-    let trials = trials.flat_map(|(run, of)| of.trials.iter().map(move |trial| Entry { run, trial }));
-    let entries: Vec<Entry<'_>> = trials.filter(|entry| is_asked(&entry.trial.cell)).collect();
-    let is_held = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD;
-    let (held, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(is_held);
+    let trials = trials.flat_map(|(run, source)| source.trials.iter().map(move |trial| Entry { run, trial }));
+    let entries: Vec<Entry<'_>> = trials.filter(|entry| is_like_question(&entry.trial.cell)).collect();
+    let has_reader = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD_READER;
+    let (read_entries, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(has_reader);
     // Trials of one cell, with the fewest threads.
     entries.sort_by_key(|entry| entry.trial.cell.threads());
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
-    let all: Vec<&Measurements> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
-    let first = *all.first()?;
+    let measurements: Vec<&Measurements> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
+    let first = *measurements.first()?;
     let updates: u64 = first.rounds.iter().filter_map(|round| Some(round.operation("update")?.count)).sum();
-    let space = all.iter().find_map(|one| space(one));
-    let alone = |cell: &Cell| {
-        let mut alone = cell.clone();
-        alone.remove(Axis::READER);
-        alone
+    let files_left = measurements.iter().find_map(|measurement| files_after_removal(measurement));
+    let without_reader = |cell: &Cell| {
+        let mut bare = cell.clone();
+        bare.remove(Axis::READER);
+        bare
     };
-    let held = held.into_iter().filter(|entry| alone(&entry.trial.cell) == alone(&cell));
-    let held: Vec<Entry<'_>> = held.collect();
+    let read_entries = read_entries.into_iter().filter(|entry| without_reader(&entry.trial.cell) == without_reader(&cell));
+    let read_entries: Vec<Entry<'_>> = read_entries.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
     Some(AgedStore {
         store: store.to_owned(),
         records: first.stored.records,
-        trials: all.len(),
+        trials: measurements.len(),
         turnover: updates as f64 / first.stored.records.max(1) as f64,
         rounds: first.rounds.len(),
         speed: last_over_first(Figure::Speed)?,
         growth: last_over_first(Figure::Files),
-        longest_ns: all.iter().filter_map(|one| Some(one.operation(OVERALL)?.latency.max_ns)).max()?,
-        files: rounds::growth(&all),
-        held: rounds::last_over_first(&held, Figure::Files).map(|times| times.mean.value),
-        stalls: stalls(&all),
-        left: space.as_ref().map(|(left, _)| *left),
-        given_back: space.and_then(|(_, given)| given),
+        longest_ns: measurements.iter().filter_map(|measurement| Some(measurement.operation(OVERALL)?.latency.max_ns)).max()?,
+        late_growth: rounds::growth(&measurements),
+        growth_with_reader: rounds::last_over_first(&read_entries, Figure::Files).map(|times| times.mean.value),
+        stalls: count_stalls(&measurements),
+        kept_share: files_left.as_ref().map(|(share, _)| *share),
+        after_reclaim: files_left.and_then(|(_, reclaimed)| reclaimed),
     })
 }
 
 /// The number of write stalls that engines reported, and of times that they were asked; 0 of 0 if they never report any.
-fn stalls(all: &[&Measurements]) -> (u64, u64) {
-    let of = |one: &&Measurements| {
-        let pauses = one.pauses.as_ref()?;
+fn count_stalls(measurements: &[&Measurements]) -> (u64, u64) {
+    let count = |measured: &&Measurements| {
+        let pauses = measured.pauses.as_ref()?;
         let stalls = pauses.upkeep.iter().find(|upkeep| upkeep.work == WRITE_STALL)?;
         Some((stalls.after + stalls.otherwise, pauses.after.count + pauses.otherwise.count))
     };
-    all.iter().filter_map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    measurements.iter().filter_map(count).fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1))
 }
 
 /// The files after most records were removed, and after the engine reclaimed space, over those before.
-fn space(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
-    let back = measured.space_reclaim.as_ref()?;
-    let full = Some(measured.disk.allocated_bytes as f64).filter(|full| *full > 0.0)?;
-    let given = back.compacted.as_ref().map(|by| (by.disk.allocated_bytes as f64 / full, by.by.clone()));
-    Some((back.disk.allocated_bytes as f64 / full, given))
+fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
+    let reclaim = measured.space_reclaim.as_ref()?;
+    let full_bytes = Some(measured.disk.allocated_bytes as f64).filter(|full_bytes| *full_bytes > 0.0)?;
+    let reclaimed = reclaim.compacted.as_ref().map(|result| (result.disk.allocated_bytes as f64 / full_bytes, result.by.clone()));
+    Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
 }
 
 /// A sentence for each store; empty without measurements.
 pub fn describe(advice: &Advice) -> Vec<String> {
-    let (age, every) = (advice.age, advice.question.overwritten);
+    let (age, period) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
     let ranking = match age {
-        0 if every.is_none() || !writes || advice.aged.is_empty() => None,
+        0 if period.is_none() || !writes || advice.aged.is_empty() => None,
         0 => Some("The ranking is of a fresh database: these runs have no other that answers it.".into()),
         times => Some(format!("The ranking is of records that had each been overwritten {times} times.")),
     };
-    let later = match (advice.aged.as_slice(), every) {
+    let aging = match (advice.aged.as_slice(), period) {
         _ if !writes => Vec::new(),
         ([], None) if age > 0 => vec!["--overwritten 1d measures how the best change when they are overwritten again and again.".into()],
         ([], None) => vec!["All figures are of a fresh database; --overwritten 1d measures how it ages.".into()],
@@ -158,10 +158,10 @@ pub fn describe(advice: &Advice) -> Vec<String> {
         ([], Some(_)) => vec![
             "All figures are of a fresh database: these runs did not let it grow old. Measure it without --from.".into(),
         ],
-        (aged, every) => aged.iter().map(|store| describe_store(store, every)).collect(),
+        (aged, period) => aged.iter().map(|store| describe_store(store, period)).collect(),
     };
     let cautions = if writes { cautions(advice) } else { Vec::new() };
-    ranking.into_iter().chain(later).chain(cautions).collect()
+    ranking.into_iter().chain(aging).chain(cautions).collect()
 }
 
 /// The warnings of the recommended store's authors about effects that these runs did not measure.
@@ -169,23 +169,23 @@ fn cautions(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first() else { return Vec::new() };
     let aged = advice.aged.iter().find(|aged| aged.store == best.store);
     let is_measured = |caution: &&Caution| match caution.of {
-        AgingRisk::Space => aged.is_some_and(|aged| aged.left.is_some()),
-        AgingRisk::Readers => aged.is_some_and(|aged| aged.held.is_some()),
+        AgingRisk::Space => aged.is_some_and(|aged| aged.kept_share.is_some()),
+        AgingRisk::Readers => aged.is_some_and(|aged| aged.growth_with_reader.is_some()),
         AgingRisk::Waits => aged.is_some_and(|aged| aged.stalls.1 > 0),
     };
-    let others = advice.cautions.iter().filter(|caution| !is_measured(caution));
-    others
-        .map(|one| format!("{}, not measured here: {} (source: {}).", best.store, one.says, one.source))
+    let unmeasured = advice.cautions.iter().filter(|caution| !is_measured(caution));
+    unmeasured
+        .map(|caution| format!("{}, not measured here: {} (source: {}).", best.store, caution.says, caution.source))
         .collect()
 }
 
-fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
+fn describe_store(aged: &AgedStore, period: Option<Period>) -> String {
     let percent = |share: f64| format!("{} %", three_digits(100.0 * share));
-    let files = aged
+    let growth = aged
         .growth
         .map_or_else(String::new, |times| format!(", files {} times as large", three_digits(times)));
     let mut line = format!(
-        "{}, {} overwritten {} times over: in the last tenth {} times as fast as in the first{files}; longest pause {} ({}).",
+        "{}, {} overwritten {} times over: in the last tenth {} times as fast as in the first{growth}; longest pause {} ({}).",
         aged.store,
         plural(aged.records, "record"),
         Unit::Count.show(aged.turnover),
@@ -193,8 +193,8 @@ fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
         Unit::Nanoseconds.show(aged.longest_ns as f64),
         times_measured(aged.trials),
     );
-    line += &aged.files.map_or_else(String::new, |files| growth(aged, files, every));
-    if let Some(times) = aged.held {
+    line += &aged.late_growth.map_or_else(String::new, |growth| describe_growth(aged, growth, period));
+    if let Some(times) = aged.growth_with_reader {
         line += &format!(
             " While a reader was held, its files were {} times as large after the last tenth as after the first.",
             three_digits(times)
@@ -203,12 +203,12 @@ fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
     line += &match aged.stalls {
         (_, 0) => String::new(),
         (0, asked) => format!(" It reported no write stall, asked {asked} times."),
-        (told, asked) => format!(" It reported a write stall {told} of the {asked} times that it was asked."),
+        (reported, asked) => format!(" It reported a write stall {reported} of the {asked} times that it was asked."),
     };
-    if let Some(left) = aged.left.filter(|left| *left >= KEPT) {
-        line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(left));
-        line += &match &aged.given_back {
-            Some((given, by)) => format!("; {by} leaves {}.", percent(*given)),
+    if let Some(kept) = aged.kept_share.filter(|kept| *kept >= KEPT_SHARE) {
+        line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(kept));
+        line += &match &aged.after_reclaim {
+            Some((share, method)) => format!("; {method} leaves {}.", percent(*share)),
             None => ".".into(),
         };
     }
@@ -216,7 +216,7 @@ fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
 }
 
 /// Whether the files still grow, and when they will be twice as large.
-fn growth(aged: &AgedStore, files: Growth, every: Option<Period>) -> String {
+fn describe_growth(aged: &AgedStore, files: Growth, period: Option<Period>) -> String {
     let rounds = match files {
         Growth::None => return " Its files have no upward trend at the end.".into(),
         Growth::Cleared(share) => {
@@ -234,15 +234,15 @@ fn growth(aged: &AgedStore, files: Growth, every: Option<Period>) -> String {
         Growth::Doubles(rounds) => rounds,
     };
     let turnovers = aged.turnover / aged.rounds.max(1) as f64 * rounds;
-    let when = match every {
-        Some(Period(every)) => format!("after {}", long(every.mul_f64(turnovers))),
+    let when = match period {
+        Some(Period(period)) => format!("after {}", long_duration(period.mul_f64(turnovers))),
         None => format!("after being overwritten {} times more", three_digits(turnovers)),
     };
     format!(" Its files still grow at the end: at that pace they are twice as large {when}.")
 }
 
 /// `3 days`, or a shorter time as elsewhere.
-fn long(duration: Duration) -> String {
+fn long_duration(duration: Duration) -> String {
     match duration.as_secs() / 86_400 {
         0 | 1 => rough_duration(duration),
         days => plural(days, "day"),
@@ -267,16 +267,16 @@ mod tests {
         for trial in &mut run.trials {
             trial.cell = trial.cell.clone().with(Axis::CHURN, Axis::CHURN.read(CHURN).unwrap());
             let measured = trial.measured.as_mut().unwrap();
-            let mut of = measured.rounds[0].operations[0].clone();
+            let mut overall = measured.rounds[0].operations[0].clone();
             for round in &mut measured.rounds {
                 round.operations.truncate(1);
                 round.operations[0].operation = "update".into();
                 round.operations[0].count = measured.stored.records;
                 round.operations[0].value_bytes = 16 << 20;
             }
-            of.operation = OVERALL.into();
-            of.latency.max_ns = 120_000_000;
-            measured.operations = vec![of];
+            overall.operation = OVERALL.into();
+            overall.latency.max_ns = 120_000_000;
+            measured.operations = vec![overall];
             measured.disk = measured.rounds[9].disk.clone();
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
@@ -289,12 +289,12 @@ mod tests {
         run
     }
 
-    fn answered(overwritten: Option<&str>, life: &[Run]) -> Vec<String> {
+    fn describe_aging(overwritten: Option<&str>, life: &[Run]) -> Vec<String> {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
-        answered_by(overwritten, &[fresh], life)
+        describe_aging_with(overwritten, &[fresh], life)
     }
 
-    fn answered_by(overwritten: Option<&str>, runs: &[Run], life: &[Run]) -> Vec<String> {
+    fn describe_aging_with(overwritten: Option<&str>, runs: &[Run], life: &[Run]) -> Vec<String> {
         let every = overwritten.map(|text| text.parse().unwrap());
         let mut answer = advice(&Question { overwritten: every, ..question() }, runs).unwrap();
         answer.aged = aged(&answer, life);
@@ -304,17 +304,17 @@ mod tests {
 
     #[test]
     fn a_store_that_still_grows_is_told_with_the_days_until_it_is_twice_as_large() {
-        let lines = answered(Some("1d"), &[life()]);
+        let lines = describe_aging(Some("1d"), &[life()]);
         let [_, line] = lines.as_slice() else { panic!("{lines:?}") };
-        for says in [
+        for expected in [
             "overwritten 10 times over: in the last tenth 0.526 times as fast as in the first",
             "longest pause 120 ms (measured once).",
             "at that pace they are twice as large after 12 days.",
             "it keeps 100 % of its files; a copy leaves 12.5 %.",
         ] {
-            assert!(line.contains(says), "{says}: {line}");
+            assert!(line.contains(expected), "{expected}: {line}");
         }
-        let without = answered(None, &[life()]);
+        let without = describe_aging(None, &[life()]);
         assert!(without[0].contains("after being overwritten 12."), "{without:?}");
     }
 
@@ -330,16 +330,16 @@ mod tests {
             let answer = advice(&Question { overwritten, ..question() }, runs).unwrap();
             (answer.verdict.ranking[0].store.clone(), answer.age)
         };
-        let both = [fresh.clone(), old];
-        assert_eq!(best(Some("1d"), &both), ("redb".into(), 3));
-        assert_eq!(best(None, &both), ("lmdb".into(), 0));
-        assert_eq!(best(Some("1d"), &both[..1]), ("lmdb".into(), 0));
-        assert_eq!(best(None, &both[1..]), ("redb".into(), 3));
-        let told = answered_by(Some("1d"), &both, &[]);
-        assert_eq!(told[0], "The ranking is of records that had each been overwritten 3 times.");
-        assert!(told[1].contains("was not measured"), "{told:?}");
-        let told = answered_by(Some("1d"), &both[..1], &[life()]);
-        assert_eq!(told[0], "The ranking is of a fresh database: these runs have no other that answers it.");
+        let runs = [fresh.clone(), old];
+        assert_eq!(best(Some("1d"), &runs), ("redb".into(), 3));
+        assert_eq!(best(None, &runs), ("lmdb".into(), 0));
+        assert_eq!(best(Some("1d"), &runs[..1]), ("lmdb".into(), 0));
+        assert_eq!(best(None, &runs[1..]), ("redb".into(), 3));
+        let lines = describe_aging_with(Some("1d"), &runs, &[]);
+        assert_eq!(lines[0], "The ranking is of records that had each been overwritten 3 times.");
+        assert!(lines[1].contains("was not measured"), "{lines:?}");
+        let lines = describe_aging_with(Some("1d"), &runs[..1], &[life()]);
+        assert_eq!(lines[0], "The ranking is of a fresh database: these runs have no other that answers it.");
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
         let measured = life.trials[0].measured.as_mut().unwrap();
         measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
         measured.space_reclaim.as_mut().unwrap().disk.allocated_bytes /= 2;
-        let lines = answered(Some("1d"), &[life]);
+        let lines = describe_aging(Some("1d"), &[life]);
         assert!(lines[1].ends_with("Its files have no upward trend at the end."), "{lines:?}");
     }
 
@@ -357,13 +357,13 @@ mod tests {
         let mut life = life();
         let change = |life: &mut Run, change: fn(&mut Measurements)| {
             change(life.trials[0].measured.as_mut().unwrap());
-            answered(Some("1d"), std::slice::from_ref(life))[1].clone()
+            describe_aging(Some("1d"), std::slice::from_ref(life))[1].clone()
         };
-        let little = change(&mut life, |one| {
-            one.rounds.iter_mut().for_each(|round| round.operations[0].value_bytes = 1 << 20);
+        let little = change(&mut life, |measured| {
+            measured.rounds.iter_mut().for_each(|round| round.operations[0].value_bytes = 1 << 20);
         });
         assert!(little.contains("were written meanwhile, so logs can be all of that."), "{little}");
-        let cleared = change(&mut life, |one| one.disk.allocated_bytes /= 4);
+        let cleared = change(&mut life, |measured| measured.disk.allocated_bytes /= 4);
         assert!(cleared.contains("closed, they take 25.0 % of that."), "{cleared}");
         assert!([little, cleared].iter().all(|line| !line.contains("twice as large")));
     }
@@ -376,7 +376,7 @@ mod tests {
             Caution { of: AgingRisk::Readers, says: "readers make it grow", source: "b" },
             Caution { of: AgingRisk::Waits, says: "writes may wait", source: "c" },
         ];
-        let answered = |life: &[Run], mix: &str| {
+        let describe_aging = |life: &[Run], mix: &str| {
             let fresh = run("box", &[Sample::new("lmdb")]);
             let asked = Question { mix: mix.parse().unwrap(), ..question() };
             let mut answer = advice(&asked, &[fresh]).unwrap();
@@ -384,44 +384,44 @@ mod tests {
             answer.aged = aged(&answer, life);
             describe(&answer)
         };
-        let fresh = answered(&[], "update=1");
+        let fresh = describe_aging(&[], "update=1");
         assert_eq!(fresh.len(), 4);
         assert_eq!(fresh[1], "lmdb, not measured here: it keeps its pages (source: a).");
-        assert_eq!(answered(&[], "get=1"), Vec::<String>::new());
-        let alone = answered(&[life()], "update=1");
+        assert_eq!(describe_aging(&[], "get=1"), Vec::<String>::new());
+        let alone = describe_aging(&[life()], "update=1");
         assert!(
             alone.len() == 3 && alone[1].contains("readers") && alone[2].contains("may wait"),
             "{alone:?}"
         );
-        let mut held = life();
+        let mut stalled = life();
         let pauses = Pauses {
             after: Samples { count: 8, span_ns: 0 },
             upkeep: vec![UpkeepCount { work: WRITE_STALL.into(), after: 2, otherwise: 1 }],
             ..Pauses::default()
         };
-        held.trials[0].measured.as_mut().unwrap().pauses = Some(pauses);
-        let mut beside = held.trials[0].clone();
-        beside.cell.set(Axis::READER, Axis::READER.read(HELD).unwrap());
-        beside.measured.as_mut().unwrap().rounds[9].disk.allocated_bytes *= 5;
-        held.trials.insert(0, beside);
+        stalled.trials[0].measured.as_mut().unwrap().pauses = Some(pauses);
+        let mut with_reader = stalled.trials[0].clone();
+        with_reader.cell.set(Axis::READER, Axis::READER.read(HELD_READER).unwrap());
+        with_reader.measured.as_mut().unwrap().rounds[9].disk.allocated_bytes *= 5;
+        stalled.trials.insert(0, with_reader);
         // A store that was asked and reported none was measured, too.
-        let mut quick = held.clone();
+        let mut quick = stalled.clone();
         for trial in &mut quick.trials {
             let pauses = trial.measured.as_mut().unwrap().pauses.as_mut();
             pauses.unwrap().upkeep[0] = UpkeepCount { work: WRITE_STALL.into(), after: 0, otherwise: 0 };
         }
-        let all = answered(&[quick], "update=1");
-        assert!(all.len() == 1 && all[0].contains("no write stall, asked 8 times"), "{all:?}");
-        let all = answered(&[held], "update=1");
-        let [line] = all.as_slice() else { panic!("{all:?}") };
+        let lines = describe_aging(&[quick], "update=1");
+        assert!(lines.len() == 1 && lines[0].contains("no write stall, asked 8 times"), "{lines:?}");
+        let lines = describe_aging(&[stalled], "update=1");
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
         assert!(line.contains("While a reader was held, its files were 20.0 times as large"), "{line}");
         assert!(line.contains("a write stall 3 of the 8 times"), "{line}");
     }
 
     #[test]
     fn an_answer_without_them_says_so_unless_nothing_is_written() {
-        assert!(answered(None, &[])[0].contains("--overwritten 1d"));
-        assert!(answered(Some("1d"), &[])[0].contains("did not let it grow old"));
+        assert!(describe_aging(None, &[])[0].contains("--overwritten 1d"));
+        assert!(describe_aging(Some("1d"), &[])[0].contains("did not let it grow old"));
         let fresh = run("box", &[Sample::new("lmdb")]);
         let reads = advice(&Question { mix: "get=1".parse().unwrap(), ..question() }, &[fresh]).unwrap();
         assert_eq!(describe(&reads), Vec::<String>::new());

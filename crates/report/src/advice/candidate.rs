@@ -86,10 +86,10 @@ impl CandidateContext<'_> {
             Summary::at_confidence(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
         let latency = |operation: Operation| {
-            let of = trials
+            let latencies = trials
                 .iter()
                 .filter_map(|(_, m)| MEAN_LATENCY.operation_value(m.operation(operation.name())?));
-            Some((operation, Summary::from_values(&of.collect::<Vec<_>>())?))
+            Some((operation, Summary::from_values(&latencies.collect::<Vec<_>>())?))
         };
         let (_, last) = trials.last()?;
         Some(Candidate {
@@ -97,7 +97,7 @@ impl CandidateContext<'_> {
             version: last.store_version.clone(),
             guarantee: last.guarantee,
             danger,
-            operations: self.question.mix.shares().iter().filter_map(|(of, _)| latency(*of)).collect(),
+            operations: self.question.mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
             speed: summary(|figures| figures.speed_ns)?,
             space: summary(|figures| figures.space)?,
             memory: summary(|figures| figures.memory_bytes)?,
@@ -120,7 +120,7 @@ impl CandidateContext<'_> {
         if best == store {
             return Vec::new();
         }
-        let ratio = |here: &StoreFigures<'_>| compare_at(here.get(store)?, here.get(best)?, self.confidence);
+        let ratio = |figures: &StoreFigures<'_>| compare_at(figures.get(store)?, figures.get(best)?, self.confidence);
         [Goal::Speed, Goal::Space, Goal::Memory]
             .into_iter()
             .map(|goal| (goal, ratio(&by_goal[&goal])))

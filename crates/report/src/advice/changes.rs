@@ -10,7 +10,7 @@ use super::sensitivity::AnswerChange;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// Other sizes or counts that are named one by one, at most.
-const NAMED: usize = 4;
+const MOST_NAMED: usize = 4;
 
 /// The changes that would change the answer, or those that were tried without effect.
 pub fn changes(advice: &Advice) -> Vec<String> {
@@ -20,11 +20,11 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     let turns = &advice.turns;
     let mut lines: Vec<String> =
         turns.turns.iter().map(|change| describe_change(advice, change, best)).collect();
-    let size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
-    let count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
+    let has_size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
+    let has_count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
     let sizes: Vec<String> = turns.sizes.iter().map(Sizes::describe).collect();
     let counts: Vec<String> = turns.counts.iter().map(|count| with_commas(count.from)).collect();
-    match (sizes.is_empty() && !size, counts.is_empty() && !count) {
+    match (sizes.is_empty() && !has_size, counts.is_empty() && !has_count) {
         (true, true) => lines
             .push(format!("No other record sizes or counts were measured with {best} and another store.")),
         (true, false) => {
@@ -35,45 +35,45 @@ pub fn changes(advice: &Advice) -> Vec<String> {
         }
         (false, false) => {}
     }
-    let still = format!("Still {best}, as far as the trials show,");
+    let prefix = format!("Still {best}, as far as the trials show,");
     if !sizes.is_empty() {
-        let (sizes, points) = a_few(&sizes);
-        lines.push(format!("{still} with records of {sizes}{points}."));
+        let (sizes, points) = list_few(&sizes);
+        lines.push(format!("{prefix} with records of {sizes}{points}."));
     }
     if !counts.is_empty() {
-        let (counts, points) = a_few(&counts);
-        lines.push(format!("{still} with {counts} records{points}."));
+        let (counts, points) = list_few(&counts);
+        lines.push(format!("{prefix} with {counts} records{points}."));
     }
     lines
 }
 
 /// Names in order: all, or the first and the last, and their number.
-fn a_few(names: &[String]) -> (String, String) {
+fn list_few(names: &[String]) -> (String, String) {
     match names {
-        [first, .., last] if names.len() > NAMED => {
+        [first, .., last] if names.len() > MOST_NAMED => {
             (format!("{first} to {last}"), format!(" (at {} points)", names.len()))
         }
         _ => (names.join(", "), String::new()),
     }
 }
 
-/// The store to take with other records, and why; `alike` formats the point at which both are alike, and `cost` is the danger of the
+/// The store to take with other records, and why; `format_point` formats the point at which both are alike, and `cost` is the danger of the
 /// other store.
 fn describe_other_store(
-    there: &OtherStore,
-    (best, asked): (&str, Goal),
-    alike: fn(f64) -> String,
+    other: &OtherStore,
+    (best, goal): (&str, Goal),
+    format_point: fn(f64) -> String,
     cost: &str,
 ) -> String {
-    let trials = times_measured(there.trials);
-    let store = there.store.as_deref().map(|store| candidate(store, there.trials));
-    match (&there.why, store) {
-        (OtherStoreReason::Beaten(times, even), Some(store)) => {
+    let trials = times_measured(other.trials);
+    let store = other.store.as_deref().map(|store| name_candidate(store, other.trials));
+    match (&other.why, store) {
+        (OtherStoreReason::Beaten(times, equal_at), Some(store)) => {
             let times =
-                times.map_or_else(String::new, |ratio| format!(", {}", better(asked, ratio.ratio.value)));
-            let even = even.filter(|_| there.trials >= MIN_BLOCKS);
-            let even = even.map_or_else(String::new, |even| format!("; equal at about {}", alike(even)));
-            format!("{store}{times} ({trials}{cost}){even}.")
+                times.map_or_else(String::new, |ratio| format!(", {}", better(goal, ratio.ratio.value)));
+            let equal_at = equal_at.filter(|_| other.trials >= MIN_BLOCKS);
+            let equal_at = equal_at.map_or_else(String::new, |equal_at| format!("; equal at about {}", format_point(equal_at)));
+            format!("{store}{times} ({trials}{cost}){equal_at}.")
         }
         (OtherStoreReason::Out(why), Some(store)) => {
             format!("{best} is ruled out ({why}): {store} ({trials}{cost}).")
@@ -86,17 +86,17 @@ fn describe_other_store(
 }
 
 /// A store that is best in this number of trials: with few it is a candidate.
-fn candidate(store: &str, trials: usize) -> String {
+fn name_candidate(store: &str, trials: usize) -> String {
     if trials < MIN_BLOCKS { format!("a candidate is {store}") } else { store.to_owned() }
 }
 
 /// The factor by which another store is better by a goal, how often that was measured, and the danger of
 /// that store.
-fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
+fn describe_instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
     match ratio {
         Some(ratio) => {
             let better = better(goal, ratio.ratio.value);
-            let store = candidate(store, ratio.blocks);
+            let store = name_candidate(store, ratio.blocks);
             format!("{store}, {better} ({}{cost})", times_measured(ratio.blocks))
         }
         None => format!("{store} (never measured side by side{cost})"),
@@ -104,40 +104,40 @@ fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String
 }
 
 /// The damage of a power cut to a store that another question recommends, if known and not nothing.
-fn cost(advice: &Advice, turn: &AnswerChange) -> String {
-    let known = turn.store().and_then(|store| advice.dangers.get(store));
-    match known.filter(|_| advice.question.mix.writes()) {
+fn describe_cost(advice: &Advice, turn: &AnswerChange) -> String {
+    let danger = turn.store().and_then(|store| advice.dangers.get(store));
+    match danger.filter(|_| advice.question.mix.writes()) {
         Some(danger) => format!("; a power cut {}", danger.power_cut),
         None => String::new(),
     }
 }
 
 fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
-    let (asked, cost) = (advice.question.goal, cost(advice, turn));
+    let (current_goal, cost) = (advice.question.goal, describe_cost(advice, turn));
     match turn {
         AnswerChange::Goal(goal, store, ratio) => {
-            let what = match goal {
+            let intro = match goal {
                 Goal::Speed => "For speed",
                 Goal::Space => "For the least disk",
                 Goal::Memory => "For the least memory",
                 Goal::Balance => "For a balance of the three",
             };
-            format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
+            format!("{intro}: {}.", describe_instead(store, *goal, ratio.as_ref(), &cost))
         }
-        AnswerChange::Gets(share, there) => {
-            let percent = |alike: f64| format!("{alike:.0} %");
-            format!("With {share} % gets: {}", describe_other_store(there, (best, asked), percent, &cost))
+        AnswerChange::Gets(share, other) => {
+            let percent = |point: f64| format!("{point:.0} %");
+            format!("With {share} % gets: {}", describe_other_store(other, (best, current_goal), percent, &cost))
         }
-        AnswerChange::Size(size, there) => {
-            let elsewhere = describe_other_store(there, (best, asked), rough_bytes, &cost);
-            format!("With records of {}: {elsewhere}", size.describe())
+        AnswerChange::Size(size, other) => {
+            let sentence = describe_other_store(other, (best, current_goal), rough_bytes, &cost);
+            format!("With records of {}: {sentence}", size.describe())
         }
-        AnswerChange::Records(count, there) => {
-            let alike = |count: f64| with_commas(count.round() as u64);
+        AnswerChange::Records(count, other) => {
+            let format_count = |count: f64| with_commas(count.round() as u64);
             format!(
                 "With {}: {}",
                 plural(count.from, "record"),
-                describe_other_store(there, (best, asked), alike, &cost)
+                describe_other_store(other, (best, current_goal), format_count, &cost)
             )
         }
     }

@@ -87,51 +87,51 @@ pub fn is_beside_clusters(run: &Run) -> bool {
 
 /// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's. The
 /// `table` of stores says which are servers.
-pub fn clusters(advice: &Advice, beside: &ClusterRuns, table: &[StoreDef]) -> Clusters {
+pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
-    let is_asked = |cell: &Cell| {
+    let is_like_question = |cell: &Cell| {
         cell.record_size() == question.size
             && cell.data() == question.data
             && cell.machine() == question.machine
             && cell.threads() == question.threads
             && (cell.text(Axis::CACHE) == "cold") == question.cold
     };
-    let runs: Vec<&Run> = beside.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
-    let trials = runs.iter().flat_map(|run| &run.trials).filter(|trial| is_asked(&trial.cell));
+    let runs: Vec<&Run> = cluster_runs.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
+    let trials = runs.iter().flat_map(|run| &run.trials).filter(|trial| is_like_question(&trial.cell));
     let trials: Vec<&TrialResult> = trials.collect();
     let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_no_figures(&trial.outcome)?)));
-    let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&beside.left_out);
-    let left_out = left_out.map(|left| (&left.cell, format!("left out: {}", left.reason)));
+    let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&cluster_runs.left_out);
+    let left_out = left_out.map(|omitted| (&omitted.cell, format!("left out: {}", omitted.reason)));
     let mut missing: Vec<String> = failed
         .chain(left_out)
         .map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()))
         .collect();
     missing.sort();
     missing.dedup();
-    Clusters { measured: measured(&trials, &question.mix, table), missing, no_time: beside.no_time }
+    Clusters { measured: mean_times(&trials, &question.mix, table), missing, no_time: cluster_runs.no_time }
 }
 
 /// The means of equal trials: one combination, version and number of servers.
-fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployment, Summary)> {
+fn mean_times(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployment, Summary)> {
     let mut times: Vec<(Deployment, Vec<f64>)> = Vec::new();
     for trial in trials {
         let Some((measured, ns)) = trial.ok().and_then(|m| Some((m, time_ns(m, mix)?))) else {
             continue;
         };
         let def = table.iter().find(|def| def.name == trial.cell.store());
-        let deployed = Deployment {
+        let deployment = Deployment {
             servers: Servers::from_measured(measured, def.is_some_and(|def| def.kind == StoreKind::Server)),
             cell: trial.cell.clone(),
             version: measured.store_version.clone(),
             guarantee: measured.guarantee,
         };
-        match times.iter_mut().find(|(known, _)| *known == deployed) {
+        match times.iter_mut().find(|(other, _)| *other == deployment) {
             Some((_, times)) => times.push(ns),
-            None => times.push((deployed, vec![ns])),
+            None => times.push((deployment, vec![ns])),
         }
     }
     times.sort_by(|(a, _), (b, _)| (&a.servers, a.cell.store()).cmp(&(&b.servers, b.cell.store())));
-    times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::from_values(&ns)?))).collect()
+    times.into_iter().filter_map(|(deployment, ns)| Some((deployment, Summary::from_values(&ns)?))).collect()
 }
 
 /// A sentence for each; empty if it was neither measured nor asked for.
@@ -139,10 +139,10 @@ pub fn describe(advice: &Advice) -> Vec<String> {
     let Clusters { measured, missing, no_time } = &advice.clusters;
     let best = advice.verdict.ranking.first();
     let base =
-        measured.iter().find(|(deployed, _)| best.is_some_and(|best| best.store == deployed.cell.store()));
-    let mut lines: Vec<String> = measured.iter().map(|one| describe_one(one, base)).collect();
+        measured.iter().find(|(deployment, _)| best.is_some_and(|best| best.store == deployment.cell.store()));
+    let mut lines: Vec<String> = measured.iter().map(|entry| describe_one(entry, base)).collect();
     lines.extend(missing.iter().cloned());
-    let most = measured.iter().map(|(deployed, _)| deployed.servers.0).max();
+    let most = measured.iter().map(|(deployment, _)| deployment.servers.0).max();
     if most.is_some_and(|servers| servers > 0) {
         lines.push(
             "All servers were on this machine, next to the application: they share its disk and processors."
@@ -158,24 +158,24 @@ pub fn describe(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn describe_one(one: &(Deployment, Summary), base: Option<&(Deployment, Summary)>) -> String {
-    let (Deployment { servers, cell, version, guarantee }, speed) = one;
+fn describe_one(entry: &(Deployment, Summary), base: Option<&(Deployment, Summary)>) -> String {
+    let (Deployment { servers, cell, version, guarantee }, speed) = entry;
     let (mean, records) = (speed.mean.value, cell.records());
-    let base = base.filter(|base| *base != one && base.0.cell.records() == records);
-    let against = base.map(|(of, base)| {
-        format!(", {} times the time of {}", three_digits(mean / base.mean.value), of.cell.store())
+    let base = base.filter(|base| *base != entry && base.0.cell.records() == records);
+    let comparison = base.map(|(deployment, base)| {
+        format!(", {} times the time of {}", three_digits(mean / base.mean.value), deployment.cell.store())
     });
-    let loses = match guarantee {
+    let survival = match guarantee {
         Guarantee::Node => " At node, what was acknowledged survives the loss of one of its servers.",
         _ => "",
     };
     format!(
-        "{} {version} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{loses}",
+        "{} {version} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{survival}",
         cell.store(),
         servers.describe(),
         with_interval(speed, Unit::Nanoseconds),
         Unit::PerSecond.show(1e9 / mean),
-        against.unwrap_or_default(),
+        comparison.unwrap_or_default(),
         plural(records.from, "record"),
         times_measured(speed.trials),
     )
@@ -192,7 +192,7 @@ mod tests {
     use crate::terminal::grid::Style;
 
     /// Three blocks of samples, with the settings that each store read back.
-    fn made(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
+    fn run_with_settings(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
         let mut run = blocks("box", &[samples.to_vec(), samples.to_vec(), samples.to_vec()]);
         let mut plan = storebench_host::plan::find("crud").unwrap();
         plan.name = PLAN.into();
@@ -209,15 +209,15 @@ mod tests {
 
     fn servers() -> Run {
         let samples = [Sample::new("lmdb").ns(1000.0), Sample::new("etcd").guarantee("power").ns(200_000.0)];
-        made(&samples, &[("etcd", NODES, "1")])
+        run_with_settings(&samples, &[("etcd", NODES, "1")])
     }
 
-    fn told(network: Option<&str>, runs: &[Run]) -> Vec<String> {
+    fn describe_clusters(network: Option<&str>, runs: &[Run]) -> Vec<String> {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
         let network = network.map(|text| text.parse().unwrap());
         let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
-        let beside = ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
-        answer.clusters = clusters(&answer, &beside, &[]);
+        let cluster_runs = ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
+        answer.clusters = clusters(&answer, &cluster_runs, &[]);
         let lines = describe(&answer);
         let text = answer.text(None, Style { width: 100, colour: false });
         assert_eq!(text.contains(TITLE), !lines.is_empty(), "{text}");
@@ -230,22 +230,22 @@ mod tests {
             Sample::new("etcd").guarantee("node").ns(900_000.0),
             Sample::new("other").guarantee("node").failed("no leader"),
         ];
-        let clusters = made(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
-        let lines = told(Some("500us"), &[servers(), clusters]);
-        let [file, one, several, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
+        let clusters = run_with_settings(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
+        let lines = describe_clusters(Some("500us"), &[servers(), clusters]);
+        let [file, single, cluster, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
         assert!(
             file.starts_with("lmdb 1.2.3 (process), in the application: 638 ns an operation, "),
             "{file}"
         );
         assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
-        assert!(one.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{one}");
-        assert!(one.contains("/s, 200 times the time of lmdb"), "{one}");
-        for says in [
+        assert!(single.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{single}");
+        assert!(single.contains("/s, 200 times the time of lmdb"), "{single}");
+        for expected in [
             "(node), a cluster of 3, 500us from one to another and back: 574 µs",
             "900 times the time of lmdb",
             "survives the loss",
         ] {
-            assert!(several.contains(says), "{says}: {several}");
+            assert!(cluster.contains(expected), "{expected}: {cluster}");
         }
         assert_eq!(missing, "other at node: failed: no leader");
         assert!(shared.contains("share its disk"), "{shared}");
@@ -255,16 +255,16 @@ mod tests {
     fn those_of_another_machine_or_question_are_not_told_and_who_asked_hears_why() {
         let mut elsewhere = servers();
         elsewhere.header.hardware = "other".into();
-        assert_eq!(told(None, &[elsewhere.clone()]), Vec::<String>::new());
-        assert_eq!(told(Some("1ms"), &[elsewhere]), ["No cluster was measured."]);
-        assert!(told(Some("1ms"), &[])[0].contains("there was no time"));
+        assert_eq!(describe_clusters(None, &[elsewhere.clone()]), Vec::<String>::new());
+        assert_eq!(describe_clusters(Some("1ms"), &[elsewhere]), ["No cluster was measured."]);
+        assert!(describe_clusters(Some("1ms"), &[])[0].contains("there was no time"));
         let mut larger = servers();
         for trial in &mut larger.trials {
             trial.cell = Sample::new(trial.cell.store())
                 .size(storebench_core::units::SizeRange { from: 9, to: 10 })
                 .cell();
         }
-        assert_eq!(told(None, &[larger]), Vec::<String>::new());
+        assert_eq!(describe_clusters(None, &[larger]), Vec::<String>::new());
         assert!(is_beside_clusters(&servers()) && !is_beside_clusters(&run("box", &[])));
     }
 }

@@ -62,21 +62,21 @@ pub fn is_cold(reads: u64, records: u64) -> bool {
 }
 
 /// If a question wants cold reads and its trials read more often than there are records: how many of each.
-pub fn repeated(group: &Group<'_>, here: RecordShape, question: &Question) -> Option<(u64, u64)> {
+pub fn repeated(group: &Group<'_>, shape: RecordShape, question: &Question) -> Option<(u64, u64)> {
     if !question.cold {
         return None;
     }
-    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
+    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
     let reads = |entry: &Entry<'_>| Some(entry.trial.ok()?.operation(Operation::Get.name())?.count);
     let reads = trials.filter_map(reads).max()?;
-    (!is_cold(reads, here.2.from)).then_some((reads, here.2.from))
+    (!is_cold(reads, shape.2.from)).then_some((reads, shape.2.from))
 }
 
 /// Trials of the ranked stores at the same place with cold reads.
 pub fn cold(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: RecordShape,
+    shape: RecordShape,
     question: &Question,
     table: &[StoreDef],
     verdict: &JudgedStores,
@@ -86,58 +86,58 @@ pub fn cold(
         return None;
     }
     let cold = Cache::Cold.name();
-    let alike = |facets: &[(Axis, String)]| {
-        let without = |facets: &[(Axis, String)]| -> Vec<(Axis, String)> {
+    let is_cold_twin = |facets: &[(Axis, String)]| {
+        let without_cache = |facets: &[(Axis, String)]| -> Vec<(Axis, String)> {
             facets.iter().filter(|(axis, _)| *axis != Axis::CACHE).cloned().collect()
         };
         let is_cold = facets.iter().any(|(axis, value)| *axis == Axis::CACHE && value == cold);
-        is_cold && without(facets) == without(&group.key.facets)
+        is_cold && without_cache(facets) == without_cache(&group.key.facets)
     };
     let groups: Vec<&Group<'_>> = merged
         .groups
         .iter()
-        .filter(|other| other.key.hardware == group.key.hardware && alike(&other.key.facets))
+        .filter(|other| other.key.hardware == group.key.hardware && is_cold_twin(&other.key.facets))
         .collect();
     let joined = tiers::join_groups(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = SortedTrials::new(merged, &joined);
-    let here = answering(merged, sorted.entries.get(&position(at))?, &gets, table);
+    let eligible = answering(merged, sorted.entries.get(&position(shape))?, &gets, table);
     let get = Operation::Get.name();
     let reads = |entries: &[Entry<'_>]| {
         measured(entries).iter().filter_map(|(_, m)| Some(m.operation(get)?.count)).max()
     };
-    let ranked = |store: &str| verdict.ranking.iter().any(|candidate| candidate.store == store);
-    let weights: Weights<'_> = here
+    let is_ranked = |store: &str| verdict.ranking.iter().any(|candidate| candidate.store == store);
+    let weights: Weights<'_> = eligible
         .iter()
         .filter(|(store, entries)| {
-            ranked(store) && reads(entries).is_some_and(|reads| is_cold(reads, at.2.from))
+            is_ranked(store) && reads(entries).is_some_and(|reads| is_cold(reads, shape.2.from))
         })
         .map(|(store, entries)| (store.clone(), series(entries, get, &MEAN_LATENCY)))
         .filter(|(_, series)| !series.is_empty())
         .collect();
-    let own = weights.get(best)?;
-    let all: Vec<_> = weights.values().cloned().collect();
+    let best_series = weights.get(best)?;
+    let latencies: Vec<_> = weights.values().cloned().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    let terms = Terms::default().during(contention::find_contention(&headers, here.values().flatten()), true);
-    let standings = decide_on(&all, Better::Lower, terms);
+    let terms = Terms::default().during(contention::find_contention(&headers, eligible.values().flatten()), true);
+    let standings = decide_on(&latencies, Better::Lower, terms);
     let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
     let mean = |index: usize| {
-        let values: Vec<f64> = all[index].values().copied().collect();
+        let values: Vec<f64> = latencies[index].values().copied().collect();
         Summary::from_values(&values).map(|summary| summary.mean.value)
     };
     let gets: Vec<(String, f64)> =
-        standings.iter().filter_map(|one| Some((name(one.index)?, mean(one.index)?))).collect();
-    let standing = standings.iter().find(|one| name(one.index).as_deref() == Some(best))?;
-    let first = standings.first().and_then(|first| all.get(first.index))?;
-    let is_open = |one: &Standing| matches!(one.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
+        standings.iter().filter_map(|standing| Some((name(standing.index)?, mean(standing.index)?))).collect();
+    let standing = standings.iter().find(|standing| name(standing.index).as_deref() == Some(best))?;
+    let quickest = standings.first().and_then(|quickest| latencies.get(quickest.index))?;
+    let is_open = |standing: &Standing| matches!(standing.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
     let is_judged = !standings.iter().any(is_open);
     (gets.len() > 1).then(|| ColdReads {
         best: best.to_owned(),
         gets,
         is_judged,
         holds: standing.verdict.wins(),
-        slower: compare_at(own, first, CONFIDENCE).map(|ratio| ratio.ratio.value),
-        trials: own.len(),
+        slower: compare_at(best_series, quickest, CONFIDENCE).map(|ratio| ratio.ratio.value),
+        trials: best_series.len(),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::judge::danger::{dangerous, is_dangerous};
 /// The danger of a store with the settings that its trials read back; `None` for a store that
 /// is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
-    let dangers = measured(entries).into_iter().filter_map(|(_, one)| danger::find_danger(table, store, one));
+    let dangers = measured(entries).into_iter().filter_map(|(_, trial)| danger::find_danger(table, store, trial));
     dangers.min_by_key(|danger| danger.power_cut)
 }
 
@@ -25,12 +25,12 @@ pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
 }
 
 /// The stores here that are not recommended because a power cut can wreck them; none if no other store remains.
-pub fn avoided(here: &ContestantTrials<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
+pub fn avoided(entries: &ContestantTrials<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
     let (guarantee, writes) = (question.guarantee, question.mix.writes());
-    let of = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
+    let check_store = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
         (store.to_string(), is_dangerous(danger(table, store, entries), guarantee, writes))
     };
-    dangerous(here.iter().map(of))
+    dangerous(entries.iter().map(check_store))
 }
 
 #[cfg(test)]

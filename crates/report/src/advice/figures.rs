@@ -40,29 +40,29 @@ impl Figures {
     }
 
     /// The figure that a goal weighs; disk space is the space of `values_bytes` bytes of values.
-    fn weighed(&self, goal: Goal, values_bytes: f64) -> f64 {
-        let of = |goal| self.weighed(goal, values_bytes);
+    fn goal_figure(&self, goal: Goal, values_bytes: f64) -> f64 {
+        let figure = |goal| self.goal_figure(goal, values_bytes);
         match goal {
             Goal::Speed => self.speed_ns,
             Goal::Space => (self.space * values_bytes).max(LITTLE_DISK),
             Goal::Memory => self.memory_bytes.max(LITTLE_MEMORY),
-            Goal::Balance => (of(Goal::Speed) * of(Goal::Space) * of(Goal::Memory)).cbrt(),
+            Goal::Balance => (figure(Goal::Speed) * figure(Goal::Space) * figure(Goal::Memory)).cbrt(),
         }
     }
 }
 
 /// The mean time of an operation of a mix, in nanoseconds; `None` if one of its operations was not measured.
 pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
-    let of = |operation: &Operation| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
-    mix.shares().iter().map(|(operation, share)| Some(share * of(operation)?)).sum()
+    let latency = |operation: &Operation| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
+    mix.shares().iter().map(|(operation, share)| Some(share * latency(operation)?)).sum()
 }
 
 /// The stores at one place, each with its figures by block.
 pub type StoreFigures<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
 /// The figure that a goal weighs of each store for this mix, by block, without stores that have none.
-pub fn weighed<'a>(
-    here: &matrix::ContestantTrials<'a>,
+pub fn weigh_stores<'a>(
+    entries_by_store: &matrix::ContestantTrials<'a>,
     question: &Question,
     mix: &Mix,
     goal: Goal,
@@ -72,11 +72,11 @@ pub fn weighed<'a>(
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
         trials
-            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.weighed(goal, values))))
+            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.goal_figure(goal, values))))
             .collect()
     };
-    let all = here.iter().map(|(store, entries)| (store.clone(), series(entries)));
-    all.filter(|(_, series)| !series.is_empty()).collect()
+    let figures = entries_by_store.iter().map(|(store, entries)| (store.clone(), series(entries)));
+    figures.filter(|(_, series)| !series.is_empty()).collect()
 }
 
 /// The terms on which a goal separates stores: differences within the clock's resolution, or of little disk space, do not count.
@@ -105,7 +105,7 @@ pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
 }
 
 /// Whether a store's largest trial stays within the question's memory.
-pub fn fits(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
+pub fn fits_in_memory(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
     let peak = most_memory(entries, basis);
     question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))
 }

@@ -17,10 +17,10 @@ use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 
 /// The greatest factor between the measured number of records and the question's.
-const NEAR: f64 = 4.0;
+const NEAR_FACTOR: f64 = 4.0;
 
 /// Combinations that are named if none covers a question.
-const NAMED: usize = 5;
+const MOST_NAMED: usize = 5;
 
 /// The part of a question that runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,20 +44,20 @@ impl fmt::Display for MissingCoverage {
 impl MissingCoverage {
     fn describe(&self) -> String {
         match self {
-            MissingCoverage::Group(what) => format!("no trial was made {what}"),
+            MissingCoverage::Group(conditions) => format!("no trial was made {conditions}"),
             MissingCoverage::Several(places) => {
                 format!(
                     "the runs differ in machine, place or method, and each would have another answer; name runs of one: {}",
                     places.join("; ")
                 )
             }
-            MissingCoverage::Place(there) => {
-                let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
-                match there.len() {
+            MissingCoverage::Place(positions) => {
+                let nearest = positions.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                match positions.len() {
                     0 => "no trial had such records; measured were none of that kind".to_owned(),
-                    1..=NAMED => format!("no trial had such records; measured were {nearest}"),
-                    all => format!(
-                        "no trial had such records; measured were {all} combinations, the nearest {nearest}"
+                    1..=MOST_NAMED => format!("no trial had such records; measured were {nearest}"),
+                    count => format!(
+                        "no trial had such records; measured were {count} combinations, the nearest {nearest}"
                     ),
                 }
             }
@@ -76,12 +76,12 @@ impl MissingCoverage {
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
-    here: Option<SizesAndCounts>,
+    wanted: Option<SizesAndCounts>,
     table: &[StoreDef],
 ) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
     let aged = question.overwritten.is_some();
-    groups_of_age(aged, question, merged, here, table).or_else(|error| {
-        let other = groups_of_age(!aged, question, merged, here, table);
+    groups_of_age(aged, question, merged, wanted, table).or_else(|error| {
+        let other = groups_of_age(!aged, question, merged, wanted, table);
         other.map_err(|other| if matches!(error, MissingCoverage::Group(_)) { other } else { error })
     })
 }
@@ -90,10 +90,10 @@ fn groups_of_age<'a>(
     aged: bool,
     question: &Question,
     merged: &Merged<'a>,
-    here: Option<SizesAndCounts>,
+    wanted: Option<SizesAndCounts>,
     table: &[StoreDef],
 ) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
-    let groups = comparable(question, merged, table, aged);
+    let groups = comparable_groups(question, merged, table, aged);
     if groups.is_empty() {
         return Err(MissingCoverage::Group(format!(
             "at guarantee {} with {}, {} caches as shipped and no other load{}",
@@ -103,31 +103,31 @@ fn groups_of_age<'a>(
             question.whereabouts(),
         )));
     }
-    let near = |group: &Group<'_>| {
-        let near = positions(group, question).into_iter().filter(|at| match here {
-            Some(here) => (at.1, at.2) == here,
-            None => covers(at.1, at.2, question),
+    let nearest = |group: &Group<'_>| {
+        let candidates = shapes_of(group, question).into_iter().filter(|shape| match wanted {
+            Some(wanted) => (shape.1, shape.2) == wanted,
+            None => covers(shape.1, shape.2, question),
         });
-        let other = |at: &RecordShape| at.1 != question.size;
-        near.min_by(|a, b| {
-            distance(a, question).total_cmp(&distance(b, question)).then(other(a).cmp(&other(b)))
+        let differs = |shape: &RecordShape| shape.1 != question.size;
+        candidates.min_by(|a, b| {
+            distance(a, question).total_cmp(&distance(b, question)).then(differs(a).cmp(&differs(b)))
         })
     };
     let found: Vec<(&Group<'a>, RecordShape)> =
-        groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
+        groups.iter().filter_map(|group| Some((group, nearest(group)?))).collect();
     match found.as_slice() {
-        [(group, at)] => Ok(((*group).clone(), *at)),
+        [(group, shape)] => Ok(((*group).clone(), *shape)),
         [_, _, ..] => {
             let name = |group: &Group<'_>| format!("{}, {}", group.key.hardware, merged.label(&group.key));
             Err(MissingCoverage::Several(found.iter().map(|(group, _)| name(group)).collect()))
         }
         [] => {
             let mut positions: Vec<RecordShape> =
-                groups.iter().flat_map(|group| positions(group, question)).collect();
+                groups.iter().flat_map(|group| shapes_of(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &RecordShape| format!("{} of {}", plural(at.2.from, "record"), at.1.describe());
-            Err(MissingCoverage::Place(positions.iter().map(there).collect()))
+            let describe_shape = |shape: &RecordShape| format!("{} of {}", plural(shape.2.from, "record"), shape.1.describe());
+            Err(MissingCoverage::Place(positions.iter().map(describe_shape).collect()))
         }
     }
 }
@@ -136,28 +136,28 @@ fn groups_of_age<'a>(
 type GroupConditions<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
 /// Trials made as the question wants, in comparable sets: one machine, one place, one method.
-fn comparable<'a>(
+fn comparable_groups<'a>(
     question: &Question,
     merged: &Merged<'a>,
     table: &[StoreDef],
     aged: bool,
 ) -> Vec<Group<'a>> {
-    let of_age = |group: &&Group<'_>| is_aged(&group.key) == aged;
-    let plain = merged.groups.iter().filter(of_age).filter(|group| is_plain(&group.key, question));
-    let mut alike: BTreeMap<GroupConditions<'_>, Vec<&Group<'a>>> = BTreeMap::new();
+    let is_of_age = |group: &&Group<'_>| is_aged(&group.key) == aged;
+    let plain = merged.groups.iter().filter(is_of_age).filter(|group| is_plain(&group.key, question));
+    let mut by_conditions: BTreeMap<GroupConditions<'_>, Vec<&Group<'a>>> = BTreeMap::new();
     for group in plain {
         let key = &group.key;
-        alike.entry((&key.hardware, &key.facets, &key.method)).or_default().push(group);
+        by_conditions.entry((&key.hardware, &key.facets, &key.method)).or_default().push(group);
     }
-    let joined = alike.into_values().filter_map(|groups| {
-        let asked = groups.iter().any(|group| group.key.tier == Some(question.guarantee));
-        tiers::join_groups(&groups, question, table).filter(|group| asked || !group.trials.is_empty())
+    let joined = by_conditions.into_values().filter_map(|groups| {
+        let is_exact = groups.iter().any(|group| group.key.tier == Some(question.guarantee));
+        tiers::join_groups(&groups, question, table).filter(|group| is_exact || !group.trials.is_empty())
     });
     joined.collect()
 }
 
 /// The positions of a group with data of the question's kind.
-fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
+fn shapes_of(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     cells.filter(|cell| cell.data() == question.data).map(record_shape).collect()
 }
@@ -178,26 +178,26 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     if let Some(disk) = &question.disk {
         plain.set(Axis::DISK, Value::word(disk));
     }
-    let any = |axis: Axis| {
+    let is_free = |axis: Axis| {
         [Axis::PLACE, Axis::AGE].contains(&axis) || (axis == Axis::DISK && question.may_have_own_disk())
     };
-    let alike = |(axis, value): &(Axis, String)| any(*axis) || *value == plain.text(*axis);
+    let is_default = |(axis, value): &(Axis, String)| is_free(*axis) || *value == plain.text(*axis);
     let asked = key.asked.and_then(|asked| asked.tier());
-    key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(alike)
+    key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(is_default)
 }
 
 /// Whether measurements with these records answer a question.
 pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
-    let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
-    let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
+    let is_near = |factor: f64| (1.0 / NEAR_FACTOR..=NEAR_FACTOR).contains(&factor);
+    let is_within = (size.span().from..size.span().to).contains(&typical_size(&question.size));
     // Mixed sizes may range from nearly nothing to very much, with few records at the ends.
-    let mixed = size.single_range().is_none() || question.size.single_range().is_none();
-    let alike = holds && (!mixed || near(size.mean() / question.size.mean()));
-    (size == question.size || alike) && near(records.from as f64 / question.records as f64)
+    let is_mixed = size.single_range().is_none() || question.size.single_range().is_none();
+    let is_alike = is_within && (!is_mixed || is_near(size.mean() / question.size.mean()));
+    (size == question.size || is_alike) && is_near(records.from as f64 / question.records as f64)
 }
 
 /// A typical size: of a range the geometric mean of its ends, of mixed sizes the median.
-fn typical(sizes: &Sizes) -> u64 {
+fn typical_size(sizes: &Sizes) -> u64 {
     match sizes.single_range() {
         Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
         None => sizes.median(),
@@ -205,7 +205,7 @@ fn typical(sizes: &Sizes) -> u64 {
 }
 
 /// The logarithmic distance between measured and wanted sizes and counts.
-fn distance(at: &RecordShape, question: &Question) -> f64 {
-    let far = |a: f64, b: f64| (a / b).ln().abs();
-    far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)
+fn distance(shape: &RecordShape, question: &Question) -> f64 {
+    let log_distance = |a: f64, b: f64| (a / b).ln().abs();
+    log_distance(shape.1.mean(), question.size.mean()) + log_distance(shape.2.from as f64, question.records as f64)
 }

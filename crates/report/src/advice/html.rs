@@ -30,7 +30,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         ". ",
         describe_danger(advice, best),
     );
-    let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
+    let given_up_lines: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
             heading("Stores, best first"),
@@ -39,7 +39,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
             titled(&format!("Compared with {}", best.store), others.iter().map(trade).collect()),
         )
     });
-    let first = (
+    let summary = (
         (
             p(lead).class("lead"),
             any_will_do(advice).map(p),
@@ -57,8 +57,8 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         note(("Asked: ", advice.question.to_string(), ".")),
         note(("Measured: ", measured(advice).join(" "))),
     );
-    let rest = (
-        (compared, titled("Given up after a look", looked)),
+    let details = (
+        (compared, titled("Given up after a look", given_up_lines)),
         titled("Ruled out", ruled_out(advice)),
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
@@ -66,7 +66,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         snippet
             .map(|snippet| (heading("Open it like this"), p(describe_danger(advice, best)), code(snippet))),
     );
-    Html::new(tag("section").class("group").with(first).with(rest))
+    Html::new(tag("section").class("group").with(summary).with(details))
 }
 
 fn heading(text: &str) -> Tag {

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use storebench_core::store::StoreDef;
 
 use super::candidate::{Candidate, CandidateContext};
-use super::figures::{StoreFigures, weighed};
+use super::figures::{StoreFigures, weigh_stores};
 use super::question::{Goal, Question};
 use super::ranking::{answering, compare_with_best};
 use super::record_shape::{self, RecordShape, position};
@@ -30,31 +30,31 @@ impl OtherCountsContext<'_> {
         sorted: &SortedTrials<'_, '_>,
         known: &dyn Fn(&str) -> bool,
     ) -> Vec<Candidate> {
-        let far = |at: &RecordShape| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
-        let alike = |at: &RecordShape| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
+        let distance = |shape: &RecordShape| (shape.2.from as f64 / self.at.2.from as f64).ln().abs();
+        let is_comparable = |shape: &RecordShape| (shape.0, shape.1) == (self.at.0, self.at.1) && shape.2 != self.at.2;
         let mut places: Vec<RecordShape> = sorted
             .entries
             .keys()
             .map(|position| record_shape::record_shape(&position.cell()))
-            .filter(alike)
+            .filter(is_comparable)
             .collect();
-        places.sort_by(|a, b| far(a).total_cmp(&far(b)));
-        let making =
+        places.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let context =
             CandidateContext { question: self.question, basis: self.merged.memory, confidence: CONFIDENCE };
         let mut found: IndexMap<String, Candidate> = IndexMap::new();
         for place in places {
-            let Some(all) = sorted.entries.get(&position(place)) else { continue };
-            let here = answering(self.merged, all, self.question, self.table);
+            let Some(tested) = sorted.entries.get(&position(place)) else { continue };
+            let eligible = answering(self.merged, tested, self.question, self.table);
             let weigh =
-                |goal| (goal, weighed(&here, self.question, &self.question.mix, goal, self.merged.memory));
+                |goal| (goal, weigh_stores(&eligible, self.question, &self.question.mix, goal, self.merged.memory));
             let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL.into_iter().map(weigh).collect();
-            let mut new = here.keys().map(|store| &**store);
+            let mut new = eligible.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));
-            let looked = compare_with_best(&making, (&here, &by_goal), self.table, self.best, &mut new);
-            let looked = looked.into_iter().filter(|candidate| candidate.times_worse.is_some());
-            let looked: Vec<Candidate> =
-                looked.map(|candidate| Candidate { looked_at: Some(place.2), ..candidate }).collect();
-            found.extend(looked.into_iter().map(|candidate| (candidate.store.clone(), candidate)));
+            let candidates = compare_with_best(&context, (&eligible, &by_goal), self.table, self.best, &mut new);
+            let candidates = candidates.into_iter().filter(|candidate| candidate.times_worse.is_some());
+            let candidates: Vec<Candidate> =
+                candidates.map(|candidate| Candidate { looked_at: Some(place.2), ..candidate }).collect();
+            found.extend(candidates.into_iter().map(|candidate| (candidate.store.clone(), candidate)));
         }
         found.into_values().collect()
     }

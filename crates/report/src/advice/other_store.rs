@@ -29,56 +29,56 @@ pub enum OtherStoreReason {
 /// Walks along an axis in each direction, up to the first place at which another store is better. Returns the
 /// places at which the recommended store is best, in the axis's order, and the places where the walk ended. Places without
 /// a figure of the recommended store are skipped.
-pub(super) fn outward(
-    look: &SensitivityContext<'_, '_, '_>,
-    from: (f64, RecordShape),
-    mut axis: Vec<(f64, RecordShape)>,
+pub(super) fn walk_outward(
+    context: &SensitivityContext<'_, '_, '_>,
+    start: (f64, RecordShape),
+    mut points: Vec<(f64, RecordShape)>,
 ) -> (Vec<RecordShape>, Vec<(RecordShape, OtherStore)>) {
-    axis.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let below: Vec<_> = axis.iter().rev().filter(|place| place.0 < from.0).copied().collect();
-    let above: Vec<_> = axis.iter().filter(|place| place.0 > from.0).copied().collect();
-    let (mut still, mut turned) = (Vec::new(), Vec::new());
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let below: Vec<_> = points.iter().rev().filter(|point| point.0 < start.0).copied().collect();
+    let above: Vec<_> = points.iter().filter(|point| point.0 > start.0).copied().collect();
+    let (mut best_at, mut changes) = (Vec::new(), Vec::new());
     for side in [below, above] {
-        let mut before = from;
-        for place in side {
-            match look.stands(place.1) {
+        let mut previous = start;
+        for point in side {
+            match context.standing_at(point.1) {
                 RecommendedStanding::Unknown => {}
                 RecommendedStanding::Best => {
-                    still.push(place);
-                    before = place;
+                    best_at.push(point);
+                    previous = point;
                 }
                 RecommendedStanding::Beaten(store, times) => {
-                    turned.push((place.1, beaten(look, before, place, store, times)));
+                    changes.push((point.1, better_store(context, previous, point, store, times)));
                     break;
                 }
                 RecommendedStanding::Out(why, store) => {
-                    let here = look.figures_asked(place.1);
-                    let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
-                    turned.push((place.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
+                    let figures = context.question_figures(point.1);
+                    let trials = store.as_deref().and_then(|store| figures.get(store)).map_or(0, |s| s.len());
+                    changes.push((point.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
                     break;
                 }
             }
         }
     }
-    still.sort_by(|a, b| a.0.total_cmp(&b.0));
-    (still.into_iter().map(|(_, position)| position).collect(), turned)
+    best_at.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (best_at.into_iter().map(|(_, position)| position).collect(), changes)
 }
 
-fn beaten(
-    look: &SensitivityContext<'_, '_, '_>,
-    before: (f64, RecordShape),
-    there: (f64, RecordShape),
+fn better_store(
+    context: &SensitivityContext<'_, '_, '_>,
+    previous: (f64, RecordShape),
+    point: (f64, RecordShape),
     store: String,
     times: Option<Ratio>,
 ) -> OtherStore {
-    let (near, far) = (look.figures_asked(before.1), look.figures_asked(there.1));
-    let ratio = |here: &StoreFigures<'_>| {
-        compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
+    let (near, far) = (context.question_figures(previous.1), context.question_figures(point.1));
+    let ratio = |figures: &StoreFigures<'_>| {
+        compare(figures.get(store.as_str())?, figures.get(context.best)?).map(|ratio| ratio.ratio.value)
     };
-    let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(before.0, there.0, a, b));
-    let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
+    let equal_at = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(previous.0, point.0, a, b));
+    let trials = [store.as_str(), context.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
-    OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, alike), trials }
+    OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, equal_at), trials }
 }
 
 /// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.

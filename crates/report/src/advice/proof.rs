@@ -9,6 +9,6 @@ use super::question::Question;
 /// checked.
 pub(super) fn proof(table: &[StoreDef], question: &Question, best: &Candidate) -> Option<String> {
     let def = table.iter().find(|def| def.name == best.store).filter(|_| question.mix.writes())?;
-    let own = Evidence::sum_torn(def.evidence(), best.guarantee)?;
-    Some(format!("As storebench's authors found, guarantee {}", own.describe()))
+    let sum = Evidence::sum_torn(def.evidence(), best.guarantee)?;
+    Some(format!("As storebench's authors found, guarantee {}", sum.describe()))
 }

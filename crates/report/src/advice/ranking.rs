@@ -7,11 +7,11 @@ use storebench_core::result::{Outcome, RunHeader, SPACE};
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
-use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
+use super::absent::{NOT_CHOSEN, absent, why_outgrown, why_unable};
 pub use super::candidate::Candidate;
 use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
-use super::figures::{Figures, StoreFigures, fits, goal_terms, most_memory, weighed};
+use super::figures::{Figures, StoreFigures, fits_in_memory, goal_terms, most_memory, weigh_stores};
 use super::other_counts;
 use super::question::{Goal, Question};
 use super::record_shape::{self, RecordShape, position};
@@ -77,46 +77,46 @@ impl JudgedStores {
 pub fn rank(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: RecordShape,
+    shape: RecordShape,
     question: &Question,
     table: &[StoreDef],
 ) -> JudgedStores {
     let sorted = SortedTrials::new(merged, group);
     let basis = merged.memory;
-    let none = IndexMap::new();
-    let all = sorted.entries.get(&position(at)).unwrap_or(&none);
-    let here = answering(merged, all, question, table);
-    let looks = merged.analyses(all.values().flatten());
+    let empty = IndexMap::new();
+    let tested = sorted.entries.get(&position(shape)).unwrap_or(&empty);
+    let eligible = answering(merged, tested, question, table);
+    let looks = merged.analyses(tested.values().flatten());
     let confidence = interim::confidence(looks);
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
-    let contention = contention::find_contention(&headers, all.values().flatten());
+    let contention = contention::find_contention(&headers, tested.values().flatten());
     let judging = JudgingContext {
-        making: CandidateContext { question, basis, confidence },
-        terms_of: &|goal| {
+        context: CandidateContext { question, basis, confidence },
+        terms: &|goal| {
             let terms = goal_terms(merged, &question.mix, goal, confidence);
             terms.during(contention, goal.is_of_time())
         },
         by_goal: Goal::ALL
             .into_iter()
-            .map(|goal| (goal, weighed(&here, question, &question.mix, goal, basis)))
+            .map(|goal| (goal, weigh_stores(&eligible, question, &question.mix, goal, basis)))
             .collect(),
-        here: &here,
+        eligible: &eligible,
         table,
     };
-    let avoided = avoided(&here, question, table);
-    let (mut ranking, mut given_up) = judging.told_apart(&avoided, true);
+    let avoided = avoided(&eligible, question, table);
+    let (mut ranking, mut given_up) = judging.rank_and_split(&avoided, true);
     if given_up.iter().any(|store| store.is_better_at(question.goal)) {
-        (ranking, given_up) = judging.told_apart(&avoided, false);
+        (ranking, given_up) = judging.rank_and_split(&avoided, false);
     }
     let mut riskier = match ranking.first() {
         Some(best) => judging.compare_with_best(&best.store, &mut avoided.iter().map(String::as_str)),
         None => Vec::new(),
     };
     if let Some(best) = ranking.first() {
-        let known = |store: &str| all.contains_key(store);
-        let looked = other_counts::OtherCountsContext { merged, at, question, table, best: &best.store };
-        let (risky, others): (Vec<_>, Vec<_>) = looked
-            .find_candidates(&sorted, &known)
+        let is_measured = |store: &str| tested.contains_key(store);
+        let search = other_counts::OtherCountsContext { merged, at: shape, question, table, best: &best.store };
+        let (risky, others): (Vec<_>, Vec<_>) = search
+            .find_candidates(&sorted, &is_measured)
             .into_iter()
             .partition(|store| is_avoided(store, question));
         riskier.extend(risky);
@@ -125,52 +125,52 @@ pub fn rank(
     riskier.iter_mut().for_each(|store| store.verdict = Verdict::Dangerous);
     let answered =
         ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
-    let out = unanswered_stores(merged, group, at, question, table, answered);
-    let cost = Cost::measure(merged, &ranking, all);
+    let out = unanswered_stores(merged, group, shape, question, table, answered);
+    let cost = Cost::measure(merged, &ranking, tested);
     JudgedStores { ranking, riskier, given_up, out, looks, cost, contention }
 }
 
 /// The stores of a position that answer the question, with the trials that count.
 pub(super) fn answering<'a>(
     merged: &Merged<'_>,
-    all: &Entries<'a>,
+    tested: &Entries<'a>,
     question: &Question,
     table: &[StoreDef],
 ) -> Entries<'a> {
-    let mut here = ranked_stores(all);
-    here.retain(|store, entries| {
+    let mut eligible = ranked_stores(tested);
+    eligible.retain(|store, entries| {
         !merged.is_harness(store)
             && question.allows(store)
-            && outgrown(table, store, question).is_none()
-            && fits(entries, question, merged.memory)
+            && why_outgrown(table, store, question).is_none()
+            && fits_in_memory(entries, question, merged.memory)
             && measured(entries)
                 .iter()
                 .any(|(_, m)| Figures::from_trial(m, &question.mix, merged.memory).is_some())
     });
-    here
+    eligible
 }
 
 /// The terms and figures by which the stores of a position are judged.
 struct JudgingContext<'j, 'a> {
-    making: CandidateContext<'j>,
-    terms_of: &'j dyn Fn(Goal) -> Terms,
+    context: CandidateContext<'j>,
+    terms: &'j dyn Fn(Goal) -> Terms,
     by_goal: IndexMap<Goal, StoreFigures<'a>>,
-    here: &'j Entries<'a>,
+    eligible: &'j Entries<'a>,
     table: &'j [StoreDef],
 }
 
 impl JudgingContext<'_, '_> {
     /// The ranking of the stores that are not `avoided`, and the stores that were given up, each with the best first. If only stores
     /// that were measured `often` are ranked, the others are given up.
-    fn told_apart(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
-        let (shared, compared) = self.compared(avoided, often);
-        let ranking = self.ranking(&shared, &compared);
+    fn rank_and_split(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
+        let (shared, stores) = self.comparable_stores(avoided, often);
+        let ranking = self.ranking(&shared, &stores);
         let is_given_up =
-            |store: &&str| !avoided.contains(*store) && !compared.iter().any(|other| other == store);
+            |store: &&str| !avoided.contains(*store) && !stores.iter().any(|other| other == store);
         let given_up = match ranking.first() {
             Some(best) => self.compare_with_best(
                 &best.store,
-                &mut self.here.keys().map(|store| &**store).filter(is_given_up),
+                &mut self.eligible.keys().map(|store| &**store).filter(is_given_up),
             ),
             None => Vec::new(),
         };
@@ -178,8 +178,8 @@ impl JudgingContext<'_, '_> {
     }
 
     /// The blocks of all figures in the ranking, and the stores that have them.
-    fn compared(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
-        let goal = self.making.question.goal;
+    fn comparable_stores(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
+        let goal = self.context.question.goal;
         // Stores that are exactly equal by the goal, as with next to no memory, are ordered by speed.
         let speed = &self.by_goal[&Goal::Speed];
         let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
@@ -189,8 +189,8 @@ impl JudgingContext<'_, '_> {
         let names: Vec<String> =
             names.filter(|store| !avoided.contains(store) && by_goal.contains_key(store.as_str())).collect();
         let weights: Vec<&Series<BlockKey>> = names.iter().map(|store| &by_goal[store.as_str()]).collect();
-        let (shared, kept) = comparable(&weights, often);
-        (shared, kept.into_iter().map(|index| names[index].clone()).collect())
+        let (shared, indices) = comparable(&weights, often);
+        (shared, indices.into_iter().map(|index| names[index].clone()).collect())
     }
 
     /// A store's series by a goal, in these blocks.
@@ -201,7 +201,7 @@ impl JudgingContext<'_, '_> {
 
     /// The stores that have all shared blocks, the best first.
     fn ranking(&self, shared: &BTreeSet<BlockKey>, stores: &[String]) -> Vec<Candidate> {
-        let goal = self.making.question.goal;
+        let goal = self.context.question.goal;
         let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL
             .into_iter()
             .map(|goal| {
@@ -210,29 +210,29 @@ impl JudgingContext<'_, '_> {
             })
             .collect();
         let series = |goal: Goal| -> Vec<Series<BlockKey>> { by_goal[&goal].values().cloned().collect() };
-        let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (series(goal), (self.terms_of)(goal)));
+        let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (series(goal), (self.terms)(goal)));
         let beaten_by = beaten_by(&aims);
         let safety = |store: &String| {
-            let danger = danger(self.table, store, self.here.get(store.as_str())?)?;
+            let danger = danger(self.table, store, self.eligible.get(store.as_str())?)?;
             Some((danger.power_cut, danger.kill))
         };
         let safety: Vec<_> = stores.iter().map(safety).collect();
-        let standings = ranked_among(&series(goal), (self.terms_of)(goal), &beaten_by, &safety);
+        let standings = ranked_among(&series(goal), (self.terms)(goal), &beaten_by, &safety);
         let Some(best) = standings.first().and_then(|first| stores.get(first.index)) else {
             return Vec::new();
         };
         let mut ranking = Vec::new();
         for standing in &standings {
             let store = &stores[standing.index];
-            let entries = &self.here[store.as_str()];
+            let entries = &self.eligible[store.as_str()];
             let danger = danger(self.table, store, entries);
-            let Some(made) = self.making.candidate(store, entries, shared, danger) else { continue };
+            let Some(candidate) = self.context.candidate(store, entries, shared, danger) else { continue };
             ranking.push(Candidate {
                 times_worse: standing.times_worse,
                 verdict: standing.verdict,
-                against_best: self.making.ratios_to_best(best, store, &by_goal),
+                against_best: self.context.ratios_to_best(best, store, &by_goal),
                 beaten_by: beaten_by[standing.index].map(|other| stores[other].clone()),
-                ..made
+                ..candidate
             });
         }
         ranking
@@ -240,54 +240,54 @@ impl JudgingContext<'_, '_> {
 
     /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
     fn compare_with_best(&self, best: &str, stores: &mut dyn Iterator<Item = &str>) -> Vec<Candidate> {
-        compare_with_best(&self.making, (self.here, &self.by_goal), self.table, best, stores)
+        compare_with_best(&self.context, (self.eligible, &self.by_goal), self.table, best, stores)
     }
 }
 
 /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
 pub(super) fn compare_with_best(
-    making: &CandidateContext<'_>,
-    (here, by_goal): (&Entries<'_>, &IndexMap<Goal, StoreFigures<'_>>),
+    context: &CandidateContext<'_>,
+    (eligible, by_goal): (&Entries<'_>, &IndexMap<Goal, StoreFigures<'_>>),
     table: &[StoreDef],
     best: &str,
     stores: &mut dyn Iterator<Item = &str>,
 ) -> Vec<Candidate> {
-    let weights = &by_goal[&making.question.goal];
-    let one = |store: &str| {
-        let entries = here.get(store)?;
-        let own: BTreeSet<BlockKey> = weights.get(store)?.keys().copied().collect();
-        let of_best: BTreeSet<BlockKey> = weights.get(best)?.keys().copied().collect();
-        let shared = &own & &of_best;
-        let blocks = if shared.is_empty() { &own } else { &shared };
-        let made = making.candidate(store, entries, blocks, danger(table, store, entries))?;
+    let weights = &by_goal[&context.question.goal];
+    let compare = |store: &str| {
+        let entries = eligible.get(store)?;
+        let own_blocks: BTreeSet<BlockKey> = weights.get(store)?.keys().copied().collect();
+        let best_blocks: BTreeSet<BlockKey> = weights.get(best)?.keys().copied().collect();
+        let shared = &own_blocks & &best_blocks;
+        let blocks = if shared.is_empty() { &own_blocks } else { &shared };
+        let candidate = context.candidate(store, entries, blocks, danger(table, store, entries))?;
         Some(Candidate {
-            times_worse: compare_at(weights.get(store)?, weights.get(best)?, making.confidence),
-            against_best: making.ratios_to_best(best, store, by_goal),
-            ..made
+            times_worse: compare_at(weights.get(store)?, weights.get(best)?, context.confidence),
+            against_best: context.ratios_to_best(best, store, by_goal),
+            ..candidate
         })
     };
-    let mut made: Vec<Candidate> = stores.filter_map(one).collect();
-    let worse = |store: &Candidate| store.times_worse.map_or(f64::INFINITY, |ratio| ratio.ratio.value);
-    made.sort_by(|a, b| worse(a).total_cmp(&worse(b)));
-    made
+    let mut candidates: Vec<Candidate> = stores.filter_map(compare).collect();
+    let times = |store: &Candidate| store.times_worse.map_or(f64::INFINITY, |ratio| ratio.ratio.value);
+    candidates.sort_by(|a, b| times(a).total_cmp(&times(b)));
+    candidates
 }
 
 /// The stores without an answer, with reasons.
 fn unanswered_stores(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: RecordShape,
+    shape: RecordShape,
     question: &Question,
     table: &[StoreDef],
     answered: BTreeSet<&str>,
 ) -> Vec<RuledOut> {
     let sorted = SortedTrials::new(merged, group);
-    let tried = sorted.entries.get(&position(at)).into_iter().flatten();
+    let tried = sorted.entries.get(&position(shape)).into_iter().flatten();
     let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(&***store));
     let mut out: Vec<RuledOut> = tried
         .map(|(store, entries)| RuledOut {
             store: store.to_string(),
-            why: match outgrown(table, store, question) {
+            why: match why_outgrown(table, store, question) {
                 _ if !question.allows(store) => NOT_CHOSEN.to_owned(),
                 outgrown => outgrown.unwrap_or_else(|| why_out(entries, question, merged.memory)),
             },
@@ -296,9 +296,9 @@ fn unanswered_stores(
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = record_shape::record_shape(cell) == at && question.allows(cell.store());
-        if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
-            let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
+        let is_missing = record_shape::record_shape(cell) == shape && question.allows(cell.store());
+        if is_missing && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
+            let why = cell.guarantee().tier().and_then(|tier| why_unable(table, cell.store(), tier));
             out.push(RuledOut {
                 store: cell.store().to_owned(),
                 why: why.unwrap_or_else(|| omitted.reason.to_string()),
@@ -306,28 +306,28 @@ fn unanswered_stores(
             });
         }
     }
-    let known: BTreeSet<&str> =
+    let known_stores: BTreeSet<&str> =
         answered.iter().copied().chain(out.iter().map(|out| out.store.as_str())).collect();
-    let absent = absent(merged, group, at, question, table, &known);
+    let absent = absent(merged, group, shape, question, table, &known_stores);
     out.extend(absent);
     out
 }
 
 /// Why a store with these trials does not answer a question.
 pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) -> String {
-    if !fits(entries, question, basis) {
+    if !fits_in_memory(entries, question, basis) {
         let peak = most_memory(entries, basis).unwrap_or(0);
-        let by = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
-        return format!("took up to {} of memory{by}", rough_bytes(peak as f64));
+        let basis_words = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
+        return format!("took up to {} of memory{basis_words}", rough_bytes(peak as f64));
     }
     if ranked(entries).is_empty()
         && let Some(why) = entries.iter().find_map(Entry::not_ranked)
     {
         return format!("{why}, not ranked (docs/building.md)");
     }
-    let said = entries.iter().find_map(|entry| why_no_figures(&entry.trial.outcome));
-    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.warning(SPACE).map(str::to_owned));
-    said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
+    let failure = entries.iter().find_map(|entry| why_no_figures(&entry.trial.outcome));
+    let warning = || measured(entries).into_iter().find_map(|(_, m)| m.warning(SPACE).map(str::to_owned));
+    failure.or_else(warning).unwrap_or_else(|| "not every operation of the mix was measured".into())
 }
 
 /// Why a trial gave no figures; `None` if it did.

@@ -37,11 +37,11 @@ pub fn better(goal: Goal, ratio: f64) -> String {
 /// An interval after a ratio, ` [1.80, 2.10]`; empty with too few blocks for one, or if it says no more
 /// than the ratio.
 pub fn interval(ratio: &Ratio) -> String {
-    let known = ratio.ratio.interval.filter(|interval| {
-        let says = three_digits(interval.low) != three_digits(interval.high);
-        ratio.blocks >= MIN_BLOCKS && says && interval.high <= TOO_WIDE * interval.low
+    let visible = ratio.ratio.interval.filter(|interval| {
+        let is_visible = three_digits(interval.low) != three_digits(interval.high);
+        ratio.blocks >= MIN_BLOCKS && is_visible && interval.high <= TOO_WIDE * interval.low
     });
-    spread::describe_after(known, three_digits)
+    spread::describe_after(visible, three_digits)
 }
 
 /// An interval with ends further apart than this factor says nothing, and would only be long.

@@ -23,40 +23,40 @@ const OUT_OF_PROPORTION: f64 = 4.0;
 
 /// Remarks on the whole answer.
 pub fn remarks(advice: &Advice) -> Vec<String> {
-    let unnoticed = unnoticed(advice).filter(|(_, all)| !all).map(|(sentence, _)| sentence);
-    unnoticed.into_iter().chain(disk(advice)).chain(cold(advice)).collect()
+    let unnoticed = describe_unnoticed(advice).filter(|(_, is_all)| !is_all).map(|(sentence, _)| sentence);
+    unnoticed.into_iter().chain(describe_disk(advice)).chain(describe_cold(advice)).collect()
 }
 
 /// The remark before all others: the application won't notice which store it has.
 pub fn any_will_do(advice: &Advice) -> Option<String> {
-    unnoticed(advice).filter(|(_, all)| *all).map(|(sentence, _)| sentence)
+    describe_unnoticed(advice).filter(|(_, is_all)| *is_all).map(|(sentence, _)| sentence)
 }
 
 /// If several stores answer at once, or wait for the disk alike: choose by something else. Also whether this is true of all measured stores.
-fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
-    let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
-        let what =
-            format!("answer in under {} and within {ALIKE} times of each other", ns(UNNOTICED_SYNCED_NS));
-        (equally_fast(advice), what)
+fn describe_unnoticed(advice: &Advice) -> Option<(String, bool)> {
+    let (stores, claim) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
+        let claim =
+            format!("answer in under {} and within {ALIKE} times of each other", show_ns(UNNOTICED_SYNCED_NS));
+        (equally_fast(advice), claim)
     } else {
-        let quick = comparable(advice).filter(|store| store.speed.mean.value < UNNOTICED_NS);
-        (quick.collect(), format!("answer in under {}", ns(UNNOTICED_NS)))
+        let quick = same_records(advice).filter(|store| store.speed.mean.value < UNNOTICED_NS);
+        (quick.collect(), format!("answer in under {}", show_ns(UNNOTICED_NS)))
     };
     let names: Vec<&str> = stores.into_iter().map(|store| store.store.as_str()).collect();
-    let all = names.len() == advice.verdict.ranking.len() + advice.verdict.given_up.len();
+    let is_all = names.len() == advice.verdict.ranking.len() + advice.verdict.given_up.len();
     let sentence = match names.len() {
         0 | 1 => return None,
-        2 => format!("{} both {what}", join_with_and(&names)),
-        _ if all => format!("All {} stores {what}", names.len()),
-        _ => format!("{} all {what}", join_with_and(&names)),
+        2 => format!("{} both {claim}", join_with_and(&names)),
+        _ if is_all => format!("All {} stores {claim}", names.len()),
+        _ => format!("{} all {claim}", join_with_and(&names)),
     };
     advice.question.goal.is_of_time().then(|| {
-        (format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."), all)
+        (format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."), is_all)
     })
 }
 
 /// The stores that were measured with the records of the answer, including those given up after a first look.
-fn comparable(advice: &Advice) -> impl Iterator<Item = &Candidate> {
+fn same_records(advice: &Advice) -> impl Iterator<Item = &Candidate> {
     let given_up = advice.verdict.given_up.iter().filter(|store| store.looked_at.is_none());
     advice.verdict.ranking.iter().chain(given_up)
 }
@@ -70,7 +70,7 @@ fn equally_fast(advice: &Advice) -> Vec<&Candidate> {
             None => Some(1.0),
         }
     };
-    let short = comparable(advice).filter(|store| store.speed.mean.value < UNNOTICED_SYNCED_NS);
+    let short = same_records(advice).filter(|store| store.speed.mean.value < UNNOTICED_SYNCED_NS);
     let mut near: Vec<(f64, &Candidate)> =
         short.filter_map(|store| Some((times_the_best(store)?, store))).collect();
     near.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -78,12 +78,12 @@ fn equally_fast(advice: &Advice) -> Vec<&Candidate> {
     near.into_iter().filter(|(times, _)| *times < ALIKE * fastest).map(|(_, store)| store).collect()
 }
 
-fn ns(value: f64) -> String {
+fn show_ns(value: f64) -> String {
     Unit::Nanoseconds.show(value)
 }
 
 /// If the recommended store takes many times the values' size: in bytes, and which store takes the least.
-fn disk(advice: &Advice) -> Option<String> {
+fn describe_disk(advice: &Advice) -> Option<String> {
     let best = advice.verdict.ranking.first()?;
     let times = best.space.mean.value;
     let values = advice.question.values_bytes();
@@ -105,7 +105,7 @@ fn disk(advice: &Advice) -> Option<String> {
 }
 
 /// Which store is best if reads find nothing in memory, or that this is unknown.
-fn cold(advice: &Advice) -> Option<String> {
+fn describe_cold(advice: &Advice) -> Option<String> {
     let question = &advice.question;
     let unknown = || "Reads were measured warm; --cold measures them from disk.".to_owned();
     (question.reads() && !question.cold)
@@ -116,11 +116,11 @@ fn cold(advice: &Advice) -> Option<String> {
 pub fn practice(advice: &Advice) -> Vec<String> {
     let mut by_text: IndexMap<&str, Vec<&str>> = IndexMap::new();
     advice.practice.iter().for_each(|(store, practice)| by_text.entry(practice).or_default().push(store));
-    let named = |stores: &[&str]| match stores {
+    let describe_stores = |stores: &[&str]| match stores {
         [first, others @ ..] if !others.is_empty() => format!("{first}, like {},", others.join(" and ")),
         _ => stores.concat(),
     };
-    let all: Vec<String> =
-        by_text.iter().map(|(practice, stores)| format!("{} is {practice}", named(stores))).collect();
-    if all.is_empty() { Vec::new() } else { vec![format!("No benchmark sees: {}.", all.join(". "))] }
+    let sentences: Vec<String> =
+        by_text.iter().map(|(practice, stores)| format!("{} is {practice}", describe_stores(stores))).collect();
+    if sentences.is_empty() { Vec::new() } else { vec![format!("No benchmark sees: {}.", sentences.join(". "))] }
 }

@@ -6,8 +6,8 @@ use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::danger::avoided;
-use super::figures::{StoreFigures, fits, goal_terms, weighed};
-use super::other_store::{OtherStore, OtherStoreReason, outward};
+use super::figures::{StoreFigures, fits_in_memory, goal_terms, weigh_stores};
+use super::other_store::{OtherStore, OtherStoreReason, walk_outward};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
 use super::record_shape::{self, RecordShape, position};
@@ -49,32 +49,32 @@ pub struct Sensitivity {
 pub fn find_changes(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: RecordShape,
+    shape: RecordShape,
     (question, table): (&Question, &[StoreDef]),
     best: &str,
 ) -> Sensitivity {
     let sorted = SortedTrials::new(merged, group);
-    let look = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
+    let context = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
     let mut turns: Vec<AnswerChange> = Goal::ALL
         .into_iter()
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
-            let here = look.figures_by(at, &question.mix, goal);
-            other_winner(&here, best, look.terms_at(at, &question.mix, goal))
+            let figures = context.figures_at(shape, &question.mix, goal);
+            other_winner(&figures, best, context.terms_at(shape, &question.mix, goal))
                 .map(|(store, times)| AnswerChange::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
-        turns.extend(look.gets(at));
+        turns.extend(context.find_gets(shape));
     }
     let measured = sorted.entries.keys().map(|position| record_shape::record_shape(&position.cell()));
-    let positions = || measured.clone().filter(|place| place.0 == at.0);
-    let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
-    let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
-    let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
-    let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
-    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| AnswerChange::Size(Box::new(p.1), elsewhere)));
-    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| AnswerChange::Records(p.2, elsewhere)));
+    let positions = || measured.clone().filter(|place| place.0 == shape.0);
+    let by_size = positions().filter(|p| p.2 == shape.2).map(|p| (p.1.mean(), p));
+    let by_count = positions().filter(|p| p.1 == shape.1).map(|p| (p.2.from as f64, p));
+    let (sizes, other_sizes) = walk_outward(&context, (shape.1.mean(), shape), by_size.collect());
+    let (counts, other_counts) = walk_outward(&context, (shape.2.from as f64, shape), by_count.collect());
+    turns.extend(other_sizes.into_iter().map(|(p, other_store)| AnswerChange::Size(Box::new(p.1), other_store)));
+    turns.extend(other_counts.into_iter().map(|(p, other_store)| AnswerChange::Records(p.2, other_store)));
     Sensitivity {
         turns,
         sizes: sizes.into_iter().map(|position| position.1).collect(),
@@ -118,53 +118,53 @@ impl AnswerChange {
 }
 
 impl<'a> SensitivityContext<'_, '_, 'a> {
-    fn figures_by(&self, at: RecordShape, mix: &Mix, goal: Goal) -> StoreFigures<'a> {
-        let Some(entries) = self.sorted.entries.get(&position(at)) else { return StoreFigures::new() };
+    fn figures_at(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> StoreFigures<'a> {
+        let Some(entries) = self.sorted.entries.get(&position(shape)) else { return StoreFigures::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
             !self.merged.is_harness(store)
                 && self.question.allows(store)
-                && fits(entries, self.question, self.merged.memory)
+                && fits_in_memory(entries, self.question, self.merged.memory)
         });
         // A store that is not recommended for its risk is no other answer either.
         let avoided = avoided(&entries, self.question, self.table);
         entries.retain(|store, _| !avoided.contains(&**store));
-        weighed(&entries, self.question, mix, goal, self.merged.memory)
+        weigh_stores(&entries, self.question, mix, goal, self.merged.memory)
     }
 
     /// The question's figures at a position.
-    pub(super) fn figures_asked(&self, at: RecordShape) -> StoreFigures<'a> {
-        self.figures_by(at, &self.question.mix, self.question.goal)
+    pub(super) fn question_figures(&self, shape: RecordShape) -> StoreFigures<'a> {
+        self.figures_at(shape, &self.question.mix, self.question.goal)
     }
 
     /// The terms on which stores are separated at a position.
-    fn terms_at(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
-        let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
+    fn terms_at(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> Terms {
+        let entries = || self.sorted.entries.get(&position(shape)).into_iter().flatten().flat_map(|(_, entries)| entries);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
-        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.analyses(here())));
-        terms.during(contention::find_contention(&headers, here()), goal.is_of_time())
+        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.analyses(entries())));
+        terms.during(contention::find_contention(&headers, entries()), goal.is_of_time())
     }
 
     /// The question's own terms at a position.
-    pub(super) fn own_terms(&self, at: RecordShape) -> Terms {
-        self.terms_at(at, &self.question.mix, self.question.goal)
+    pub(super) fn question_terms(&self, shape: RecordShape) -> Terms {
+        self.terms_at(shape, &self.question.mix, self.question.goal)
     }
 
     /// The standing of the recommended store at another position.
-    pub(super) fn stands(&self, at: RecordShape) -> RecommendedStanding {
-        let Some(all) = self.sorted.entries.get(&position(at)) else { return RecommendedStanding::Unknown };
-        let here = self.figures_asked(at);
-        if here.contains_key(self.best) {
-            if self.own_terms(at).crowded {
+    pub(super) fn standing_at(&self, shape: RecordShape) -> RecommendedStanding {
+        let Some(entries) = self.sorted.entries.get(&position(shape)) else { return RecommendedStanding::Unknown };
+        let figures = self.question_figures(shape);
+        if figures.contains_key(self.best) {
+            if self.question_terms(shape).crowded {
                 return RecommendedStanding::Unknown;
             }
-            let other = |store: &str| {
+            let is_rival = |store: &str| {
                 store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
             };
-            let others = all.keys().any(|store| other(store));
-            return match other_winner(&here, self.best, self.own_terms(at)) {
+            let has_rival = entries.keys().any(|store| is_rival(store));
+            return match other_winner(&figures, self.best, self.question_terms(shape)) {
                 Some((store, times)) => RecommendedStanding::Beaten(store, times),
-                None if others => RecommendedStanding::Best,
+                None if has_rival => RecommendedStanding::Best,
                 None => RecommendedStanding::Unknown,
             };
         }
@@ -172,54 +172,54 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             let mut omitted = self.group.left_out.iter();
             let found = omitted.find(|omitted| {
                 let cell = &omitted.cell;
-                cell.store() == self.best && record_shape::record_shape(cell) == at
+                cell.store() == self.best && record_shape::record_shape(cell) == shape
             });
             found.map(|omitted| omitted.reason.to_string())
         };
-        let why = all
+        let reason = entries
             .get(self.best)
             .map(|entries| why_out(entries, self.question, self.merged.memory))
             .or_else(omitted);
-        let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
-        let first = standings.first().and_then(|first| here.get_index(first.index));
-        why.map_or(RecommendedStanding::Unknown, |why| {
-            RecommendedStanding::Out(why, first.map(|(store, _)| store.to_string()))
+        let standings = decide_on(&series(&figures), Better::Lower, self.question_terms(shape));
+        let best_store = standings.first().and_then(|best_store| figures.get_index(best_store.index));
+        reason.map_or(RecommendedStanding::Unknown, |reason| {
+            RecommendedStanding::Out(reason, best_store.map(|(store, _)| store.to_string()))
         })
     }
 
     /// The nearest share of gets in each direction, to one percent, at which another store is better.
-    fn gets(&self, at: RecordShape) -> Vec<AnswerChange> {
-        let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
-        let here = |percent: u32| {
+    fn find_gets(&self, shape: RecordShape) -> Vec<AnswerChange> {
+        let current = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
+        let figures_and_terms = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            Some((self.figures_by(at, &mix, self.question.goal), self.terms_at(at, &mix, self.question.goal)))
+            Some((self.figures_at(shape, &mix, self.question.goal), self.terms_at(shape, &mix, self.question.goal)))
         };
-        let side = |shares: Vec<u32>| {
+        let nearest_change = |shares: Vec<u32>| {
             let winner =
-                |percent| here(percent).and_then(|(here, terms)| other_winner(&here, self.best, terms));
-            let (percent, (store, times)) = shares.iter().find_map(|at| Some((*at, winner(*at)?)))?;
+                |percent| figures_and_terms(percent).and_then(|(figures, terms)| other_winner(&figures, self.best, terms));
+            let (percent, (store, times)) = shares.iter().find_map(|share| Some((*share, winner(*share)?)))?;
             let is_ahead = |percent: &&u32| {
                 let ratio =
-                    here(**percent).and_then(|(here, _)| compare(here.get(&*store)?, here.get(self.best)?));
+                    figures_and_terms(**percent).and_then(|(figures, _)| compare(figures.get(&*store)?, figures.get(self.best)?));
                 ratio.is_some_and(|ratio| ratio.ratio.value < 1.0)
             };
-            let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
+            let equal_at = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
             let trials = times.map_or(0, |times| times.blocks);
-            let why = OtherStoreReason::Beaten(times, alike);
+            let why = OtherStoreReason::Beaten(times, equal_at);
             Some(AnswerChange::Gets(percent, OtherStore { store: Some(store), why, trials }))
         };
-        let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
-        sides.into_iter().filter_map(side).collect()
+        let sides = [(0..current).rev().collect(), (current + 1..=100).collect()];
+        sides.into_iter().filter_map(nearest_change).collect()
     }
 }
 
-fn series(here: &StoreFigures<'_>) -> Vec<Series<BlockKey>> {
-    here.values().cloned().collect()
+fn series(figures: &StoreFigures<'_>) -> Vec<Series<BlockKey>> {
+    figures.values().cloned().collect()
 }
 
 /// The best store here that beats `best` clearly, and the factor. `None` also if
 /// `best` has no figure here.
-fn other_winner(here: &StoreFigures<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
-    let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;
-    Some((here.get_index(first)?.0.to_string(), times))
+fn other_winner(figures: &StoreFigures<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
+    let (first, times) = better_than(&series(figures), figures.get_index_of(best)?, terms)?;
+    Some((figures.get_index(first)?.0.to_string(), times))
 }

@@ -22,21 +22,21 @@ use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 /// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
     let (_, size, records) = advice.at;
-    let place = advice.place.as_ref().map_or_else(String::new, |place| {
-        let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
-        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
-        format!(", in {} ({file_system}{device})", place.path)
+    let location = advice.place.as_ref().map_or_else(String::new, |location| {
+        let device = location.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
+        let file_system = location.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system}{device})", location.path)
     });
-    let (ranked, all) = (advice.verdict.ranking.len(), advice.verdict.all().count());
+    let (ranked, total) = (advice.verdict.ranking.len(), advice.verdict.all().count());
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
-    let stores = plural(all, "store");
-    let often = match ranked {
-        _ if ranked == all => format!("{} each", times(trials)),
-        1 => format!("{} for the best", times(trials)),
-        _ => format!("{} each for the best {ranked}", times(trials)),
+    let stores = plural(total, "store");
+    let frequency = match ranked {
+        _ if ranked == total => format!("{} each", describe_times(trials)),
+        1 => format!("{} for the best", describe_times(trials)),
+        _ => format!("{} each for the best {ranked}", describe_times(trials)),
     };
     let mut lines = vec![format!(
-        "{stores}, {often}, on {}{place}; {} of {}.",
+        "{stores}, {frequency}, on {}{location}; {} of {}.",
         advice.hardware,
         plural(records.from, "record"),
         size.describe(),
@@ -54,7 +54,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn times(trials: usize) -> String {
+fn describe_times(trials: usize) -> String {
     match trials {
         1 => "once".into(),
         2 => "twice".into(),
@@ -76,13 +76,13 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
     contention
         .into_iter()
         .chain(unseen)
-        .chain(other_count(advice))
+        .chain(describe_other_count(advice))
         .chain(advice.repeated.map(repeated))
         .collect()
 }
 
 /// If other numbers of records were measured than asked for: which, and how to measure the right ones.
-fn other_count(advice: &Advice) -> Option<String> {
+fn describe_other_count(advice: &Advice) -> Option<String> {
     let (measured, asked) = (advice.at.2.from, advice.question.records);
     let remedy = match advice.verdict.cost.own_count_s {
         Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), with_commas(asked)),
@@ -117,16 +117,16 @@ pub fn describe_danger(advice: &Advice, store: &Candidate) -> String {
 
 /// A store's time, disk space and memory.
 pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
-    let each: Vec<String> = store
+    let by_operation: Vec<String> = store
         .operations
         .iter()
         .map(|(operation, latency)| {
             format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
         })
         .collect();
-    let each = if each.len() > 1 { format!(": {}", each.join(", ")) } else { String::new() };
+    let by_operation = if by_operation.len() > 1 { format!(": {}", by_operation.join(", ")) } else { String::new() };
     let mut lines = vec![
-        format!("{} an operation{each}.", with_interval(&store.speed, Unit::Nanoseconds)),
+        format!("{} an operation{by_operation}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(
             "{} bytes on disk per byte of values; {} of memory at its peak, {}.",
             three_digits(store.space.mean.value),
@@ -144,8 +144,8 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
 }
 
 pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
-    let says = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
-    let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && says(interval));
+    let is_visible = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
+    let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && is_visible(interval));
     format!("{}{}", unit.show(summary.mean.value), spread::describe_after(interval, |end| unit.show(end)))
 }
 
@@ -167,18 +167,18 @@ pub fn describe_confidence(advice: &Advice) -> String {
     let ratio = second.times_worse;
     let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
     let tied = others.iter().filter(|other| matches!(other.verdict, Verdict::Tied(_)));
-    let tied: Vec<String> = tied.map(|other| tie(other, goal)).collect();
+    let tied: Vec<String> = tied.map(|other| describe_tie(other, goal)).collect();
     if !tied.is_empty() {
         let why = match second.verdict {
             Verdict::Tied(Rule::Clock) => "They take less time than the clock can resolve",
             Verdict::Tied(Rule::Little) => "The difference is too little to matter",
             _ => "They are alike",
         };
-        let next = match advice.is_clear(ALIKE) {
+        let next_step = match advice.is_clear(ALIKE) {
             true => format!("{why}: choose by safety, disk and ease."),
             false => cost.advice(ratio.as_ref()),
         };
-        return format!("Too close to call with {}. {next}", tied.join(", "));
+        return format!("Too close to call with {}. {next_step}", tied.join(", "));
     }
     match ratio {
         Some(ratio) if matches!(second.verdict, Verdict::NotJudged(_)) => format!(
@@ -264,7 +264,7 @@ fn lacking_rival(advice: &Advice) -> String {
     match (verdict.given_up.len(), verdict.riskier.as_slice()) {
         (0, []) => "there is no other answer to compare it with".to_owned(),
         (0, riskier) => {
-            let named: Vec<&str> = riskier.iter().map(|one| one.store.as_str()).collect();
+            let named: Vec<&str> = riskier.iter().map(|store| store.store.as_str()).collect();
             format!("every other store that answers is riskier ({})", named.join(", "))
         }
         _ => "no other store that is as safe was measured as often".to_owned(),
@@ -272,7 +272,7 @@ fn lacking_rival(advice: &Advice) -> String {
 }
 
 /// A store that is too close to call with the best, and the factor by which it seems worse.
-fn tie(store: &Candidate, goal: Goal) -> String {
+fn describe_tie(store: &Candidate, goal: Goal) -> String {
     match store.times_worse {
         Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
             interval if interval.is_empty() => store.store.clone(),
@@ -321,35 +321,35 @@ pub fn notes(advice: &Advice) -> Vec<String> {
 /// The ratio of a store to the first by the goal; `rank` is its position in the ranking, from 0, and `tie` the words for
 /// too close to call.
 pub fn describe_ratio(advice: &Advice, rank: usize, tie: &str) -> String {
-    let told = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
+    let label = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
         Verdict::Tied(_) => Some(tie),
         Verdict::Candidate(_) => Some("candidate"),
         Verdict::NotJudged(_) => Some("not judged"),
         Verdict::Best | Verdict::Worse(_) | Verdict::GivenUp | Verdict::Dangerous => None,
     };
     let times = advice.verdict.ranking.get(rank).and_then(|store| store.times_worse);
-    match (times.map(|times| three_digits(times.ratio.value)), told(rank)) {
+    match (times.map(|times| three_digits(times.ratio.value)), label(rank)) {
         // With few trials the first is a candidate, too.
-        _ if rank == 0 => told(1).filter(|told| *told != tie).unwrap_or("best").to_owned(),
+        _ if rank == 0 => label(1).filter(|label| *label != tie).unwrap_or("best").to_owned(),
         (None, _) => "–".to_owned(),
-        (Some(times), Some(told)) => format!("{times}x ({told})"),
+        (Some(times), Some(label)) => format!("{times}x ({label})"),
         (Some(times), None) => format!("{times}x"),
     }
 }
 
 /// The note on stores with next to no memory, if any.
 fn little_memory(advice: &Advice) -> Option<String> {
-    let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
-    let any = advice.verdict.ranking.iter().any(little);
-    any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
+    let is_little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
+    let has_little = advice.verdict.ranking.iter().any(is_little);
+    has_little.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
 }
 
 /// The note on stores with next to no disk space, if any.
 fn little_disk(advice: &Advice) -> Option<String> {
     let values = advice.question.values_bytes();
-    let little = |store: &Candidate| store.space.mean.value * values < LITTLE_DISK;
-    let any = advice.verdict.ranking.iter().any(little);
-    any.then(|| {
+    let is_little = |store: &Candidate| store.space.mean.value * values < LITTLE_DISK;
+    let has_little = advice.verdict.ranking.iter().any(is_little);
+    has_little.then(|| {
         format!("Room on disk below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_DISK))
     })
 }
@@ -359,21 +359,21 @@ pub fn trade(store: &Candidate) -> String {
     let parts: Vec<String> = store
         .against_best
         .iter()
-        .filter_map(|(goal, ratio)| Some(format!("{} {}", multiple(&(*ratio)?), thing(*goal))))
+        .filter_map(|(goal, ratio)| Some(format!("{} {}", format_ratio(&(*ratio)?), goal_noun(*goal))))
         .collect();
-    let front = match &store.beaten_by {
+    let note = match &store.beaten_by {
         None => String::new(),
         Some(other) => format!("; {other} is at least as good in all three"),
     };
     let parts = if parts.is_empty() { "not comparable".into() } else { parts.join(", ") };
-    format!("{}: {parts}{front}.", store.store)
+    format!("{}: {parts}{note}.", store.store)
 }
 
-fn multiple(ratio: &Ratio) -> String {
+fn format_ratio(ratio: &Ratio) -> String {
     format!("{}x{}", three_digits(ratio.ratio.value), interval(ratio))
 }
 
-fn thing(goal: Goal) -> &'static str {
+fn goal_noun(goal: Goal) -> &'static str {
     match goal {
         Goal::Speed => "the time",
         Goal::Space => "the disk",
@@ -385,7 +385,7 @@ fn thing(goal: Goal) -> &'static str {
 /// The riskier stores that are better by the goal: what each gains and risks; and the guarantee at which it is safe, if any.
 pub fn riskier(advice: &Advice) -> Vec<String> {
     let better = advice.verdict.riskier.iter().filter(|store| gains(store.times_worse));
-    let one = |store: &Candidate| {
+    let describe_store = |store: &Candidate| {
         let safe = match advice.safer.contains(&store.store) {
             true => " It is safe with --guarantee power.",
             false => "",
@@ -397,16 +397,16 @@ pub fn riskier(advice: &Advice) -> Vec<String> {
             describe_danger(advice, store)
         )
     };
-    better.map(one).collect()
+    better.map(describe_store).collect()
 }
 
 /// The stores that don't answer, with reasons; also those that are riskier and gain nothing.
 pub fn ruled_out(advice: &Advice) -> Vec<String> {
-    let one = |store: &Candidate| {
+    let describe_store = |store: &Candidate| {
         let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.describe());
         format!("{}: {}, and a power cut can cost {cost}", store.store, describe_comparison(advice, store))
     };
-    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(one);
+    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(describe_store);
     no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
 }
 

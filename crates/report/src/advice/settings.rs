@@ -5,23 +5,23 @@ use storebench_core::store::{Setting, SettingDef, SettingSource, StoreDef};
 use super::candidate::Candidate;
 
 /// Settings that are named among those that are as shipped or unknown.
-const NAMED: usize = 5;
+const MOST_NAMED: usize = 5;
 
 /// The settings that were read back, and those that an engine does not report, in two lines.
 pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     let def = table.iter().find(|def| def.name == store.store);
     let defs = def.map_or(&[][..], |def| def.settings);
-    let known = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
-    let (shipped, told): (Vec<&Setting>, Vec<&Setting>) =
+    let find_def = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
+    let (shipped, set): (Vec<&Setting>, Vec<&Setting>) =
         store.settings.iter().partition(|setting| setting.is_as_shipped());
     let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
-        told.into_iter().partition(|setting| known(setting).is_some_and(|def| differs(def, &setting.value)));
-    let named = |settings: &[&Setting]| {
-        let one = |setting: &&Setting| describe_setting(setting, known(setting));
-        settings.iter().map(one).collect::<Vec<_>>().join("; ")
+        set.into_iter().partition(|setting| find_def(setting).is_some_and(|def| differs(def, &setting.value)));
+    let join_settings = |settings: &[&Setting]| {
+        let describe = |setting: &&Setting| describe_setting(setting, find_def(setting));
+        settings.iter().map(describe).collect::<Vec<_>>().join("; ")
     };
-    let more = rest.len().saturating_sub(NAMED) + shipped.len();
-    let mut parts = vec![named(&rest[..rest.len().min(NAMED)])];
+    let more = rest.len().saturating_sub(MOST_NAMED) + shipped.len();
+    let mut parts = vec![join_settings(&rest[..rest.len().min(MOST_NAMED)])];
     match more {
         0 => {}
         _ if rest.is_empty() => parts[0] = "all as shipped".to_owned(),
@@ -31,8 +31,8 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     match (changed.is_empty(), rest.is_empty()) {
         (true, true) => vec!["It has no settings.".into()],
         (true, false) => vec![rest],
-        (false, true) => vec![format!("Not as shipped: {}", named(&changed))],
-        (false, false) => vec![format!("Not as shipped: {}", named(&changed)), format!("The rest: {rest}")],
+        (false, true) => vec![format!("Not as shipped: {}", join_settings(&changed))],
+        (false, false) => vec![format!("Not as shipped: {}", join_settings(&changed)), format!("The rest: {rest}")],
     }
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn describe_setting(setting: &Setting, def: Option<&SettingDef>) -> S
 /// Whether a value is known to be another than what usually holds where nothing is given.
 fn differs(def: &SettingDef, value: &str) -> bool {
     let Some(default) = def.usual else { return false };
-    let alike = def.describe_value(value).eq_ignore_ascii_case(default)
+    let is_same = def.describe_value(value).eq_ignore_ascii_case(default)
         || value.eq_ignore_ascii_case(default)
         || match default {
             "true" => value == "1",
             "false" => value == "0",
             _ => false,
         };
-    !alike
+    !is_same
 }
 
 #[cfg(test)]

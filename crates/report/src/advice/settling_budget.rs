@@ -13,7 +13,7 @@ use crate::stats::Ratio;
 const MARGIN: f64 = 1.7;
 
 /// The smallest factor between the budget that was not enough and the advised one.
-const MORE: f64 = 1.5;
+const MIN_INCREASE: f64 = 1.5;
 
 /// The cost of the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -31,12 +31,12 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of the trials of these runs.
-    pub(super) fn measure(merged: &Merged<'_>, ranking: &[Candidate], all: &ContestantTrials<'_>) -> Cost {
-        let ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
-        let here: Vec<_> =
-            all.iter().filter(|(store, _)| ranked(store)).flat_map(|(_, entries)| entries).collect();
-        let blocks: BTreeSet<BlockKey> = here.iter().map(|entry| entry.block()).collect();
-        let ranked_s: f64 = here.iter().map(|entry| entry.trial.took_s()).sum();
+    pub(super) fn measure(merged: &Merged<'_>, ranking: &[Candidate], tested: &ContestantTrials<'_>) -> Cost {
+        let is_ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
+        let entries: Vec<_> =
+            tested.iter().filter(|(store, _)| is_ranked(store)).flat_map(|(_, entries)| entries).collect();
+        let blocks: BTreeSet<BlockKey> = entries.iter().map(|entry| entry.block()).collect();
+        let ranked_s: f64 = entries.iter().map(|entry| entry.trial.took_s()).sum();
         let all_s: f64 = merged.runs.iter().flat_map(|run| &run.trials).map(|trial| trial.took_s()).sum();
         Cost {
             block_s: ranked_s / blocks.len().max(1) as f64,
@@ -51,7 +51,7 @@ impl Cost {
         match interim::settling_look(ratio) {
             Some(blocks) => {
                 let seconds = (f64::from(blocks) * self.block_s + self.other_s) * MARGIN;
-                let seconds = seconds.max(self.spent_s * MORE);
+                let seconds = seconds.max(self.spent_s * MIN_INCREASE);
                 format!("--budget {} would probably settle it.", budget(seconds))
             }
             None if ratio.is_some_and(|ratio| ratio.blocks >= interim::MOST_BLOCKS) => {

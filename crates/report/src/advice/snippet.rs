@@ -7,8 +7,8 @@ use crate::terminal::grid::one_line;
 /// The code for a store in its own language and in Python; `None` if it has none.
 pub fn code(store: &StoreDef, version: &str, settings: &[Setting]) -> Option<String> {
     let templates = store.snippet.into_iter().chain(store.python);
-    let all: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
-    (!all.is_empty()).then(|| all.join("\n"))
+    let parts: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
 /// The code in one language: Python if asked for and available, otherwise the store's own.
@@ -33,17 +33,17 @@ pub(crate) fn for_terminal(code: &str) -> String {
 /// | `[name~word]` | has this word among the words of its value |
 /// | `[name!~word]` | does not have this word |
 pub fn fill(template: &str, version: &str, settings: &[Setting]) -> String {
-    let known = Known { version, settings };
-    template.lines().filter_map(|line| known.filled(line)).map(|line| line + "\n").collect()
+    let values = TemplateValues { version, settings };
+    template.lines().filter_map(|line| values.fill_line(line)).map(|line| line + "\n").collect()
 }
 
 /// The names that a template can use.
-struct Known<'a> {
+struct TemplateValues<'a> {
     version: &'a str,
     settings: &'a [Setting],
 }
 
-impl Known<'_> {
+impl TemplateValues<'_> {
     fn value(&self, name: &str) -> Option<&str> {
         if name == "version" {
             return Some(self.version);
@@ -52,7 +52,7 @@ impl Known<'_> {
         (!setting.value.is_empty() && !setting.is_as_shipped()).then_some(&setting.value)
     }
 
-    fn filled(&self, line: &str) -> Option<String> {
+    fn fill_line(&self, line: &str) -> Option<String> {
         let mut rest = line;
         while let Some((condition, after)) = Condition::parse(rest) {
             if !condition.holds(self.value(condition.name)?) {
@@ -80,27 +80,27 @@ struct Condition<'l> {
     /// Whether one of the value's words is enough.
     word: bool,
     /// Whether the condition must hold, or must not.
-    so: bool,
+    is_expected: bool,
 }
 
 impl<'l> Condition<'l> {
     /// The condition at the beginning of a line, and the rest.
     fn parse(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
         let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
-        let at = condition.find(['=', '~'])?;
-        let (name, wanted) = (&condition[..at], &condition[at + 1..]);
-        let word = condition[at..].starts_with('~');
-        let (name, so) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Some((Condition { name, wanted, word, so }, rest))
+        let operator_at = condition.find(['=', '~'])?;
+        let (name, wanted) = (&condition[..operator_at], &condition[operator_at + 1..]);
+        let word = condition[operator_at..].starts_with('~');
+        let (name, is_expected) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+        Some((Condition { name, wanted, word, is_expected }, rest))
     }
 
     fn holds(&self, value: &str) -> bool {
-        let found = if self.word {
+        let is_match = if self.word {
             value.split_whitespace().any(|word| word == self.wanted)
         } else {
             value == self.wanted
         };
-        found == self.so
+        is_match == self.is_expected
     }
 }
 
@@ -108,7 +108,7 @@ impl<'l> Condition<'l> {
 mod tests {
     use super::*;
 
-    fn filled(template: &str) -> String {
+    fn fill_sample(template: &str) -> String {
         let settings = [
             Setting::read_back("page_size", 4096),
             Setting::as_shipped("block_size"),
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn settings_fill_their_places_and_lines_without_them_are_left_out() {
         let template = "a({{page_size}}, {{sync}}) {{version}};\nb({{block_size}});\nc({{unknown}});\nd({{mmap_size}});\n\n[x] f {{ g";
-        assert_eq!(filled(template), "a(4096, true) 5.3;\n\n[x] f {{ g\n");
+        assert_eq!(fill_sample(template), "a(4096, true) 5.3;\n\n[x] f {{ g\n");
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
         ];
         for (condition, shown) in cases {
             assert_eq!(
-                filled(&format!("{condition}  line")),
+                fill_sample(&format!("{condition}  line")),
                 if shown { "  line\n" } else { "" },
                 "{condition}"
             );
@@ -156,6 +156,6 @@ mod tests {
 
     #[test]
     fn a_value_stays_on_its_line() {
-        assert_eq!(filled("a({{evil}})"), "a(1; system(\" \"))\n");
+        assert_eq!(fill_sample("a({{evil}})"), "a(1; system(\" \"))\n");
     }
 }

@@ -173,15 +173,15 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
         ],
     )];
     let advice = advice(&question(), &runs).unwrap();
-    let [AnswerChange::Size(size, there)] = advice.turns.turns.as_slice() else {
+    let [AnswerChange::Size(size, change)] = advice.turns.turns.as_slice() else {
         panic!("{:?}", advice.turns)
     };
-    assert_eq!((**size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
-    let OtherStoreReason::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
+    assert_eq!((**size, change.store.as_deref(), change.trials), (other.into(), Some("redb"), 1));
+    let OtherStoreReason::Beaten(times, equal_at) = change.why.clone() else { panic!("{change:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
     // Twice as bad here, half as bad there: equal half-way between the mean sizes on a logarithmic scale.
     let half_way = (question().size.mean() * other.mean()).sqrt();
-    assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
+    assert!((equal_at.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
 }
 
@@ -394,10 +394,10 @@ fn of_many_places_that_do_not_cover_a_question_the_nearest_are_told() {
         .map(|records| Sample::new("lmdb").records(CountRange { from: records, to: records + 10 }))
         .collect();
     let question = Question { records: 50_000, ..question() };
-    let said = advice(&question, &[run("box", &samples)]).unwrap_err().to_string();
+    let error = advice(&question, &[run("box", &samples)]).unwrap_err().to_string();
     let nearest = (296..=300).rev().map(|count| format!("{count} records of 1B..1KiB")).collect::<Vec<_>>();
     let end = format!("measured were 300 combinations, the nearest {}", nearest.join("; "));
-    assert!(said.ends_with(&end), "{said}");
+    assert!(error.ends_with(&end), "{error}");
 }
 
 #[test]
@@ -440,11 +440,11 @@ fn nothing_of_an_answer_moves_the_cursor() {
     let text = advice.text(Some(evil), Style { width: 80, colour: false });
     assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
     assert!(text.matches("x [2J").count() >= 8, "{text}");
-    let none = Question { threads: 7, ..question() };
-    let said = self::advice(&none, &runs).unwrap_err().to_string();
+    let uncovered = Question { threads: 7, ..question() };
+    let errors = self::advice(&uncovered, &runs).unwrap_err().to_string();
     let out = Question { max_memory_bytes: Some(0), ..question() };
-    let said = said + &self::advice(&out, &runs).unwrap_err().to_string();
-    assert!(said.contains("x [2J") && !said.chars().any(char::is_control), "{said:?}");
+    let errors = errors + &self::advice(&out, &runs).unwrap_err().to_string();
+    assert!(errors.contains("x [2J") && !errors.chars().any(char::is_control), "{errors:?}");
 }
 
 #[test]
@@ -532,8 +532,8 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
     let ask = |question: &Question| Advice::from_runs(question, &Merged::new(&runs, &[NULL]), None, &table);
     let advice = ask(&question()).unwrap();
     let ranking = &advice.verdict.ranking;
-    let told: Vec<_> = ranking.iter().map(|store| (store.store.as_str(), store.guarantee)).collect();
-    assert_eq!(told, [("lmdb", Guarantee::Process), ("redb", Guarantee::Power)]);
+    let tiers: Vec<_> = ranking.iter().map(|store| (store.store.as_str(), store.guarantee)).collect();
+    assert_eq!(tiers, [("lmdb", Guarantee::Process), ("redb", Guarantee::Power)]);
     assert!((ranking[1].times_worse.unwrap().ratio.value - 1.5).abs() < 0.01, "paired by block");
     assert_eq!(out(&advice), [("sqlite", "not measured with 100 records of 1B..1KiB at guarantee process")]);
     let text = advice.text(None, Style { width: 160, colour: false });
@@ -599,10 +599,10 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     };
     let plain = "operations = 1000\n";
     let tuned = "operations = 1000\n[settings.lmdb]\nmap_size = \"1GiB\"\n";
-    let said = advice(&question(), &[planned(plain), planned(tuned)]).unwrap_err().to_string();
-    assert!(said.contains("lmdb.map_size not set") && said.contains("lmdb.map_size=1GiB"), "{said}");
-    let said = advice(&question(), &[planned(plain), planned("operations = 50\n")]).unwrap_err().to_string();
-    assert!(said.contains("operations=1000") && said.contains("operations=50"), "{said}");
+    let error = advice(&question(), &[planned(plain), planned(tuned)]).unwrap_err().to_string();
+    assert!(error.contains("lmdb.map_size not set") && error.contains("lmdb.map_size=1GiB"), "{error}");
+    let error = advice(&question(), &[planned(plain), planned("operations = 50\n")]).unwrap_err().to_string();
+    assert!(error.contains("operations=1000") && error.contains("operations=50"), "{error}");
     // Alone, each has an answer, which states the difference.
     let alone = advice(&question(), &[planned(tuned)]).unwrap();
     assert_eq!(alone.trials()["lmdb"], 3);

@@ -26,17 +26,17 @@ pub fn join_groups<'a>(groups: &[&Group<'a>], question: &Question, table: &[Stor
         asked: Some(storebench_core::cell::GuaranteeChoice::Tier(asked)),
         ..first.key.clone()
     };
-    let mut all = Group { key, trials: Vec::new(), left_out: Vec::new() };
+    let mut joined = Group { key, trials: Vec::new(), left_out: Vec::new() };
     // The stronger first: why such a cell was left out says more than that the weaker tier is not offered.
     let mut groups = groups.to_vec();
     groups.sort_by_key(|group| std::cmp::Reverse(group.key.tier));
     for group in groups {
         let Some(tier) = group.key.tier else { continue };
         let trials = group.trials.iter().filter(|entry| answers_at(entry.trial.cell.store(), tier));
-        all.trials.extend(trials.copied());
+        joined.trials.extend(trials.copied());
         let left_out = group.left_out.iter();
-        all.left_out
-            .extend(left_out.filter(|left| tier == asked || answers_at(left.cell.store(), tier)).cloned());
+        joined.left_out
+            .extend(left_out.filter(|omitted| tier == asked || answers_at(omitted.cell.store(), tier)).cloned());
     }
-    Some(all)
+    Some(joined)
 }

@@ -17,14 +17,14 @@ const NEAR: f64 = 0.01;
 pub fn find_wrong(run: &Run) -> (usize, Vec<String>) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for trial in &run.trials {
-        for one in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
-            let of = || format!("{} of {}, block {}", one.operation, trial.cell.id(), trial.block);
-            let mut fault = contradiction(one, sessions(trial));
-            if !one.latency.histogram.is_empty() {
+        for operation in trial.ok().into_iter().flat_map(|measured| &measured.operations) {
+            let label = || format!("{} of {}, block {}", operation.operation, trial.cell.id(), trial.block);
+            let mut fault = find_contradiction(operation, sessions(trial));
+            if !operation.latency.histogram.is_empty() {
                 checked += 1;
-                fault = fault.or_else(|| unlike_histogram(one));
+                fault = fault.or_else(|| find_difference(operation));
             }
-            wrong.extend(fault.map(|fault| format!("{}: {fault}", of())));
+            wrong.extend(fault.map(|fault| format!("{}: {fault}", label())));
         }
     }
     (checked, wrong)
@@ -37,74 +37,74 @@ fn sessions(trial: &TrialResult) -> Option<u64> {
 }
 
 /// The first impossible figure of an operation, whatever its histogram.
-fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String> {
-    let share = one.harness_share.filter(|share| !(0.0..=1.0).contains(share));
+fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<String> {
+    let share = operation.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
     // Only in a closed loop, for which alone the harness's share is known: otherwise operations wait for their turn, as a part of their latency.
-    let most_ns =
-        sessions.filter(|_| one.harness_share.is_some()).map(|sessions| one.wall_ns.saturating_mul(sessions));
-    let wall = most_ns.filter(|most| one.sum_ns > *most).map(|_| {
+    let max_ns =
+        sessions.filter(|_| operation.harness_share.is_some()).map(|sessions| operation.wall_ns.saturating_mul(sessions));
+    let wall = max_ns.filter(|max| operation.sum_ns > *max).map(|_| {
         format!(
             "wall_ns is {}, and its operations took {}",
-            with_commas(one.wall_ns),
-            with_commas(one.sum_ns)
+            with_commas(operation.wall_ns),
+            with_commas(operation.sum_ns)
         )
     });
-    let calls = one.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
+    let calls = operation.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
-        let (said, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
-        (said != sum)
-            .then(|| format!("syncs is {}, and its calls add up to {}", with_commas(said), with_commas(sum)))
+        let (written, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
+        (written != sum)
+            .then(|| format!("syncs is {}, and its calls add up to {}", with_commas(written), with_commas(sum)))
     });
     share.or(wall).or(syncs)
 }
 
 /// The first figure of an operation that contradicts its histogram and sum.
-fn unlike_histogram(one: &OperationResult) -> Option<String> {
-    let histogram = match latency::decode(&one.latency.histogram) {
+fn find_difference(operation: &OperationResult) -> Option<String> {
+    let histogram = match latency::decode(&operation.latency.histogram) {
         Ok(histogram) => histogram,
         Err(why) => return Some(why),
     };
-    let differs = |(name, said, follows): (&str, u64, u64)| {
-        (said != follows)
-            .then(|| format!("{name} is {}, and {} follows", with_commas(said), with_commas(follows)))
+    let differs = |(name, written, computed): (&str, u64, u64)| {
+        (written != computed)
+            .then(|| format!("{name} is {}, and {} follows", with_commas(written), with_commas(computed)))
     };
-    figures(one, &histogram)
+    figures(operation, &histogram)
         .into_iter()
         .find_map(differs)
-        .or_else(|| mean(one, histogram.len()))
-        .or_else(|| deviation(one, &histogram))
+        .or_else(|| check_mean(operation, histogram.len()))
+        .or_else(|| check_deviation(operation, &histogram))
 }
 
-fn figures<'n>(one: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
-    let quantile = |q| latency::quantile(histogram, q, one.latency.min_ns, one.latency.max_ns);
-    let extreme = |exact: u64, there: u64| match histogram.equivalent(exact.min(histogram.high()), there) {
+fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
+    let quantile = |q| latency::quantile(histogram, q, operation.latency.min_ns, operation.latency.max_ns);
+    let extreme = |exact: u64, bucket: u64| match histogram.equivalent(exact.min(histogram.high()), bucket) {
         true => exact,
-        false => there,
+        false => bucket,
     };
     vec![
-        ("count", one.count, histogram.len()),
-        ("min_ns", one.latency.min_ns, extreme(one.latency.min_ns, histogram.min())),
-        ("max_ns", one.latency.max_ns, extreme(one.latency.max_ns, histogram.max())),
-        ("p50_ns", one.latency.p50_ns, quantile(0.5)),
-        ("p90_ns", one.latency.p90_ns, quantile(0.9)),
-        ("p99_ns", one.latency.p99_ns, quantile(0.99)),
-        ("p999_ns", one.latency.p999_ns, quantile(0.999)),
+        ("count", operation.count, histogram.len()),
+        ("min_ns", operation.latency.min_ns, extreme(operation.latency.min_ns, histogram.min())),
+        ("max_ns", operation.latency.max_ns, extreme(operation.latency.max_ns, histogram.max())),
+        ("p50_ns", operation.latency.p50_ns, quantile(0.5)),
+        ("p90_ns", operation.latency.p90_ns, quantile(0.9)),
+        ("p99_ns", operation.latency.p99_ns, quantile(0.99)),
+        ("p999_ns", operation.latency.p999_ns, quantile(0.999)),
     ]
 }
 
 /// The mean must be the sum over the count.
-fn mean(one: &OperationResult, count: u64) -> Option<String> {
-    let follows = one.sum_ns as f64 / count.max(1) as f64;
-    let off = (one.latency.mean_ns - follows).abs();
-    (off > ROUNDING * follows).then(|| format!("mean_ns is {}, and {follows} follows", one.latency.mean_ns))
+fn check_mean(operation: &OperationResult, count: u64) -> Option<String> {
+    let computed = operation.sum_ns as f64 / count.max(1) as f64;
+    let error = (operation.latency.mean_ns - computed).abs();
+    (error > ROUNDING * computed).then(|| format!("mean_ns is {}, and {computed} follows", operation.latency.mean_ns))
 }
 
 /// The deviation is computed from the latencies themselves; a histogram, with three digits of each, gives nearly the same.
-fn deviation(one: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
-    let (said, follows) = (one.latency.stdev_ns, histogram.stdev());
-    let near = NEAR * (one.latency.mean_ns + follows);
-    let is_near = (said - follows).abs() <= near;
-    (one.latency.max_ns <= histogram.high() && !is_near)
-        .then(|| format!("stdev_ns is {said}, and about {follows} follows"))
+fn check_deviation(operation: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
+    let (written, computed) = (operation.latency.stdev_ns, histogram.stdev());
+    let tolerance = NEAR * (operation.latency.mean_ns + computed);
+    let is_near = (written - computed).abs() <= tolerance;
+    (operation.latency.max_ns <= histogram.high() && !is_near)
+        .then(|| format!("stdev_ns is {written}, and about {computed} follows"))
 }

@@ -12,12 +12,12 @@ fn sound() -> Run {
     let block = vec![Sample::new("lmdb"), Sample::new("redb").times(3.0)];
     let mut run = blocks("box", &[block.clone(), block.clone(), block]);
     for measured in run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
-        for one in &mut measured.operations {
+        for operation in &mut measured.operations {
             let mut latencies = Latencies::new().unwrap();
             (0..1_000).for_each(|number| latencies.record(100 + number * number));
-            (one.count, one.sum_ns, one.wall_ns) =
+            (operation.count, operation.sum_ns, operation.wall_ns) =
                 (latencies.count(), latencies.sum_ns(), latencies.sum_ns());
-            one.latency = latencies.summary().unwrap();
+            operation.latency = latencies.summary().unwrap();
         }
     }
     run

@@ -58,50 +58,50 @@ impl Across {
     /// A sentence, if none remain.
     pub fn narrow(&self, runs: &mut [Run], is_base: bool) -> Result<(), String> {
         let mut others = BTreeSet::new();
-        let mut found = false;
+        let mut has_cells = false;
         let (side, wanted) = if is_base { ("BASE", &self.base) } else { ("NEW", &self.new) };
         for run in runs.iter_mut() {
-            let by_plan = self.by_plan(run);
-            let mut take = |cell: &mut Cell| {
-                let own = self.value(cell, by_plan.as_deref());
-                let taken = own.as_deref().is_some_and(|own| is_same(own, wanted));
-                if taken {
-                    self.take_out(cell);
+            let plan_value = self.plan_value(run);
+            let mut keep = |cell: &mut Cell| {
+                let value = self.value(cell, plan_value.as_deref());
+                let is_kept = value.as_deref().is_some_and(|value| is_same(value, wanted));
+                if is_kept {
+                    self.remove_axis(cell);
                 } else {
-                    others.extend(own);
+                    others.extend(value);
                 }
-                taken
+                is_kept
             };
-            run.trials.retain_mut(|trial| take(&mut trial.cell));
-            run.header.left_out.retain_mut(|left_out| take(&mut left_out.cell));
-            found |= !run.trials.is_empty();
+            run.trials.retain_mut(|trial| keep(&mut trial.cell));
+            run.header.left_out.retain_mut(|left_out| keep(&mut left_out.cell));
+            has_cells |= !run.trials.is_empty();
         }
-        if found {
+        if has_cells {
             return Ok(());
         }
         let others = others.into_iter().filter(|other| !is_same(other, wanted)).collect::<Vec<_>>();
-        let there = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
-        Err(format!("no cell of {side} was run at {}={wanted}; values that are there: {there}", self.axis))
+        let available = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        Err(format!("no cell of {side} was run at {}={wanted}; values that are there: {available}", self.axis))
     }
 
     /// The value that a run's plan sets for all cells, if the axis is a store's setting.
-    fn by_plan(&self, run: &Run) -> Option<String> {
+    fn plan_value(&self, run: &Run) -> Option<String> {
         let (store, name) = self.axis.setting()?;
         run.plan_keys()?.get("settings")?.get(store)?.get(name)?.as_str().map(str::to_owned)
     }
 
     /// A cell's value; `None` if its store has no such setting, or nothing sets it.
-    fn value(&self, cell: &Cell, by_plan: Option<&str>) -> Option<String> {
-        let own = || cell.value(self.axis).map(Value::to_string);
+    fn value(&self, cell: &Cell, plan_value: Option<&str>) -> Option<String> {
+        let read_value = || cell.value(self.axis).map(Value::to_string);
         match self.axis.setting() {
             Some((store, _)) if store != cell.store() => None,
-            Some(_) => own().or_else(|| by_plan.map(str::to_owned)),
+            Some(_) => read_value().or_else(|| plan_value.map(str::to_owned)),
             None => Some(cell.text(self.axis).to_owned()),
         }
     }
 
     /// A cell without the axis; compared stores get both names, as in reports.
-    fn take_out(&self, cell: &mut Cell) {
+    fn remove_axis(&self, cell: &mut Cell) {
         if self.axis == Axis::STORE {
             cell.set(Axis::STORE, Value::word(&format!("{} → {}", self.base, self.new)));
         } else {
@@ -110,15 +110,15 @@ impl Across {
     }
 
     /// Whether a difference at a key of plans is what is compared.
-    pub(super) fn is_of(&self, key: Option<&str>) -> bool {
+    pub(super) fn covers_key(&self, key: Option<&str>) -> bool {
         key.is_some_and(|key| key == method::key_of(self.axis))
     }
 }
 
 /// Whether two values are equal, as text or as numbers of bytes.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same(value: &str, other: &str) -> bool {
     let bytes = |text: &str| parse_bytes(text).ok();
-    one == other || bytes(one).is_some_and(|one| bytes(other) == Some(one))
+    value == other || bytes(value).is_some_and(|value| bytes(other) == Some(value))
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
             read("mariadb.engine=innodb,rocksdb").unwrap().axis.setting(),
             Some(("mariadb", "engine"))
         );
-        for (text, says) in [
+        for (text, expected) in [
             ("threads", "two values"),
             ("threads=1", "two values"),
             ("threads=1,2,4", "two values"),
@@ -150,18 +150,18 @@ mod tests {
             ("threads=1,many", "not a number of threads"),
             ("colour=red,blue", "is not an axis"),
         ] {
-            assert!(read(text).unwrap_err().contains(says), "{text}");
+            assert!(read(text).unwrap_err().contains(expected), "{text}");
         }
     }
 
-    fn narrowed<T>(base: Run, new: Run, text: &str, look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+    fn compare_narrowed<T>(base: Run, new: Run, text: &str, read: impl FnOnce(&Comparison<'_>) -> T) -> T {
         let across: Across = text.parse().unwrap();
         let (mut base, mut new) = ([base], [new]);
         across.narrow(&mut base, true).unwrap();
         across.narrow(&mut new, false).unwrap();
         let names = ["a".to_owned()];
         let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
-        look(&Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[across]))
+        read(&Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[across]))
     }
 
     /// The contestants with NEW over BASE, in whole numbers.
@@ -172,24 +172,24 @@ mod tests {
 
     #[test]
     fn cells_at_one_value_meet_those_at_the_other_and_no_others_do() {
-        let both = || run("box", &[Sample::new("lmdb").ns(1e4), Sample::new("sqlite").ns(2e4)]);
-        let found = narrowed(both(), both(), "store=lmdb,sqlite", ratios);
+        let two_stores = || run("box", &[Sample::new("lmdb").ns(1e4), Sample::new("sqlite").ns(2e4)]);
+        let found = compare_narrowed(two_stores(), two_stores(), "store=lmdb,sqlite", ratios);
         assert!(
-            !found.is_empty() && found.iter().all(|one| *one == ("lmdb → sqlite".to_owned(), 2.0)),
+            !found.is_empty() && found.iter().all(|pair| *pair == ("lmdb → sqlite".to_owned(), 2.0)),
             "{found:?}"
         );
-        let error = "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [both()], false).unwrap_err();
+        let error = "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [two_stores()], false).unwrap_err();
         assert_eq!(error, "no cell of NEW was run at store=redb; values that are there: lmdb, sqlite");
     }
 
     #[test]
     fn tiers_meet_where_they_are_what_is_compared() {
-        let at =
+        let run_at =
             |choice: &str, tier, ns| run("box", &[Sample::new("lmdb").guarantee(choice).tier(tier).ns(ns)]);
-        let sides = || (at("process", Guarantee::Process, 1e4), at("power", Guarantee::Power, 9e4));
+        let sides = || (run_at("process", Guarantee::Process, 1e4), run_at("power", Guarantee::Power, 9e4));
         let (base, new) = sides();
-        let found = narrowed(base, new, "guarantee=process,power", ratios);
-        assert!(!found.is_empty() && found.iter().all(|one| *one == ("lmdb".to_owned(), 9.0)), "{found:?}");
+        let found = compare_narrowed(base, new, "guarantee=process,power", ratios);
+        assert!(!found.is_empty() && found.iter().all(|pair| *pair == ("lmdb".to_owned(), 9.0)), "{found:?}");
         // Across anything else they are not.
         let (base, new) = sides();
         let mut other = "guarantee=process,power".parse::<Across>().unwrap();
@@ -205,18 +205,18 @@ mod tests {
 
     #[test]
     fn a_setting_of_the_plan_counts_as_the_cells_own() {
-        let with = |size: &str| {
+        let run_with_size = |size: &str| {
             let mut run = run("box", &[Sample::new("sqlite"), Sample::new("lmdb")]);
             run.header.plan = format!("[settings.sqlite]\npage_size = \"{size}\"\n");
             run
         };
-        narrowed(with("4096"), with("8192"), "sqlite.page_size=4KiB,8192", |comparison| {
+        compare_narrowed(run_with_size("4096"), run_with_size("8192"), "sqlite.page_size=4KiB,8192", |comparison| {
             let found = ratios(comparison);
             assert!(
-                !found.is_empty() && found.iter().all(|one| *one == ("sqlite".to_owned(), 1.0)),
+                !found.is_empty() && found.iter().all(|pair| *pair == ("sqlite".to_owned(), 1.0)),
                 "{found:?}"
             );
-            assert!(!comparison.differences.iter().any(|one| one.refuses), "{:?}", comparison.differences);
+            assert!(!comparison.differences.iter().any(|difference| difference.refuses), "{:?}", comparison.differences);
         });
     }
 }

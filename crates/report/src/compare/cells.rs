@@ -131,8 +131,8 @@ impl<'a> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
             for (index, run) in runs.iter().enumerate() {
-                let drawn = Method::from_run(run).and_then(|method| method.value(SEED).map(str::to_owned));
-                let seed = |trial: &TrialResult| Seed(drawn.clone(), run.header.blocks_before + trial.block);
+                let plan_seed = Method::from_run(run).and_then(|method| method.value(SEED).map(str::to_owned));
+                let seed = |trial: &TrialResult| Seed(plan_seed.clone(), run.header.blocks_before + trial.block);
                 run.trials.iter().for_each(|trial| cells.add(side, (index, seed(trial)), trial));
                 for left_out in &run.header.left_out {
                     cells.fate(side, &left_out.cell).left_out = Some(&left_out.reason);
@@ -172,7 +172,7 @@ impl<'a> Cells<'a> {
 
     /// The cells that one side measured.
     pub fn one_sided_cells(&self) -> Vec<OneSidedCell> {
-        let of = |observed: &ObservedCell<'a>| {
+        let one_sided_cell = |observed: &ObservedCell<'a>| {
             let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
             let fate = self.fates.get(observed.cell).map(|fates| &fates[1 - side]);
             let other = fate.map_or_else(|| "not run".into(), CellFate::describe);
@@ -183,23 +183,23 @@ impl<'a> Cells<'a> {
                 other,
             })
         };
-        self.observed.values().filter_map(of).collect()
+        self.observed.values().filter_map(one_sided_cell).collect()
     }
 
     /// The cells that BASE measured and NEW can't run, or failed more often.
     pub fn broken(&self) -> Vec<BrokenCell> {
-        let of = |(cell, [base, new]): (&&Cell, &[CellFate<'_>; 2])| {
-            let unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
-            let broken = base.measured > 0 && (new.failed_share() > base.failed_share() || unsupported);
-            broken.then(|| BrokenCell {
+        let broken_cell = |(cell, [base, new]): (&&Cell, &[CellFate<'_>; 2])| {
+            let is_unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
+            let is_broken = base.measured > 0 && (new.failed_share() > base.failed_share() || is_unsupported);
+            is_broken.then(|| BrokenCell {
                 cell: (*cell).clone(),
                 failed: new.failures.len(),
                 trials: new.measured + new.failures.len(),
                 failed_in_base: base.failures.len(),
-                reason: new.trouble(),
+                reason: new.describe_trouble(),
             })
         };
-        self.fates.iter().filter_map(of).collect()
+        self.fates.iter().filter_map(broken_cell).collect()
     }
 
     /// Settings that differ between the first trial of a cell in BASE and the first in NEW.
@@ -208,12 +208,12 @@ impl<'a> Cells<'a> {
         type Changes<'s> = IndexMap<(&'s str, &'s str, [Option<&'s str>; 2]), usize>;
         let mut changes = Changes::new();
         for observed in self.cells_of_both() {
-            let read = |side: usize| -> BTreeMap<&str, &str> {
+            let read_settings = |side: usize| -> BTreeMap<&str, &str> {
                 let first = observed.sides[side].first();
                 let settings = first.map_or(&[][..], |trial| trial.measured.settings.as_slice());
                 settings.iter().map(|setting| (setting.name.as_str(), setting.value.as_str())).collect()
             };
-            let (base, new) = (read(0), read(1));
+            let (base, new) = (read_settings(0), read_settings(1));
             let names: IndexSet<&str> = base.keys().chain(new.keys()).copied().collect();
             for name in names.into_iter().filter(|name| base.get(name) != new.get(name)) {
                 let values = [base.get(name).copied(), new.get(name).copied()];
@@ -242,11 +242,11 @@ impl CellFate<'_> {
 
     /// What happened to a cell that only the other side measured, in words.
     fn describe(&self) -> String {
-        if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
+        if self.measured > 0 { "gave another guarantee".into() } else { self.describe_trouble() }
     }
 
     /// Why it was not measured, or not always.
-    fn trouble(&self) -> String {
+    fn describe_trouble(&self) -> String {
         if let Some(Outcome::Failed { reason, message, .. }) = self.failures.first() {
             return format!("failed ({}): {message}", reason.name());
         }
@@ -268,14 +268,14 @@ impl<'a> ObservedCell<'a> {
             columns.iter().filter(|c| c.is_of_operation()).map(move |column| (Some(operation), *column))
         });
         let of_trials = columns.iter().filter(|c| !c.is_of_operation()).map(|column| (None, *column));
-        let has = |(operation, column): &(Option<&str>, &'static Column)| {
+        let is_known = |(operation, column): &(Option<&str>, &'static Column)| {
             self.sides.iter().flatten().any(|trial| value(trial.measured, *operation, column).is_some())
         };
-        of_operations.chain(of_trials).filter(has).collect()
+        of_operations.chain(of_trials).filter(is_known).collect()
     }
 
     /// The observations of a figure in BASE and in NEW.
-    pub fn values(&self, operation: Option<&str>, column: &Column, each: Observations) -> [Vec<f64>; 2] {
+    pub fn values(&self, operation: Option<&str>, column: &Column, observations: Observations) -> [Vec<f64>; 2] {
         [0, 1].map(|side| {
             let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
             for Trial { run, measured, .. } in &self.sides[side] {
@@ -283,7 +283,7 @@ impl<'a> ObservedCell<'a> {
                     runs.entry(*run).or_default().push(value);
                 }
             }
-            match each {
+            match observations {
                 Observations::Trials => runs.into_values().flatten().collect(),
                 Observations::Runs => {
                     runs.values().filter_map(|values| Some(stats::mean(values)?.1.value)).collect()
@@ -304,8 +304,8 @@ impl<'a> ObservedCell<'a> {
             seeds
         });
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let both = base.iter().filter_map(|(seed, base)| Some((mean(base), mean(new.get(seed)?))));
-        both.collect()
+        let pairs = base.iter().filter_map(|(seed, base)| Some((mean(base), mean(new.get(seed)?))));
+        pairs.collect()
     }
 }
 

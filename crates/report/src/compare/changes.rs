@@ -97,9 +97,9 @@ impl Changes<'_> {
             "store" => return Cell::store(&figure.contestant, figure.contestant.as_str()),
             "drawing" => {
                 let Some(change) = figure.change else { return Cell::text("").tone(tone) };
-                let at = |ratio: f64| (ratio.ln() / self.reach).clamp(-1.0, 1.0);
-                let ends = change.ratio.interval.map(|interval| [at(interval.low), at(interval.high)]);
-                let drawing = Drawing { value: at(change.ratio.value), ends };
+                let position_of = |ratio: f64| (ratio.ln() / self.reach).clamp(-1.0, 1.0);
+                let ends = change.ratio.interval.map(|interval| [position_of(interval.low), position_of(interval.high)]);
+                let drawing = Drawing { value: position_of(change.ratio.value), ends };
                 return Cell::text(words::change(figure)).with_drawing(drawing).tone(tone);
             }
             "change" => words::estimate(figure),

@@ -17,8 +17,8 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let sides = sides.map(|(name, side)| format!("{name}: {}", words::side(side)));
     let common = (!axes.common.is_empty()).then(|| format!("All cells: {}", axes.common.join(", ")));
     let subtitle = Html::join(sides.into_iter().chain(common), BREAK);
-    let behind = words::circumstances(comparison).into_iter().chain(words::cells(comparison));
-    let behind = behind.chain(words::stores(comparison)).chain(words::controls(comparison));
+    let background = words::circumstances(comparison).into_iter().chain(words::cells(comparison));
+    let background = background.chain(words::stores(comparison)).chain(words::controls(comparison));
     let reach = drawing_range(&comparison.figures);
     fill(
         TEMPLATE,
@@ -30,7 +30,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
             ("answer", Html::join(words::first(comparison), BREAK)),
             ("changes", table(significant, &axes, reach)),
             ("others", table(others, &axes, reach)),
-            ("behind", Html::new(list(behind.collect()))),
+            ("behind", Html::new(list(background.collect()))),
             ("rules", Html::new(list(words::rules(comparison)))),
         ],
     )

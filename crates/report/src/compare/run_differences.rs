@@ -55,18 +55,18 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
     let mut found: Vec<Difference> = Vec::new();
     for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
         for run in runs {
-            let mut compared = RunDifferences { side, found: Vec::new() };
-            compared.machines(&first.header, &run.header);
-            compared.places(&first.header, &run.header);
-            compared.plans(first, run);
+            let mut collected = RunDifferences { side, differences: Vec::new() };
+            collected.machines(&first.header, &run.header);
+            collected.places(&first.header, &run.header);
+            collected.plans(first, run);
             // Another engine is another build.
             if side == "BASE" || across.iter().all(|across| across.axis != Axis::STORE) {
-                compared.builds(first, run);
+                collected.builds(first, run);
             }
-            for difference in compared.found {
-                let is_asked =
-                    side == "NEW" && across.iter().any(|across| across.is_of(difference.key.as_deref()));
-                if !is_asked && !found.contains(&difference) {
+            for difference in collected.differences {
+                let is_compared_across =
+                    side == "NEW" && across.iter().any(|across| across.covers_key(difference.key.as_deref()));
+                if !is_compared_across && !found.contains(&difference) {
                     found.push(difference);
                 }
             }
@@ -78,34 +78,34 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
 
 /// Differences that show that two runs are from different machines, or from one with another kernel.
 pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
-    let mut compared = RunDifferences { side: "", found: Vec::new() };
+    let mut compared = RunDifferences { side: "", differences: Vec::new() };
     compared.machines(first, other);
-    compared.found.retain(|difference| difference.refuses);
+    compared.differences.retain(|difference| difference.refuses);
     compared.differ(false, "kernel", &first.environment.kernel, &other.environment.kernel);
-    let mut places = RunDifferences { side: "", found: Vec::new() };
+    let mut places = RunDifferences { side: "", differences: Vec::new() };
     places.places(first, other);
-    compared.found.extend(places.found.into_iter().filter(|difference| difference.refuses));
-    compared.found
+    compared.differences.extend(places.differences.into_iter().filter(|difference| difference.refuses));
+    compared.differences
 }
 
 /// Differences that show that two runs are not parts of one plan, made in one way on any machines.
 pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
     let plans = (first.plan_keys().map(method::keys), other.plan_keys().map(method::keys));
     let (first, other) = (&first.header, &other.header);
-    let mut compared = RunDifferences { side: "", found: Vec::new() };
+    let mut compared = RunDifferences { side: "", differences: Vec::new() };
     compared.differ(true, "storebench", &first.storebench, &other.storebench);
     let names: BTreeSet<&str> =
         [first, other].iter().flat_map(|header| &header.stores).map(|store| store.name.as_str()).collect();
     for name in names {
         // The path of a library depends on the machine.
-        let made = |header: &RunHeader| {
+        let describe_store = |header: &RunHeader| {
             let store = header.stores.iter().find(|store| store.name == name);
             store.map_or("takes no part".to_owned(), |store| match &store.library {
                 Some(library) => format!("{} of the library {}", store.version, library.sha256),
                 None => store.version.clone(),
             })
         };
-        compared.differ(true, &format!("store {name}"), &made(first), &made(other));
+        compared.differ(true, &format!("store {name}"), &describe_store(first), &describe_store(other));
     }
     match plans {
         (Some(a), Some(b)) => {
@@ -118,54 +118,54 @@ pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
         }
         _ => compared.differ(true, "plan", &first.plan, &other.plan),
     }
-    let of = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
-    compared.differ(true, "number of parts", &of(first), &of(other));
+    let count_parts = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
+    compared.differ(true, "number of parts", &count_parts(first), &count_parts(other));
     let names = |header: &RunHeader| {
-        header.locations.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+        header.locations.iter().map(|location| location.name.as_str()).collect::<Vec<_>>().join(", ")
     };
     compared.differ(true, "locations", &names(first), &names(other));
-    if compared.found.is_empty() {
+    if compared.differences.is_empty() {
         // A digest of the rest of the plan's results: built-in stores that offer something else.
         let split = |header: &RunHeader| header.shard.as_ref().map_or("", |shard| &shard.split).to_owned();
         compared.differ(true, "split of the plan", &split(first), &split(other));
     }
-    compared.found
+    compared.differences
 }
 
 /// The versions of stores that take part on both sides, in the order of BASE.
 pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
-    let of = |runs: &[Run]| {
+    let versions_by_store = |runs: &[Run]| {
         let mut stores: IndexMap<String, BTreeSet<String>> = IndexMap::new();
         for store in runs.iter().flat_map(|run| &run.header.stores) {
             stores.entry(store.name.clone()).or_default().insert(store.version.clone());
         }
         stores
     };
-    let mut new = of(new);
-    let both = of(base).into_iter();
-    both.filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
+    let mut new = versions_by_store(new);
+    let bases = versions_by_store(base).into_iter();
+    bases.filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
         .collect()
 }
 
 /// The differences found between two runs.
 struct RunDifferences {
     side: &'static str,
-    found: Vec<Difference>,
+    differences: Vec<Difference>,
 }
 
 impl RunDifferences {
     fn differ(&mut self, refuses: bool, what: &str, base: &str, other: &str) {
         if base != other {
             let (what, base, other) = (what.into(), base.into(), other.into());
-            self.found.push(Difference { what, key: None, base, other, side: self.side, refuses });
+            self.differences.push(Difference { what, key: None, base, other, side: self.side, refuses });
         }
     }
 
     /// At a key of their plans.
     fn differ_at(&mut self, refuses: bool, key: &str, base: &str, other: &str) {
-        let known = self.found.len();
+        let known_count = self.differences.len();
         self.differ(refuses, &format!("plan, {key}"), base, other);
-        self.found[known..].iter_mut().for_each(|difference| difference.key = Some(key.to_owned()));
+        self.differences[known_count..].iter_mut().for_each(|difference| difference.key = Some(key.to_owned()));
     }
 
     fn builds(&mut self, first: &Run, run: &Run) {
@@ -218,21 +218,21 @@ impl RunDifferences {
     /// Compares the places of one name.
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
         for a in &first.locations {
-            let Some(b) = run.locations.iter().find(|place| place.name == a.name) else { continue };
-            let mut differ = |refuses: bool, what: &str, of: fn(&LocationInfo) -> Option<&str>| {
+            let Some(b) = run.locations.iter().find(|location| location.name == a.name) else { continue };
+            let mut differ = |refuses: bool, what: &str, read: fn(&LocationInfo) -> Option<&str>| {
                 self.differ(
                     refuses,
                     &format!("place {}: {what}", a.name),
-                    known_or_unknown(of(a)),
-                    known_or_unknown(of(b)),
+                    known_or_unknown(read(a)),
+                    known_or_unknown(read(b)),
                 );
             };
-            differ(true, "file system", |place| place.file_system.as_deref());
-            differ(true, "driver", |place| place.driver.as_deref());
-            differ(true, "model of the device", |place| place.device_model.as_deref());
-            differ(true, "rotates", |place| place.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
-            differ(false, "mount options", |place| place.mount_options.as_deref());
-            differ(false, "device", |place| place.device.as_deref());
+            differ(true, "file system", |location| location.file_system.as_deref());
+            differ(true, "driver", |location| location.driver.as_deref());
+            differ(true, "model of the device", |location| location.device_model.as_deref());
+            differ(true, "rotates", |location| location.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
+            differ(false, "mount options", |location| location.mount_options.as_deref());
+            differ(false, "device", |location| location.device.as_deref());
         }
     }
 
@@ -267,7 +267,7 @@ mod tests {
     use crate::data::samples::{Sample, run};
     use storebench_core::store::StoreBuild;
 
-    fn two(change: impl Fn(&mut Run)) -> Vec<Difference> {
+    fn differences_after(change: impl Fn(&mut Run)) -> Vec<Difference> {
         let base = run("box", &[Sample::new("lmdb")]);
         let mut new = base.clone();
         change(&mut new);
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_run_is_like_itself_and_a_new_build_is_no_difference() {
-        let found = two(|run| {
+        let found = differences_after(|run| {
             run.header.stores[0].version = "9.9".into();
             run.header.started = "2026-01-01T00:00:00Z".into();
             run.header.environment.memory_bytes = Some((8 << 30) - (64 << 20));
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn another_machine_refuses_and_another_kernel_is_told() {
-        let found = two(|run| {
+        let found = differences_after(|run| {
             run.header.hardware = "other".into();
             run.header.environment.cpu = None;
             run.header.environment.cores = 4;
@@ -318,33 +318,33 @@ mod tests {
 
     #[test]
     fn another_build_of_an_engine_is_told() {
-        let built = |flags: &str| {
+        let run_with_flags = |flags: &str| {
             let mut run = run("box", &[Sample::new("lmdb")]);
             let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
             run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
             [run]
         };
-        let found = differences(&built("-O2"), &built("-O3"), &[]);
+        let found = differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &[]);
         let [Difference { what, base, other, refuses: false, .. }] = found.as_slice() else {
             panic!("{found:?}")
         };
         assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
-        assert_eq!(differences(&built("-O2"), &built("-O2"), &[]), []);
+        assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O2"), &[]), []);
         let across = |text: &str| [text.parse::<Across>().unwrap()];
-        assert_eq!(differences(&built("-O2"), &built("-O3"), &across("store=lmdb,redb")), []);
-        assert_eq!(differences(&built("-O2"), &built("-O3"), &across("guarantee=process,power")).len(), 1);
+        assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("store=lmdb,redb")), []);
+        assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("guarantee=process,power")).len(), 1);
     }
 
     #[test]
     fn other_work_refuses_also_a_kind_that_is_not_known_yet() {
         let plan = "seed = 1\nnew_thing = 3\n[settings.sqlite]\npage_size = \"8192\"\n[settings.lmdb]\nmap = \"1GiB\"\n";
-        let found = two(|run| run.header.plan = plan.into());
+        let found = differences_after(|run| run.header.plan = plan.into());
         // Only lmdb takes part.
         assert_eq!(names(&found, true), ["plan, new_thing", "plan, settings.lmdb.map"]);
         // Another seed is the same work with other random numbers.
         assert_eq!(names(&found, false), ["plan, seed"]);
         assert_eq!((found[2].base.as_str(), found[2].other.as_str()), ("not set", "1"));
-        assert_eq!(names(&two(|run| run.header.plan = "= no plan".into()), true), ["plan"]);
+        assert_eq!(names(&differences_after(|run| run.header.plan = "= no plan".into()), true), ["plan"]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
 
 /// Two lines or more for each figure: the last column takes as many as it needs in the remaining width.
 fn narrow(figures: &[FigureChange], axes: &Axes, style: Style) -> Grid {
-    let with = |room| wide_grid(&Changes { axes, reach: 0.0, room }.table(&NARROW, figures).view(true));
-    let taken = with(0).width() - "figure".len();
-    with(style.width.saturating_sub(taken).max(16))
+    let grid_with = |room| wide_grid(&Changes { axes, reach: 0.0, room }.table(&NARROW, figures).view(true));
+    let other_width = grid_with(0).width() - "figure".len();
+    grid_with(style.width.saturating_sub(other_width).max(16))
 }

@@ -21,11 +21,11 @@ fn names(side: &str, runs: &[Run]) -> Vec<String> {
     (1..=runs.len()).map(|number| format!("{side}-{number}")).collect()
 }
 
-fn with<T>(base: &[Run], new: &[Run], look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+fn compare<T>(base: &[Run], new: &[Run], read: impl FnOnce(&Comparison<'_>) -> T) -> T {
     let (a, b) = (names("before", base), names("after", new));
     let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
     let [base, new] = sides;
-    look(&Comparison::new(base, new, &columns(&FIGURES), &["null"], &[]))
+    read(&Comparison::new(base, new, &columns(&FIGURES), &["null"], &[]))
 }
 
 /// A run of some cells whose figures are to be drawn.
@@ -52,18 +52,18 @@ fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     let blocks: Vec<f64> = (0..=last).map(|_| 0.03 * normal(random)).collect();
     for trial in &mut run.trials {
         let disturbed = if random.f64() < noise.disturbed { 1.5 + 2.5 * random.f64() } else { 1.0 };
-        let own = weather + blocks[trial.block as usize] + 0.05 * normal(random);
+        let level = weather + blocks[trial.block as usize] + 0.05 * normal(random);
         let cell = trial.cell.records().from / 100;
         let times = if cell == 1 { slower } else { 1.0 };
         let measured = trial.measured.as_mut().unwrap();
-        let mut around =
-            |value: f64, spread: f64| (value * (own + spread * normal(random)).exp() * disturbed) as u64;
+        let mut draw_value =
+            |value: f64, spread: f64| (value * (level + spread * normal(random)).exp() * disturbed) as u64;
         for operation in &mut measured.operations {
-            operation.sum_ns = around(1e7 * times, 0.03);
-            operation.latency.p99_ns = around(5e4 * times, 0.25);
+            operation.sum_ns = draw_value(1e7 * times, 0.03);
+            operation.latency.p99_ns = draw_value(5e4 * times, 0.25);
         }
-        measured.load.store_ns = around(2e8, 0.05);
-        measured.memory.peak_above_base_bytes = around(4e6, 0.01);
+        measured.load.store_ns = draw_value(2e8, 0.05);
+        measured.memory.peak_above_base_bytes = draw_value(4e6, 0.01);
         let tidied = cell <= 2 && random.bool();
         measured.disk.allocated_bytes = if tidied { 40_960 } else { 81_920 };
     }
@@ -78,7 +78,7 @@ fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
     let mut look = |slower: f64| {
         draw(&mut base, &mut random, quiet, 1.0);
         draw(&mut new, &mut random, quiet, slower);
-        with(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
+        compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
             let is_it = |figure: &&FigureChange| {
                 figure.figure == "latency_mean"
                     && figure.operation.as_deref() == Some("get")
@@ -109,21 +109,21 @@ fn false_marks(runs: usize, trials: usize, noise: Noise, rounds: u32) -> f64 {
     let mut sides = [vec![blank(trials); runs], vec![blank(trials); runs]];
     let marked = (0..rounds).filter(|_| {
         sides.iter_mut().flatten().for_each(|run| draw(run, &mut random, noise, 1.0));
-        with(&sides[0], &sides[1], |found| found.figures.iter().any(FigureChange::is_significant))
+        compare(&sides[0], &sides[1], |comparison| comparison.figures.iter().any(FigureChange::is_significant))
     });
     marked.count() as f64 / f64::from(rounds)
 }
 
 /// Two standard deviations of a share of 5 % among 800.
 const ROUNDS: u32 = 800;
-const AT_MOST: f64 = 0.05 + 0.0154;
+const MAX_SHARE: f64 = 0.05 + 0.0154;
 
 #[test]
 fn the_same_build_twice_is_marked_no_more_often_than_promised() {
     for trials in [3, 5, 10] {
         for disturbed in [0.0, 0.05] {
             let share = false_marks(1, trials, Noise { run: 0.0, disturbed }, ROUNDS);
-            assert!(share <= AT_MOST, "{trials} trials, {disturbed} disturbed: {share}");
+            assert!(share <= MAX_SHARE, "{trials} trials, {disturbed} disturbed: {share}");
         }
     }
 }
@@ -131,10 +131,10 @@ fn the_same_build_twice_is_marked_no_more_often_than_promised() {
 #[test]
 fn runs_that_differ_as_a_whole_look_like_changes_until_there_are_several_of_each() {
     let noise = Noise { run: 0.1, disturbed: 0.02 };
-    let one = false_marks(1, 5, noise, 200);
-    assert!(one > 0.3, "docs/compare.md says what trials of one run can't know: {one}");
+    let single = false_marks(1, 5, noise, 200);
+    assert!(single > 0.3, "docs/compare.md says what trials of one run can't know: {single}");
     let several = false_marks(5, 2, noise, ROUNDS);
-    assert!(several <= AT_MOST, "{several}");
+    assert!(several <= MAX_SHARE, "{several}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_real_change_is_found_and_nothing_else() {
     for _ in 0..200 {
         draw(&mut base, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.0);
         draw(&mut new, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.3);
-        with(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
+        compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
             let marked =
                 |figure: &&FigureChange| figure.verdict == Verdict::Worse && figure.figure == "latency_mean";
             found +=
@@ -204,24 +204,24 @@ fn changed() -> [Run; 2] {
     [base, new]
 }
 
-fn both<T>(look: impl FnOnce(&Comparison<'_>) -> T) -> T {
+fn compare_changed<T>(read: impl FnOnce(&Comparison<'_>) -> T) -> T {
     let [base, new] = changed();
-    with(&[base], &[new], look)
+    compare(&[base], &[new], read)
 }
 
 #[test]
 fn what_matters_most_comes_first() {
-    both(|found| {
-        let first = &found.figures[0];
+    compare_changed(|comparison| {
+        let first = &comparison.figures[0];
         assert_eq!((first.cell.store(), first.verdict), ("redb", Verdict::Better));
         assert!((first.change.unwrap().ratio.value - 0.3).abs() < 0.02);
-        let split = found.figures.iter().position(|figure| !figure.is_significant()).unwrap();
-        assert!(found.figures[split..].iter().all(|figure| !figure.is_significant()));
-        for part in [&found.figures[..split], &found.figures[split..]] {
+        let split = comparison.figures.iter().position(|figure| !figure.is_significant()).unwrap();
+        assert!(comparison.figures[split..].iter().all(|figure| !figure.is_significant()));
+        for part in [&comparison.figures[..split], &comparison.figures[split..]] {
             assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
         let worse: Vec<&str> =
-            found.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
+            comparison.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
 }
@@ -234,29 +234,29 @@ fn many_flags_of_a_build_take_no_more_than_a_line() {
         run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
         [run]
     };
-    let said = with(&built("-DA -DB -DC -DD -DE -DF"), &built("-O2"), words::circumstances);
-    let says = "noted: builds of engines: lmdb built with -DA, -DB, -DC, -DD and 2 more in BASE, lmdb built with -O2 in NEW";
-    assert!(said.iter().any(|line| line == says), "{said:?}");
+    let lines = compare(&built("-DA -DB -DC -DD -DE -DF"), &built("-O2"), words::circumstances);
+    let expected = "noted: builds of engines: lmdb built with -DA, -DB, -DC, -DD and 2 more in BASE, lmdb built with -O2 in NEW";
+    assert!(lines.iter().any(|line| line == expected), "{lines:?}");
 }
 
 #[test]
 fn cells_of_one_side_and_broken_ones_are_told() {
-    both(|found| {
-        let broken: Vec<&str> = found.broken.iter().map(|broken| broken.cell.store()).collect();
+    compare_changed(|comparison| {
+        let broken: Vec<&str> = comparison.broken.iter().map(|broken| broken.cell.store()).collect();
         assert_eq!(broken, ["fjall"]);
-        assert_eq!(found.broken[0].reason, "failed (store): No space left on device");
-        let only: Vec<(&str, &str)> = found.only.iter().map(|o| (o.cell.store(), o.side)).collect();
+        assert_eq!(comparison.broken[0].reason, "failed (store): No space left on device");
+        let only: Vec<(&str, &str)> = comparison.only.iter().map(|o| (o.cell.store(), o.side)).collect();
         assert_eq!(only, [("fjall", "BASE"), ("lmdb", "NEW")]);
         assert!(
-            found.controls.iter().all(|control| control.cell.store() == "null") && !found.controls.is_empty()
+            comparison.controls.iter().all(|control| control.cell.store() == "null") && !comparison.controls.is_empty()
         );
-        assert!(found.figures.iter().all(|figure| figure.cell.store() != "null"));
-        let setting = &found.settings[0];
+        assert!(comparison.figures.iter().all(|figure| figure.cell.store() != "null"));
+        let setting = &comparison.settings[0];
         assert_eq!(
             (setting.store.as_str(), setting.base.as_deref(), setting.new.as_deref()),
             ("redb", Some("4096"), Some("8192"))
         );
-        assert_eq!((found.settings.len(), setting.cells), (1, 2));
+        assert_eq!((comparison.settings.len(), setting.cells), (1, 2));
     });
     let mut new = run("box", &[Sample::new("redb")]);
     new.header.left_out.push(LeftOutCell {
@@ -264,7 +264,7 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         reason: LeftOutReason::Sentence("too large".into()),
     });
     let other =
-        with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
+        compare(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |comparison| comparison.only.clone());
     assert_eq!(other[0].other, "left out: too large");
 }
 
@@ -279,20 +279,20 @@ fn what_never_varies_and_is_another_now_is_told_and_fails() {
         }
         run
     };
-    with(&[side(4096, 5)], &[side(40_960, 5)], |found| {
-        let disk: Vec<_> = found.figures.iter().filter(|f| f.figure == "disk_allocated").collect();
+    compare(&[side(4096, 5)], &[side(40_960, 5)], |comparison| {
+        let disk: Vec<_> = comparison.figures.iter().filter(|f| f.figure == "disk_allocated").collect();
         assert!(disk.len() == 8 && disk.iter().all(|figure| figure.verdict == Verdict::Worse));
-        assert_eq!((found.exact(), found.worse_by_more_than(8.9).len()), (8, 8));
-        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        assert_eq!((comparison.exact(), comparison.worse_by_more_than(8.9).len()), (8, 8));
+        let text = terminal::text(comparison, 6, Style { width: 160, colour: false });
         assert!(text.contains("8 worse") && text.contains("×10.0"), "{text}");
         assert!(text.contains("8 figures are the same in all trials of a side"), "{text}");
     });
-    with(&[side(4096, 5)], &[side(4096, 5)], |found| {
-        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    compare(&[side(4096, 5)], &[side(4096, 5)], |comparison| {
+        assert!(comparison.figures.iter().all(|figure| !figure.is_significant()));
     });
     // With three on each side, two random sizes separate like this once in 32 times.
-    with(&[side(4096, 3)], &[side(40_960, 3)], |found| {
-        assert!(found.figures.iter().all(|figure| !figure.is_significant()));
+    compare(&[side(4096, 3)], &[side(40_960, 3)], |comparison| {
+        assert!(comparison.figures.iter().all(|figure| !figure.is_significant()));
     });
 }
 
@@ -334,11 +334,11 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
         let lmdb = if block < 2 { Sample::new("lmdb").failed("crashed") } else { Sample::new("lmdb") };
         vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
     });
-    with(&[base], &[new], |found| {
+    compare(&[base], &[new], |comparison| {
         let broken: Vec<_> =
-            found.broken.iter().map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base)).collect();
+            comparison.broken.iter().map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base)).collect();
         assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
-        let text = terminal::text(found, 6, Style { width: 160, colour: false });
+        let text = terminal::text(comparison, 6, Style { width: 160, colour: false });
         assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
         assert!(text.contains("Failures: 2 cells"), "{text}");
     });
@@ -348,22 +348,22 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
 fn a_default_that_became_another_tier_is_not_compared() {
     let base = run("box", &[Sample::new("sqlite").guarantee("default").tier(Guarantee::Power)]);
     let new = run("box", &[Sample::new("sqlite").guarantee("default").tier(Guarantee::Process)]);
-    with(&[base], &[new], |found| {
-        assert!(found.figures.is_empty());
-        let told: Vec<(&str, Guarantee)> =
-            found.only.iter().map(|only| (only.other.as_str(), only.guarantee)).collect();
+    compare(&[base], &[new], |comparison| {
+        assert!(comparison.figures.is_empty());
+        let reasons: Vec<(&str, Guarantee)> =
+            comparison.only.iter().map(|only| (only.other.as_str(), only.guarantee)).collect();
         let other = "gave another guarantee";
-        assert_eq!(told, [(other, Guarantee::Power), (other, Guarantee::Process)]);
+        assert_eq!(reasons, [(other, Guarantee::Power), (other, Guarantee::Process)]);
     });
 }
 
 #[test]
 fn one_trial_each_claims_nothing_and_says_so() {
     let [base, new] = [1000.0, 9000.0].map(|ns| run("box", &[Sample::new("lmdb").ns(ns)]));
-    with(&[base], &[new], |found| {
-        assert_eq!((found.tested(), found.count(Verdict::TooFew)), (0, found.figures.len()));
-        assert!(found.worse_by_more_than(0.01).is_empty());
-        let text = terminal::text(found, usize::MAX, Style { width: 100, colour: false });
+    compare(&[base], &[new], |comparison| {
+        assert_eq!((comparison.tested(), comparison.count(Verdict::TooFew)), (0, comparison.figures.len()));
+        assert!(comparison.worse_by_more_than(0.01).is_empty());
+        let text = terminal::text(comparison, usize::MAX, Style { width: 100, colour: false });
         assert!(text.contains("Nothing can be called significant here") && text.contains("×9.00"), "{text}");
     });
 }
@@ -375,15 +375,15 @@ fn a_limit_is_passed_by_the_whole_interval() {
             |block: u32| vec![Sample::new("lmdb").ns(1e4 * times * (1.0 + f64::from(block % 3) / 100.0))];
         blocks("box", &(0..8).map(of_block).collect::<Vec<_>>())
     };
-    with(&[side(1.0)], &[side(1.2)], |found| {
-        let worst = found.figures.iter().find(|figure| figure.figure == "latency_mean").unwrap();
+    compare(&[side(1.0)], &[side(1.2)], |comparison| {
+        let worst = comparison.figures.iter().find(|figure| figure.figure == "latency_mean").unwrap();
         let interval = worst.change.unwrap().ratio.interval.unwrap();
         assert!(interval.low < 1.195 && interval.low > 1.1, "{interval:?}");
         assert!(worst.is_worse_by_more_than(interval.low - 1.0 - 1e-6));
         assert!(!worst.is_worse_by_more_than(interval.low - 1.0 + 1e-6));
         assert!(!worst.is_worse_by_more_than(0.2), "beyond the estimate");
     });
-    with(&[side(1.2)], &[side(1.0)], |found| assert!(found.worse_by_more_than(0.01).is_empty()));
+    compare(&[side(1.2)], &[side(1.0)], |comparison| assert!(comparison.worse_by_more_than(0.01).is_empty()));
 }
 
 #[test]
@@ -393,37 +393,37 @@ fn more_is_better_where_it_is() {
     let (a, b) = (names("a", &base), names("b", &new));
     let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
     let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[], &[]);
-    let of = |store: &str| {
+    let verdict_of = |store: &str| {
         found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
     };
-    assert_eq!((of("sqlite"), of("redb")), (Verdict::Worse, Verdict::Better));
+    assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
 }
 
 #[test]
 fn terminal_snapshots() {
-    both(|found| {
+    compare_changed(|comparison| {
         for width in [80, 100, 160] {
-            let text = terminal::text(found, 6, Style { width, colour: false });
+            let text = terminal::text(comparison, 6, Style { width, colour: false });
             assert!(text.lines().all(|line| line.width() <= width), "{text}");
             insta::assert_snapshot!(format!("compare_{width}"), text);
         }
-        let text = terminal::text(found, 6, Style { width: 100, colour: true });
+        let text = terminal::text(comparison, 6, Style { width: 100, colour: true });
         insta::assert_snapshot!("compare_100_colour", text.replace("\u{1b}[", "‹"));
     });
 }
 
 #[test]
 fn markdown_snapshot() {
-    both(|found| insta::assert_snapshot!("compare_markdown", markdown::text(found)));
+    compare_changed(|comparison| insta::assert_snapshot!("compare_markdown", markdown::text(comparison)));
 }
 
 #[test]
 fn json_has_everything() {
-    let document = both(|found| {
+    let document = compare_changed(|comparison| {
         let mut out = Vec::new();
-        json::write(found, &mut out).unwrap();
+        json::write(comparison, &mut out).unwrap();
         let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(document["figures"].as_array().unwrap().len(), found.figures.len());
+        assert_eq!(document["figures"].as_array().unwrap().len(), comparison.figures.len());
         document
     });
     let first = &document["figures"][0];
@@ -446,14 +446,14 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
         run.trials[0].measured.as_mut().unwrap().settings.push(Setting::read_back(evil, ns));
         run
     };
-    with(&[side(1e3)], &[side(2e3)], |found| {
-        let page = html::text(found);
+    compare(&[side(1e3)], &[side(2e3)], |comparison| {
+        let page = html::text(comparison);
         for tag in ["<script", "<link rel=\"stylesheet", "<img", "@import", "url(", "{{"] {
             assert!(!page.replace("{{others}}", "").contains(tag), "{tag}");
         }
         assert!(page.matches("&lt;script&gt;alert(1)").count() > 4 && page.contains("class=\"worse\""));
-        assert_eq!(page.matches("<svg").count(), found.figures.len());
-        let text = markdown::text(found);
+        assert_eq!(page.matches("<svg").count(), comparison.figures.len());
+        let text = markdown::text(comparison);
         assert!(text.contains("`` <script>alert(1)</script>{{others}}\\|`@you` ``"), "{text}");
     });
 }
@@ -481,14 +481,14 @@ fn marked(base: Run, new: Run) -> [usize; 2] {
     let comparison =
         Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
     // Counts differ between blocks; their ratio is constant.
-    let told = words::rules(&comparison).join(" ");
-    assert!(!told.contains("the same in all trials"), "{told}");
-    assert_eq!(told.contains("in the same ratio in every block"), comparison.exact() > 0, "{told}");
-    let of = |exact: bool| {
+    let rules = words::rules(&comparison).join(" ");
+    assert!(!rules.contains("the same in all trials"), "{rules}");
+    assert_eq!(rules.contains("in the same ratio in every block"), comparison.exact() > 0, "{rules}");
+    let count = |exact: bool| {
         let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
         figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
     };
-    [of(true), of(false)]
+    [count(true), count(false)]
 }
 
 #[test]

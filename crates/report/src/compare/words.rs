@@ -18,12 +18,12 @@ use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
 
 /// Stores that a first line names.
-const NAMED: usize = 4;
+const MOST_NAMED: usize = 4;
 
 /// Items of a kind that a text lists; the rest is counted.
 pub const LISTED: usize = 10;
 /// Parts of a difference that are listed; --json has all.
-const PARTS: usize = 4;
+const MOST_PARTS: usize = 4;
 
 /// A ratio as a change: `+12.3 %`; as a factor if percents read badly: `×3.20`.
 pub fn relative(ratio: f64) -> String {
@@ -63,14 +63,14 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
 pub fn detectable(figure: &FigureChange) -> String {
     match figure.detectable {
         Some(0.0) => "any".into(),
-        Some(share) if share < MOST_TOLD => format!("from {}", relative(1.0 + share)),
-        Some(_) => format!("none below ×{}", with_commas(MOST_TOLD as u64)),
+        Some(share) if share < MAX_DETECTABLE => format!("from {}", relative(1.0 + share)),
+        Some(_) => format!("none below ×{}", with_commas(MAX_DETECTABLE as u64)),
         None => "none".into(),
     }
 }
 
 /// Changes beyond this factor are all shown alike: trials with such a scatter detect none worth mentioning.
-const MOST_TOLD: f64 = 1000.0;
+const MAX_DETECTABLE: f64 = 1000.0;
 
 /// The figure's name, with its operation: `get p99`, `on disk`.
 pub fn name(figure: &FigureChange) -> String {
@@ -92,10 +92,10 @@ impl Axes {
     pub fn from_comparison(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
-        let mut all = comparison.layout.axes().to_vec();
-        all.retain(|axis| comparison.layout.role(*axis) != Role::Contestant);
-        all.sort_by_key(|axis| axis.place_in_id());
-        for axis in all {
+        let mut candidates = comparison.layout.axes().to_vec();
+        candidates.retain(|axis| comparison.layout.role(*axis) != Role::Contestant);
+        candidates.sort_by_key(|axis| axis.place_in_id());
+        for axis in candidates {
             let values: BTreeSet<String> = figures().map(|f| value(axis, &f.cell, f.guarantee)).collect();
             if values.len() > 1 {
                 axes.varying.push(axis);
@@ -129,40 +129,40 @@ fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
 
 /// A side in a line: the user's name for it, what ran, and when.
 pub fn side(side: &Side<'_>) -> String {
-    let mut ran: Vec<String> = Vec::new();
+    let mut labels: Vec<String> = Vec::new();
     for run in side.runs {
         let part = format!("{}, study {}", run.header.hardware, run.header.study);
-        if !ran.contains(&part) {
-            ran.push(part);
+        if !labels.contains(&part) {
+            labels.push(part);
         }
     }
     let mut started: Vec<&str> = side.runs.iter().map(|run| run.header.started.as_str()).collect();
     started.sort_unstable();
     let started: Vec<String> = started.into_iter().map(to_the_second).collect();
-    let when = match started.as_slice() {
+    let dates = match started.as_slice() {
         [] => String::new(),
         [only] => format!("; {only}"),
         [first, .., last] => format!("; from {first} to {last}"),
     };
-    one_line(&format!("{} ({}{when})", side.names.join(", "), ran.join("; ")))
+    one_line(&format!("{} ({}{dates})", side.names.join(", "), labels.join("; ")))
 }
 
 /// The result of the comparison, in a sentence.
 pub fn headline(comparison: &Comparison<'_>) -> String {
     let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
     let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
-    let all = comparison.figures.len();
-    let of = format!("{} of {}", plural(all, "figure"), plural(cells.len(), "cell"));
-    let mut headline = match all - worse - better {
-        0 if all == 0 => "No figure could be compared.".to_owned(),
-        rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
-            "{of} compared: not known whether any changed; that takes {MIN_OBSERVATIONS} {} on each side.",
+    let total = comparison.figures.len();
+    let counts = format!("{} of {}", plural(total, "figure"), plural(cells.len(), "cell"));
+    let mut headline = match total - worse - better {
+        0 if total == 0 => "No figure could be compared.".to_owned(),
+        rest if rest == total && comparison.tested() + comparison.exact() == 0 => format!(
+            "{counts} compared: not known whether any changed; that takes {MIN_OBSERVATIONS} {} on each side.",
             comparison.observations.name()
         ),
-        rest if rest == all => format!("{of} compared: none changed significantly."),
-        0 => format!("{of} compared: {worse} worse, {better} better."),
+        rest if rest == total => format!("{counts} compared: none changed significantly."),
+        0 => format!("{counts} compared: {worse} worse, {better} better."),
         rest => {
-            format!("{of} compared: {worse} worse, {better} better, {rest} without a significant change.")
+            format!("{counts} compared: {worse} worse, {better} better, {rest} without a significant change.")
         }
     };
     if !comparison.broken.is_empty() {
@@ -180,31 +180,31 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         for figure in comparison.figures.iter().filter(|figure| figure.verdict == verdict) {
             stores.entry(&figure.contestant).or_default().push(figure);
         }
-        let of = |(store, figures): (&&str, &Vec<&FigureChange>)| {
+        let format_store = |(store, figures): (&&str, &Vec<&FigureChange>)| {
             let (most, count) = (figures[0], plural(figures.len(), "figure"));
-            format!("{store} in {count} ({} {})", name(most), unbroken(estimate(most)))
+            format!("{store} in {count} ({} {})", name(most), keep_together(estimate(most)))
         };
-        let named: Vec<String> = stores.iter().take(NAMED).map(of).collect();
+        let named: Vec<String> = stores.iter().take(MOST_NAMED).map(format_store).collect();
         lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
     }
     let is_known = comparison.tested() + comparison.exact() > 0;
     lines.extend(
         describe_detectable(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")),
     );
-    let next = match comparison.observations {
+    let next_step = match comparison.observations {
         _ if !is_known => Some("run both again with --trials 5 or more"),
         Observations::Trials => Some(
             "several runs of each, alternately (docs/compare.md): a machine that was slower during one run looks like a change",
         ),
         Observations::Runs => None,
     };
-    lines.extend(next.filter(|_| !comparison.figures.is_empty()).map(|next| format!("Next: {next}.")));
+    lines.extend(next_step.filter(|_| !comparison.figures.is_empty()).map(|next_step| format!("Next: {next_step}.")));
     lines
 }
 
 /// The rule of decision, and how far the figures can be trusted, each in a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
-    let mut rules = by_what_rule(comparison);
+    let mut rules = decision_rules(comparison);
     if comparison.figures.iter().any(|figure| figure.pairs > 0) {
         rules.push(
             "Requests to a simulated disk are compared block by block: with the same seed both sides did the same work.".into(),
@@ -221,7 +221,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     }
     let no_ratio = comparison.count(Verdict::NoRatio);
     if no_ratio > 0 {
-        rules.push(format!("{} zero in a trial, and so no ratio.", have(no_ratio)));
+        rules.push(format!("{} zero in a trial, and so no ratio.", figures_are(no_ratio)));
     }
     if comparison.one_sided > 0 {
         rules.push(format!(
@@ -244,7 +244,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
 }
 
 /// The rules by which a figure is called worse or better.
-fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
+fn decision_rules(comparison: &Comparison<'_>) -> Vec<String> {
     let (tested, exact) = (comparison.tested(), comparison.exact());
     let percent = LEVEL * 100.0;
     let unit = comparison.observations.name();
@@ -260,21 +260,21 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     if exact > 0 {
         let exact = comparison.figures.iter().filter(|figure| figure.change.is_some_and(|c| c.is_exact()));
         let paired = exact.clone().filter(|figure| figure.pairs > 0).count();
-        let told = [
+        let parts = [
             (exact.count() - paired, format!("the same in all {unit} of a side")),
             (paired, "in the same ratio in every block".to_owned()),
         ];
-        let told = told.into_iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told.map(|(count, how)| format!("{} {how}", have(count))).collect();
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, condition)| format!("{} {condition}", figures_are(count))).collect();
         rules.push(format!(
             "{}. If the sides differ the change is exact; it is called worse or better \
              if chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
              the {percent} % with the tests.",
-            told.join(", ")
+            parts.join(", ")
         ));
     }
-    let of_figures = comparison.figures.iter().filter_map(|figure| figure.change?.ratio.interval);
-    if of_figures.into_iter().any(|interval| interval.is_range()) {
+    let intervals = comparison.figures.iter().filter_map(|figure| figure.change?.ratio.interval);
+    if intervals.into_iter().any(|interval| interval.is_range()) {
         rules.push(
             "(a..b) are the least and the greatest ratio of any two observations: two on a side are too few for an interval."
                 .into(),
@@ -289,7 +289,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     rules
 }
 
-fn have(count: usize) -> String {
+fn figures_are(count: usize) -> String {
     format!("{} {}", plural(count, "figure"), if count == 1 { "is" } else { "are" })
 }
 
@@ -310,8 +310,8 @@ fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
 
 /// Mean latencies by store, and all together.
 pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
-    let of = |store: &StoreChange| format!("{} {}", store.store, unbroken(relative(store.ratio)));
-    let stores: Vec<String> = comparison.stores.iter().map(of).collect();
+    let format_store = |store: &StoreChange| format!("{} {}", store.store, keep_together(relative(store.ratio)));
+    let stores: Vec<String> = comparison.stores.iter().map(format_store).collect();
     (!stores.is_empty()).then(|| {
         format!(
             "Mean latencies of each store, over all its cells and operations: {}. If all stores changed alike, it may be \
@@ -323,13 +323,13 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
 
 /// The harness's own stores, if both sides ran them.
 pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
-    let of = |store: &StoreChange| {
+    let format_store = |store: &StoreChange| {
         let figures = comparison.controls.iter().filter(|figure| figure.contestant == store.store);
         let marked = figures.filter(|figure| figure.is_significant()).count();
         let marked = if marked == 0 { "nothing".into() } else { plural(marked, "figure") };
-        format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
+        format!("{} {} ({marked} significantly)", store.store, keep_together(relative(store.ratio)))
     };
-    let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(of).collect();
+    let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(format_store).collect();
     (!stores.is_empty()).then(|| {
         format!(
             "Mean latencies of the harness's own stores: {}. What changes there is the machine, or storebench.",
@@ -339,32 +339,32 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
 }
 
 /// Text without line ends.
-fn unbroken(text: String) -> String {
+fn keep_together(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
 /// The background of the changes: differences between the runs, versions and settings that changed, signs of noise.
 pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
-    let mut all: Vec<String> =
+    let mut lines: Vec<String> =
         comparison.across.iter().map(|across| format!("across {}", across.describe())).collect();
     for difference in &comparison.differences {
         let kind = if difference.refuses { "unlike" } else { "noted" };
-        all.push(format!(
+        lines.push(format!(
             "{kind}: {}: {} in BASE, {} in {}",
             difference.what,
-            shortened(difference.refuses, &difference.base),
-            shortened(difference.refuses, &difference.other),
+            shorten(difference.refuses, &difference.base),
+            shorten(difference.refuses, &difference.other),
             if difference.side == "BASE" { "another run of it" } else { "NEW" }
         ));
     }
     let joined = |versions: &BTreeSet<String>| versions.iter().cloned().collect::<Vec<_>>().join(" and ");
     let (same, changed): (Vec<_>, Vec<_>) = comparison.versions.iter().partition(|v| v.base == v.new);
-    all.extend(changed.iter().map(|v| format!("{} {} → {}", v.store, joined(&v.base), joined(&v.new))));
+    lines.extend(changed.iter().map(|v| format!("{} {} → {}", v.store, joined(&v.base), joined(&v.new))));
     if !same.is_empty() {
         let same: Vec<String> = same.iter().map(|v| format!("{} {}", v.store, joined(&v.base))).collect();
-        all.push(format!("the same version on both sides: {}", same.join(", ")));
+        lines.push(format!("the same version on both sides: {}", same.join(", ")));
     }
-    all.extend(capped(&comparison.settings, "settings", |setting| {
+    lines.extend(list_capped(&comparison.settings, "settings", |setting| {
         let value = |value: &Option<String>| value.clone().unwrap_or("unknown".into());
         let cells = plural(setting.cells, "cell");
         format!(
@@ -375,54 +375,54 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
             value(&setting.new)
         )
     }));
-    all.extend(noises(comparison));
-    all.iter().map(|line| one_line(line)).collect()
+    lines.extend(describe_noise(comparison));
+    lines.iter().map(|line| one_line(line)).collect()
 }
 
 /// The first parts of a long difference that refuses nothing, such as an engine's flags.
-fn shortened(refuses: bool, text: &str) -> String {
+fn shorten(refuses: bool, text: &str) -> String {
     let parts: Vec<&str> = text.split(", ").collect();
-    if refuses || parts.len() <= PARTS {
+    if refuses || parts.len() <= MOST_PARTS {
         return text.to_owned();
     }
-    format!("{} and {} more", parts[..PARTS].join(", "), parts.len() - PARTS)
+    format!("{} and {} more", parts[..MOST_PARTS].join(", "), parts.len() - MOST_PARTS)
 }
 
-fn noises(comparison: &Comparison<'_>) -> Vec<String> {
-    let mut all = Vec::new();
+fn describe_noise(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
     for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
         let drifts: Vec<Drift> = side.runs.iter().filter_map(noise::drift).collect();
         match drifts.as_slice() {
             [] => {}
             [drift] if side.runs.len() == 1 => {
-                let how = drift.describe();
-                all.push(format!(
-                    "drift within {word}: the second half of its blocks was {how} than the first"
+                let speed = drift.describe();
+                lines.push(format!(
+                    "drift within {word}: the second half of its blocks was {speed} than the first"
                 ));
             }
-            some => all.push(format!(
+            several => lines.push(format!(
                 "drift within {} of the {} of {word}",
-                some.len(),
+                several.len(),
                 plural(side.runs.len(), "run")
             )),
         }
         let outliers: usize = side.runs.iter().map(|run| noise::outliers(run).len()).sum();
         if outliers > 0 {
-            all.push(format!(
+            lines.push(format!(
                 "{} of {word} far off the others of their cells; nothing was dropped",
                 plural(outliers, "trial")
             ));
         }
     }
-    all.extend(loads(comparison));
-    all
+    lines.extend(describe_loads(comparison));
+    lines
 }
 
 /// No machine has such a load average: the kernel counts its threads.
 const MOST_LOAD: f64 = 1e9;
 
 /// The load of the machine, if it was too high or differed: in the median over trials.
-fn loads(comparison: &Comparison<'_>) -> Option<String> {
+fn describe_loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
         let trials = side.runs.iter().flat_map(|run| &run.trials);
         // An impossible load was written by something else, and would distort any mean.
@@ -445,33 +445,33 @@ fn loads(comparison: &Comparison<'_>) -> Option<String> {
 
 /// Cells that failed in NEW, and cells of one side only.
 pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
-    let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
+    let mut lines = list_capped(&comparison.broken, "cells that failed in NEW", |broken| {
         let BrokenCell { cell, failed, trials, failed_in_base, reason } = broken;
-        let how = match (*failed, *failed_in_base) {
+        let counts = match (*failed, *failed_in_base) {
             (0, _) => return format!("measured in BASE, not possible in NEW: {} ({reason})", cell.id()),
             (_, 0) => format!("{failed} of {trials} trials, none in BASE; "),
-            (_, before) => format!("{failed} of {trials} trials, {before} in BASE; "),
+            (_, earlier) => format!("{failed} of {trials} trials, {earlier} in BASE; "),
         };
-        format!("measured in BASE, failed in NEW: {} ({how}{reason})", cell.id())
+        format!("measured in BASE, failed in NEW: {} ({counts}{reason})", cell.id())
     });
-    let only: Vec<_> = comparison.told_as_only().collect();
-    all.extend(capped(&only, "cells on one side only", |only| {
-        let other = if only.side == "BASE" { "NEW" } else { "BASE" };
-        let asked = only.cell.value(Axis::GUARANTEE).map(|_| only.cell.guarantee().tier());
-        let tier = if asked.is_none_or(|asked| asked == Some(only.guarantee)) {
+    let one_sided: Vec<_> = comparison.told_as_only().collect();
+    lines.extend(list_capped(&one_sided, "cells on one side only", |one_sided| {
+        let other = if one_sided.side == "BASE" { "NEW" } else { "BASE" };
+        let asked = one_sided.cell.value(Axis::GUARANTEE).map(|_| one_sided.cell.guarantee().tier());
+        let tier = if asked.is_none_or(|asked| asked == Some(one_sided.guarantee)) {
             String::new()
         } else {
-            format!(" ({})", only.guarantee)
+            format!(" ({})", one_sided.guarantee)
         };
-        format!("only in {}: {}{tier}; in {other}: {}", only.side, only.cell.id(), only.other)
+        format!("only in {}: {}{tier}; in {other}: {}", one_sided.side, one_sided.cell.id(), one_sided.other)
     }));
-    all.iter().map(|line| one_line(line)).collect()
+    lines.iter().map(|line| one_line(line)).collect()
 }
 
-fn capped<T>(all: &[T], what: &str, word: impl Fn(&T) -> String) -> Vec<String> {
-    let mut lines: Vec<String> = all.iter().take(LISTED).map(word).collect();
-    if all.len() > LISTED {
-        lines.push(format!("and {} more {what}: --json has them all", all.len() - LISTED));
+fn list_capped<T>(items: &[T], kind: &str, format_item: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> = items.iter().take(LISTED).map(format_item).collect();
+    if items.len() > LISTED {
+        lines.push(format!("and {} more {kind}: --json has them all", items.len() - LISTED));
     }
     lines
 }

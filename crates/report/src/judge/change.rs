@@ -83,8 +83,8 @@ const COARSE_SHARE: f64 = 0.4;
 pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
     let any_coarse = figures.iter().any(|figure| figure.is_coarse);
     let share = if any_coarse { COARSE_SHARE } else { 0.0 };
-    let tested = adjusted(figures, 1.0 - share, |figure| figure.change?.p);
-    let exact = adjusted(figures, share, |figure| {
+    let tested = adjust_chances(figures, 1.0 - share, |figure| figure.change?.p);
+    let exact = adjust_chances(figures, share, |figure| {
         let constant =
             figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
         figure.is_coarse.then_some(constant.unwrap_or(1.0))
@@ -94,7 +94,7 @@ pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
         figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count();
     let level = LEVEL * (1.0 - share) / tests.max(1) as f64;
     let coarse = figures.iter().filter(|figure| figure.is_coarse).count() as f64;
-    let one = |(figure, (tested, exact)): (&ChangedFigure, (Option<f64>, Option<f64>))| {
+    let judge_figure = |(figure, (tested, exact)): (&ChangedFigure, (Option<f64>, Option<f64>))| {
         // A coarse figure that varies is judged by the test, a constant one by the exact chance, if
         // there are enough observations.
         let p_adjusted = tested.or(exact);
@@ -104,22 +104,22 @@ pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
         });
         JudgedChange { verdict: verdict(figure, p_adjusted), p_adjusted, detectable }
     };
-    figures.iter().zip(tested.into_iter().zip(exact)).map(one).collect()
+    figures.iter().zip(tested.into_iter().zip(exact)).map(judge_figure).collect()
 }
 
 /// The chances of some of the figures, adjusted for their number, at a share of the level.
-fn adjusted(
+fn adjust_chances(
     figures: &[ChangedFigure],
     share: f64,
     chance: impl Fn(&ChangedFigure) -> Option<f64>,
 ) -> Vec<Option<f64>> {
     let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
     let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
-    let one = |(figure, chance): (&ChangedFigure, &Option<f64>)| {
+    let adjust = |(figure, chance): (&ChangedFigure, &Option<f64>)| {
         let adjusted = chance.and_then(|_| adjusted.next()).map(|p| (p / share).min(1.0));
         figure.change.filter(|change| change.p.is_some() || change.is_exact()).and(adjusted)
     };
-    figures.iter().zip(&chances).map(one).collect()
+    figures.iter().zip(&chances).map(adjust).collect()
 }
 
 fn verdict(figure: &ChangedFigure, p_adjusted: Option<f64>) -> Verdict {

@@ -8,7 +8,7 @@ use super::standing::{Contender, is_decided, winners};
 use crate::stats::geometric_mean;
 
 /// A store within this factor of the best is near it.
-const NEAR: f64 = 1.2;
+const NEAR_FACTOR: f64 = 1.2;
 
 /// A store's figure in a combination.
 pub fn contender<'a>(ranked: &'a [Contender], store: &str) -> Option<&'a Contender> {
@@ -30,7 +30,7 @@ pub fn is_won_by(ranked: &[Contender], store: &str) -> bool {
 
 /// Whether a store is, or may be, the best, or is hardly worse.
 fn is_near(ranked: &[Contender], store: &str) -> bool {
-    is_won_by(ranked, store) || times_worse(ranked, store).is_some_and(|times| times <= NEAR)
+    is_won_by(ranked, store) || times_worse(ranked, store).is_some_and(|times| times <= NEAR_FACTOR)
 }
 
 /// What several combinations show together.
@@ -47,26 +47,26 @@ pub enum CombinedVerdict {
 }
 
 /// What several combinations show together.
-pub fn combine_verdicts(all: &[&[Contender]]) -> CombinedVerdict {
-    let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open));
-    let each = || all.iter().flat_map(|ranked| ranked.iter());
+pub fn combine_verdicts(rankings: &[&[Contender]]) -> CombinedVerdict {
+    let is_open = |contender: &Contender| matches!(contender.verdict.rule(), None | Some(Rule::Open));
+    let contenders = || rankings.iter().flat_map(|ranked| ranked.iter());
     match () {
-        () if all.iter().any(|ranked| winners(ranked).count() < 2) => CombinedVerdict::Decided,
-        () if each().all(open) => CombinedVerdict::Open,
-        () if each().all(|one| one.verdict.wins()) => CombinedVerdict::Alike,
+        () if rankings.iter().any(|ranked| winners(ranked).count() < 2) => CombinedVerdict::Decided,
+        () if contenders().all(is_open) => CombinedVerdict::Open,
+        () if contenders().all(|contender| contender.verdict.wins()) => CombinedVerdict::Alike,
         () => CombinedVerdict::Close,
     }
 }
 
 /// Whether so many combinations won are enough to be preferred: at least half.
-pub fn is_won_mostly(won: usize, all: usize) -> bool {
-    won * 2 >= all
+pub fn is_won_mostly(won: usize, total: usize) -> bool {
+    won * 2 >= total
 }
 
 /// The number of combinations that each store won, alone or tied.
-fn count_wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
+fn count_wins<'a>(rankings: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for winner in all.iter().flat_map(|ranked| winners(ranked)) {
+    for winner in rankings.iter().flat_map(|ranked| winners(ranked)) {
         *tally.entry(&winner.store).or_default() += 1;
     }
     tally
@@ -74,16 +74,16 @@ fn count_wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
 
 /// Whether a preferred store is the best alone in more than half, or is preferred for being near the best throughout: in the rest
 /// another may look better.
-fn is_sure(all: &[&[Contender]], store: &str) -> bool {
-    let won: Vec<_> = all.iter().filter(|ranked| is_won_by(ranked, store)).collect();
+fn is_sure(rankings: &[&[Contender]], store: &str) -> bool {
+    let won: Vec<_> = rankings.iter().filter(|ranked| is_won_by(ranked, store)).collect();
     let alone = won.iter().filter(|ranked| is_decided(ranked)).count();
-    won.len() * 2 < all.len() || alone * 2 > all.len()
+    won.len() * 2 < rankings.len() || alone * 2 > rankings.len()
 }
 
 /// The stores tied with a preferred one, the most frequent first.
-fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
+fn rivals<'a>(rankings: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for ranked in all.iter().filter(|ranked| is_won_by(ranked, store)) {
+    for ranked in rankings.iter().filter(|ranked| is_won_by(ranked, store)) {
         let others = winners(ranked).filter(|winner| winner.store != store);
         others.for_each(|winner| *tally.entry(&winner.store).or_default() += 1);
     }
@@ -93,49 +93,49 @@ fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 
 /// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
 /// best; `None` if none does.
-fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
-    let wins = count_wins(all);
-    let often = wins.iter().filter(|(_, won)| is_won_mostly(**won, all.len()));
-    let often: Vec<&str> = often.map(|(store, _)| *store).collect();
-    if let Some(first) = often.first() {
-        return nearest(all, &often).map(|(store, _)| store).or(Some(first));
+fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
+    let wins = count_wins(rankings);
+    let frequent = wins.iter().filter(|(_, won)| is_won_mostly(**won, rankings.len()));
+    let frequent: Vec<&str> = frequent.map(|(store, _)| *store).collect();
+    if let Some(first) = frequent.first() {
+        return nearest_store(rankings, &frequent).map(|(store, _)| store).or(Some(first));
     }
-    let (store, times) = nearest(all, &measured_in_half(all))?;
-    let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
-    (times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR)).then_some(store)
+    let (store, times) = nearest_store(rankings, &measured_in_half(rankings))?;
+    let factors: Vec<f64> = rankings.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
+    (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR)).then_some(store)
 }
 
 /// The preferred store, and the stores tied with it over all combinations: each is tied with it in some,
 /// and hardly worse than the best in any. There are none if the preferred one is the best alone in most. `None` if none is
 /// preferred.
-pub fn leaders<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
-    let first = preferred(all)?;
-    let mut close = rivals(all, first);
-    close.retain(|store| all.iter().all(|ranked| is_near(ranked, store)));
-    Some((first, if is_sure(all, first) { Vec::new() } else { close }))
+pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
+    let first = preferred_store(rankings)?;
+    let mut close = rivals(rankings, first);
+    close.retain(|store| rankings.iter().all(|ranked| is_near(ranked, store)));
+    Some((first, if is_sure(rankings, first) { Vec::new() } else { close }))
 }
 
 /// The stores with a figure in at least half of the combinations.
-fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
+fn measured_in_half<'a>(rankings: &[&'a [Contender]]) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for ranked in all {
-        let known = ranked.iter().filter(|one| times_worse(ranked, &one.store).is_some());
-        known.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
+    for ranked in rankings {
+        let measured = ranked.iter().filter(|contender| times_worse(ranked, &contender.store).is_some());
+        measured.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
     }
-    tally.into_iter().filter(|(_, times)| times * 2 >= all.len()).map(|(store, _)| store).collect()
+    tally.into_iter().filter(|(_, times)| times * 2 >= rankings.len()).map(|(store, _)| store).collect()
 }
 
 /// The best overall among some stores, and its factor to the best, as a geometric mean over the
 /// combinations in which all of them have a figure, so that missing figures favour none. Combinations differ, so
 /// there is no interval.
-fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
+fn nearest_store<'a>(rankings: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()
     };
-    let shared: Vec<Vec<f64>> = all.iter().filter_map(ratios).collect();
+    let shared: Vec<Vec<f64>> = rankings.iter().filter_map(ratios).collect();
     let mean = |(index, store): (usize, &&'a str)| {
-        let own: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
-        Some((*store, geometric_mean(&own)?.value))
+        let factors: Vec<f64> = shared.iter().map(|ratios| ratios[index]).collect();
+        Some((*store, geometric_mean(&factors)?.value))
     };
     stores.iter().enumerate().filter_map(mean).min_by(|a, b| a.1.total_cmp(&b.1))
 }
@@ -151,8 +151,8 @@ mod tests {
         figures.into_iter().map(|stores| contest(&stores)).collect()
     }
 
-    fn slices(all: &[Vec<Contender>]) -> Vec<&[Contender]> {
-        all.iter().map(Vec::as_slice).collect()
+    fn slices(rankings: &[Vec<Contender>]) -> Vec<&[Contender]> {
+        rankings.iter().map(Vec::as_slice).collect()
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
             [("redb", 1.0), ("lmdb", 5.0)],
         ]);
         let lmdb = slices(&lmdb);
-        assert_eq!((preferred(&lmdb), is_sure(&lmdb, "lmdb")), (Some("lmdb"), true));
+        assert_eq!((preferred_store(&lmdb), is_sure(&lmdb, "lmdb")), (Some("lmdb"), true));
         assert!(is_sure(&lmdb, "redb") && rivals(&lmdb, "lmdb").is_empty());
         let half = [contest(&[("lmdb", 1.0), ("redb", 2.0)]), contest(&[("redb", 1.0), ("lmdb", 1.0)])];
         assert!(!is_sure(&slices(&half), "lmdb") && !is_sure(&slices(&half[1..]), "lmdb"));
@@ -174,7 +174,7 @@ mod tests {
             contest(&[("c", 1.0), ("near", 1.1), ("a", 3.0), ("b", 3.0)]),
         ];
         let others = slices(&others);
-        assert!(preferred(&others) == Some("near") && is_sure(&others, "near"));
+        assert!(preferred_store(&others) == Some("near") && is_sure(&others, "near"));
         assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
         let oftener = [
             contest(&[("often", 1.0), ("nearer", 1.4)]),
@@ -182,30 +182,30 @@ mod tests {
             contest(&[("often", 1.0), ("nearer", 1.0)]),
             contest(&[("best", 1.0), ("nearer", 2.0), ("often", 9.0)]),
         ];
-        assert_eq!(preferred(&slices(&oftener)), Some("nearer"), "wins half, and is nearer in all");
+        assert_eq!(preferred_store(&slices(&oftener)), Some("nearer"), "wins half, and is nearer in all");
     }
 
     #[test]
     fn leaders_are_close_in_all_combinations() {
-        let all = [
+        let rankings = [
             contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
             contest(&[("a", 1.0), ("b", 1.1), ("c", 3.0)]),
             contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
         ];
-        assert_eq!(leaders(&slices(&all)), Some(("a", vec!["b"])), "c ties in two, and is far behind in one");
-        assert_eq!(leaders(&slices(&all[1..2])), Some(("a", vec![])), "a is best by itself");
+        assert_eq!(leaders(&slices(&rankings)), Some(("a", vec!["b"])), "c ties in two, and is far behind in one");
+        assert_eq!(leaders(&slices(&rankings[1..2])), Some(("a", vec![])), "a is best by itself");
         assert_eq!(leaders(&[]), None);
     }
 
     #[test]
     fn stores_that_tie_everywhere_are_alike_and_those_of_too_few_trials_open() {
-        let mut all = three([[("lmdb", 1.0), ("redb", 1.0)]; 3]);
-        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Alike);
-        assert_eq!(rivals(&slices(&all), "lmdb"), ["redb"]);
-        all.push(contest(&[("lmdb", 1.0), ("redb", 1.0), ("sqlite", 9.0)]));
-        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Close);
-        all.push(contest(&[("lmdb", 1.0), ("redb", 9.0)]));
-        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Decided);
+        let mut rankings = three([[("lmdb", 1.0), ("redb", 1.0)]; 3]);
+        assert_eq!(combine_verdicts(&slices(&rankings)), CombinedVerdict::Alike);
+        assert_eq!(rivals(&slices(&rankings), "lmdb"), ["redb"]);
+        rankings.push(contest(&[("lmdb", 1.0), ("redb", 1.0), ("sqlite", 9.0)]));
+        assert_eq!(combine_verdicts(&slices(&rankings)), CombinedVerdict::Close);
+        rankings.push(contest(&[("lmdb", 1.0), ("redb", 9.0)]));
+        assert_eq!(combine_verdicts(&slices(&rankings)), CombinedVerdict::Decided);
         let mut open = contest(&[("lmdb", 1.0), ("redb", 1.0)]);
         open[1].verdict = Verdict::Candidate(Rule::Open);
         assert_eq!(combine_verdicts(&[&open]), CombinedVerdict::Open);

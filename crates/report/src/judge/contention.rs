@@ -38,9 +38,9 @@ pub fn find_contention(loads: impl Iterator<Item = Load>) -> Option<Contention> 
         threads = threads.max(load.threads);
         cores = cores.min(load.cores);
     }
-    let found = Contention { others: work_s / took_s, cores, threads };
+    let contention = Contention { others: work_s / took_s, cores, threads };
     let left_over = f64::from(cores.saturating_sub(threads));
-    (took_s > 0.0 && found.others > left_over + ROOM).then_some(found)
+    (took_s > 0.0 && contention.others > left_over + ROOM).then_some(contention)
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn others_may_take_what_a_trial_leaves_and_a_little_more() {
-        let of = |loads: &[(f64, f64)]| {
+        let judge = |loads: &[(f64, f64)]| {
             let load = |(others, wall_s): &(f64, f64)| Load {
                 others: *others,
                 wall_s: *wall_s,
@@ -58,9 +58,9 @@ mod tests {
             };
             find_contention(loads.iter().map(load))
         };
-        assert_eq!((of(&[]), of(&[(1.2, 1.0)])), (None, None));
-        assert_eq!(of(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));
+        assert_eq!((judge(&[]), judge(&[(1.2, 1.0)])), (None, None));
+        assert_eq!(judge(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));
         // Long trials count for more.
-        assert!(of(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && of(&[(2.0, 0.001), (0.0, 1.0)]).is_none());
+        assert!(judge(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && judge(&[(2.0, 0.001), (0.0, 1.0)]).is_none());
     }
 }

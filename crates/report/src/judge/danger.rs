@@ -12,7 +12,7 @@ use crate::stats::Interval;
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The smallest number of a control's states of which one must be caught.
-const ENOUGH: u64 = 4;
+const MIN_CONTROL_STATES: u64 = 4;
 
 /// Whether a power cut may not cost that at a guarantee: all of the store or a repair by hand; at `power` any acknowledged write, too.
 pub fn is_too_much(loss: Loss, guarantee: Guarantee) -> bool {
@@ -27,32 +27,32 @@ pub fn is_dangerous(danger: Option<&Danger>, guarantee: Guarantee, writes: bool)
 
 /// The dangerous ones among some stores; none if no other remains.
 pub fn dangerous<S: Ord>(stores: impl ExactSizeIterator<Item = (S, bool)>) -> BTreeSet<S> {
-    let all = stores.len();
+    let total = stores.len();
     let found: BTreeSet<S> =
         stores.filter(|(_, is_dangerous)| *is_dangerous).map(|(store, _)| store).collect();
-    if found.len() == all { BTreeSet::new() } else { found }
+    if found.len() == total { BTreeSet::new() } else { found }
 }
 
 /// Whether no accident costs more with one danger than with another; an unknown danger may cost more.
-pub fn costs_no_more(danger: Option<&Danger>, than: Option<&Danger>) -> bool {
-    match (danger, than) {
-        (Some(danger), Some(than)) => danger.kill >= than.kill && danger.power_cut >= than.power_cut,
-        (danger, than) => danger.is_none() && than.is_none(),
+pub fn costs_no_more(danger: Option<&Danger>, other: Option<&Danger>) -> bool {
+    match (danger, other) {
+        (Some(danger), Some(other)) => danger.kill >= other.kill && danger.power_cut >= other.power_cut,
+        (danger, other) => danger.is_none() && other.is_none(),
     }
 }
 
 /// Whether nothing was lost in any state.
-pub fn is_whole(cuts: &CutResults) -> bool {
+pub fn lost_nothing(cuts: &CutResults) -> bool {
     cuts.count(StateFinding::Held) == cuts.states()
 }
 
 /// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
 /// checked, or if the check is unsound.
-pub fn at_most(cuts: &CutResults) -> Option<f64> {
+pub fn loss_bound(cuts: &CutResults) -> Option<f64> {
     // A state that could not be mounted says nothing about the store.
     let states = cuts.states() - cuts.count(StateFinding::FileSystem);
-    let none = states > 0 && cuts.count(StateFinding::Held) == states && is_sound(cuts);
-    none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
+    let nothing_lost = states > 0 && cuts.count(StateFinding::Held) == states && is_sound(cuts);
+    nothing_lost.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
 /// The states with harm that is a danger at a tier.
@@ -66,11 +66,11 @@ pub fn is_news(cuts: &CutResults, tier: Guarantee, known: Option<&Danger>) -> bo
 }
 
 /// The interval of a share of states, with [`CONFIDENCE`] (C. Clopper and E. Pearson, Biometrika 26, 1934).
-pub fn share(states: u64, of: u64) -> Interval {
+pub fn share_interval(states: u64, total: u64) -> Interval {
     let tail = (1.0 - CONFIDENCE) / 2.0;
-    let quantile = |a: u64, b: u64, at: f64| Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(at));
-    let low = if states == 0 { Ok(0.0) } else { quantile(states, of - states + 1, tail) };
-    let high = if states == of { Ok(1.0) } else { quantile(states + 1, of - states, 1.0 - tail) };
+    let quantile = |a: u64, b: u64, probability: f64| Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(probability));
+    let low = if states == 0 { Ok(0.0) } else { quantile(states, total - states + 1, tail) };
+    let high = if states == total { Ok(1.0) } else { quantile(states + 1, total - states, 1.0 - tail) };
     Interval { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0), confidence: CONFIDENCE }
 }
 
@@ -81,7 +81,7 @@ pub fn holds(cuts: &CutResults, tier: Guarantee) -> Option<bool> {
 }
 
 /// States of a control, and those that were caught.
-pub fn control(cuts: &CutResults, control: Control) -> (u64, u64) {
+pub fn control_counts(cuts: &CutResults, control: Control) -> (u64, u64) {
     cuts.controls.get(&control).map_or((0, 0), |caught| (caught.states, caught.caught))
 }
 
@@ -89,13 +89,13 @@ pub fn control(cuts: &CutResults, control: Control) -> (u64, u64) {
 /// control at least once, if there are enough states. A store that writes in place does not show on a file system that
 /// does not.
 pub fn is_sound(cuts: &CutResults) -> bool {
-    let (states, caught) = control(cuts, Control::NoFlush);
-    let is_blind = |of: Control| {
-        let (states, caught) = control(cuts, of);
-        states >= ENOUGH && caught == 0
+    let (states, caught) = control_counts(cuts, Control::NoFlush);
+    let is_missed = |kind: Control| {
+        let (states, caught) = control_counts(cuts, kind);
+        states >= MIN_CONTROL_STATES && caught == 0
     };
     let others = [Control::LastFlush, Control::EarlyAcknowledgement];
-    states > 0 && caught * 2 >= states && !others.into_iter().any(is_blind)
+    states > 0 && caught * 2 >= states && !others.into_iter().any(is_missed)
 }
 
 #[cfg(test)]
@@ -109,17 +109,17 @@ mod tests {
     #[test]
     fn a_store_that_a_power_cut_can_wreck_is_dangerous_to_who_writes_and_minds() {
         let newest = &Danger::NEWEST[0];
-        let is = |guarantee, writes| is_dangerous(Some(&WRECKED), guarantee, writes);
-        assert!(is(Guarantee::Process, true) && !is(Guarantee::None, true) && !is(Guarantee::Power, false));
+        let is_dangerous_at = |guarantee, writes| is_dangerous(Some(&WRECKED), guarantee, writes);
+        assert!(is_dangerous_at(Guarantee::Process, true) && !is_dangerous_at(Guarantee::None, true) && !is_dangerous_at(Guarantee::Power, false));
         assert!(!is_dangerous(Some(newest), Guarantee::Process, true));
         assert!(!is_dangerous(None, Guarantee::Process, true));
-        let of = |stores: &[(&'static str, bool)]| dangerous(stores.iter().copied());
-        assert_eq!(of(&[("lmdb", true), ("redb", false)]), BTreeSet::from(["lmdb"]));
-        assert_eq!(of(&[("lmdb", true)]), BTreeSet::new(), "there is no other");
+        let dangerous_stores = |stores: &[(&'static str, bool)]| dangerous(stores.iter().copied());
+        assert_eq!(dangerous_stores(&[("lmdb", true), ("redb", false)]), BTreeSet::from(["lmdb"]));
+        assert_eq!(dangerous_stores(&[("lmdb", true)]), BTreeSet::new(), "there is no other");
     }
 
     /// With two states of a finding, some of them from before any acknowledgement: whether they show a danger, and a new one.
-    fn judged(finding: StateFinding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
+    fn judge(finding: StateFinding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
         let mut cuts = CutResults::default();
         cuts.found.insert(finding, 2);
         cuts.unacknowledged.insert(finding, before);
@@ -132,32 +132,32 @@ mod tests {
         use StateFinding::*;
         let (process, power) = (Guarantee::Process, Guarantee::Power);
         for finding in [Lost, Wrong, Resurrected, Torn, Hole, Refused, Unusable, Unsound, Hung, Crashed] {
-            assert_eq!(judged(finding, power, 0, Loss::Nothing), (true, true), "{finding:?}");
+            assert_eq!(judge(finding, power, 0, Loss::Nothing), (true, true), "{finding:?}");
         }
-        assert_eq!(judged(Refused, power, 2, Loss::Nothing), (false, false), "while it was created");
-        assert_eq!(judged(Refused, power, 1, Loss::Nothing), (true, true), "one of two was not");
-        assert_eq!(judged(Refused, power, 0, Loss::ByHand), (true, false));
+        assert_eq!(judge(Refused, power, 2, Loss::Nothing), (false, false), "while it was created");
+        assert_eq!(judge(Refused, power, 1, Loss::Nothing), (true, true), "one of two was not");
+        assert_eq!(judge(Refused, power, 0, Loss::ByHand), (true, false));
         assert_eq!(
-            judged(Wrong, power, 0, Loss::ByHand),
+            judge(Wrong, power, 0, Loss::ByHand),
             (true, true),
             "nothing said that it loses anything"
         );
         // SQLite with DELETE and FULL, checked against `power`, and LMDB at `process`.
-        assert_eq!(judged(Lost, power, 0, Loss::Last), (true, false));
-        assert_eq!(judged(Crashed, process, 0, Loss::Whole), (true, false));
+        assert_eq!(judge(Lost, power, 0, Loss::Last), (true, false));
+        assert_eq!(judge(Crashed, process, 0, Loss::Whole), (true, false));
         for named in [Lost, Torn, Hole] {
-            assert_eq!(judged(named, process, 0, Loss::Newest), (false, false), "{named:?}");
+            assert_eq!(judge(named, process, 0, Loss::Newest), (false, false), "{named:?}");
         }
-        assert_eq!(judged(Wrong, process, 0, Loss::Newest), (true, true), "more than the newest");
+        assert_eq!(judge(Wrong, process, 0, Loss::Newest), (true, true), "more than the newest");
     }
 
     #[test]
     fn a_share_has_its_exact_interval() {
-        for (states, of, low, high) in
+        for (states, total, low, high) in
             [(4, 73, 0.0151, 0.1344), (51, 90, 0.458, 0.6708), (0, 20, 0.0, 0.1684)]
         {
-            let told = share(states, of);
-            assert!((told.low - low).abs() < 5e-4 && (told.high - high).abs() < 5e-4, "{told:?}");
+            let interval = share_interval(states, total);
+            assert!((interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4, "{interval:?}");
         }
     }
 
@@ -165,15 +165,15 @@ mod tests {
     fn a_check_that_saw_its_controls_proves_and_one_that_did_not_says_nothing() {
         let mut cuts = CutResults::default();
         cuts.found.insert(StateFinding::Held, 58);
-        assert_eq!((holds(&cuts, Guarantee::Power), at_most(&cuts)), (None, None), "no control");
+        assert_eq!((holds(&cuts, Guarantee::Power), loss_bound(&cuts)), (None, None), "no control");
         cuts.controls.insert(Control::NoFlush, FindingCount { states: 10, caught: 5 });
         assert_eq!(holds(&cuts, Guarantee::Power), Some(true));
-        assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001);
+        assert!((loss_bound(&cuts).unwrap() - 0.05).abs() < 0.001);
         cuts.found.insert(StateFinding::FileSystem, 1);
-        assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001, "58 were looked at, all the same");
-        cuts.controls.insert(Control::LastFlush, FindingCount { states: ENOUGH, caught: 0 });
+        assert!((loss_bound(&cuts).unwrap() - 0.05).abs() < 0.001, "58 were looked at, all the same");
+        cuts.controls.insert(Control::LastFlush, FindingCount { states: MIN_CONTROL_STATES, caught: 0 });
         assert_eq!(holds(&cuts, Guarantee::Power), None, "a control went unseen");
         cuts.found.insert(StateFinding::Lost, 1);
-        assert_eq!((holds(&cuts, Guarantee::Power), is_whole(&cuts)), (Some(false), false));
+        assert_eq!((holds(&cuts, Guarantee::Power), lost_nothing(&cuts)), (Some(false), false));
     }
 }

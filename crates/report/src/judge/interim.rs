@@ -25,8 +25,8 @@ pub const MOST_BLOCKS: usize = LOOKS[LOOKS.len() - 1] as usize;
 
 /// The looks to plan if there is time for `blocks` blocks: the last is the first that time may not suffice for.
 pub fn plan_analyses(blocks: u32) -> &'static [u32] {
-    let before = LOOKS.iter().take_while(|look| **look < blocks).count();
-    &LOOKS[..(before + 1).min(LOOKS.len())]
+    let smaller = LOOKS.iter().take_while(|look| **look < blocks).count();
+    &LOOKS[..(smaller + 1).min(LOOKS.len())]
 }
 
 /// The looks to plan for a run of at least `blocks` blocks whose time is unknown: the first comes after those.
@@ -36,7 +36,7 @@ pub fn plan_open_analyses(blocks: u32) -> Vec<u32> {
 }
 
 /// The first look after `blocks` or more blocks; `None` if none is planned that late.
-fn first_from(blocks: u32) -> Option<u32> {
+fn first_look_from(blocks: u32) -> Option<u32> {
     LOOKS.into_iter().find(|look| *look >= blocks)
 }
 
@@ -117,10 +117,10 @@ pub fn decide<K: Ord>(
     terms: Terms,
     levels: AnalysisLevels,
 ) -> Vec<Standing> {
-    let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
-    let early = at(levels.early);
+    let decide_at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
+    let early = decide_at(levels.early);
     let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
-    if levels.end < levels.early && may_be_best != 1 { at(levels.end) } else { early }
+    if levels.end < levels.early && may_be_best != 1 { decide_at(levels.end) } else { early }
 }
 
 /// Whether more blocks won't move a store relative to the best: it is clear, as in [`is_clear`], or unlikely to become so even at the last
@@ -142,7 +142,7 @@ pub fn open(
     (next, last): (InterimAnalysis, InterimAnalysis),
 ) -> Vec<(&str, f64)> {
     let Some((best, others)) = ranked.split_first() else { return Vec::new() };
-    let mut all = Vec::new();
+    let mut chances = Vec::new();
     for (rank, other) in others.iter().enumerate() {
         let is_open = match precision {
             // A winner is decided by the ratio of the second to the best.
@@ -154,10 +154,10 @@ pub fn open(
         let Some(ratio) = other.times_worse.filter(|_| is_open && is_judged) else { continue };
         if precision.is_some() || is_worth_trying(ratio, last) {
             let chance = precision.map_or_else(|| chance(ratio, next), |share| nearness(ratio, next, share));
-            all.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
+            chances.extend([(best.store.as_str(), chance), (other.store.as_str(), chance)]);
         }
     }
-    all
+    chances
 }
 
 /// Whether the last look may decide a pair.
@@ -170,31 +170,31 @@ fn is_worth_trying(ratio: Ratio, last: InterimAnalysis) -> bool {
 /// for a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
 /// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
 fn chance(ratio: Ratio, look: InterimAnalysis) -> f64 {
-    let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
-    let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
+    let Some((error, half_width)) = forecast(ratio, look) else { return 1.0 };
+    let (mean, blocks, total_blocks) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
     // The mean over all blocks may still move this far from the present mean.
-    let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
-    let below = |bound: f64| match Normal::new(here, spread) {
+    let spread = error * (1.0 - blocks / total_blocks).max(0.0).sqrt();
+    let probability_below = |bound: f64| match Normal::new(mean, spread) {
         Ok(means) => means.cdf(bound),
-        Err(_) => f64::from(here < bound),
+        Err(_) => f64::from(mean < bound),
     };
-    let told = below(-then) + 1.0 - below(then);
-    let room = (ALIKE.ln_1p() - then).max(0.0);
-    (told + below(room) - below(-room)).min(1.0)
+    let separated = probability_below(-half_width) + 1.0 - probability_below(half_width);
+    let margin = (ALIKE.ln_1p() - half_width).max(0.0);
+    (separated + probability_below(margin) - probability_below(-margin)).min(1.0)
 }
 
 /// The required width, a share of a ratio, relative to the width that a look is likely to find; 1 at most.
 fn nearness(ratio: Ratio, look: InterimAnalysis, share: f64) -> f64 {
-    forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
+    forecast(ratio, look).map_or(1.0, |(_, half_width)| (share.ln_1p() / half_width).min(1.0))
 }
 
 /// The standard error of a ratio, and the half-width of its interval after a look, both of its logarithm; `None` with too few blocks to
 /// estimate.
 fn forecast(ratio: Ratio, look: InterimAnalysis) -> Option<(f64, f64)> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
-    let now = (interval.high / ratio.ratio.value).ln();
+    let half_width = (interval.high / ratio.ratio.value).ln();
     let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
-    let error = now / quantile(ratio.blocks, interval.confidence);
+    let error = half_width / quantile(ratio.blocks, interval.confidence);
     let narrower = (ratio.blocks as f64 / f64::from(look.blocks)).sqrt();
     Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
 }
@@ -223,12 +223,12 @@ fn is_known(second: &Contender, share: f64) -> bool {
 /// The first look that is likely to separate two stores with this ratio, or to show that they are alike; `None` if none is planned
 /// that late.
 pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
-    ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| first_from(blocks as u32))
+    ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed).and_then(|blocks| first_look_from(blocks as u32))
 }
 
 /// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
 /// if that is beyond counting.
-fn needed(ratio: &Ratio) -> Option<f64> {
+fn blocks_needed(ratio: &Ratio) -> Option<f64> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
     let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
     let half = (interval.high / interval.low).ln() / 2.0;
@@ -322,13 +322,13 @@ mod tests {
                 if !planned.contains(&blocks) {
                     continue;
                 }
-                let told = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
-                if told(early).any(|other| !other.verdict.wins()) {
+                let others = |at: f64| decide_at(&series, Better::Lower, at).into_iter().skip(1);
+                if others(early).any(|other| !other.verdict.wins()) {
                     return true;
                 }
                 let goes_on = |ratio: Ratio| blocks < last.blocks && is_worth_trying(ratio, last);
-                if !told(early).any(|other| other.times_worse.is_some_and(goes_on)) {
-                    return told(end).any(|other| !other.verdict.wins());
+                if !others(early).any(|other| other.times_worse.is_some_and(goes_on)) {
+                    return others(end).any(|other| !other.verdict.wins());
                 }
             }
             false
@@ -401,7 +401,7 @@ mod tests {
             Ratio { blocks, ratio: crate::stats::Estimate { value, interval: Some(interval) } }
         };
         // The interval is as wide as the ratio's distance from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
-        assert_eq!(needed(&ratio(1.1, 1.2, 3)), Some(11.0));
+        assert_eq!(blocks_needed(&ratio(1.1, 1.2, 3)), Some(11.0));
         assert_eq!(settling_look(Some(&ratio(1.1, 1.2, 3))), Some(12));
         assert_eq!(settling_look(Some(&ratio(1.0, 1.4, 5))), None, "a hundred times the blocks");
         assert_eq!(settling_look(None), Some(5));

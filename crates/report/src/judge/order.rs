@@ -10,28 +10,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::stats::{Better, MIN_BLOCKS, Series};
 
 /// Levels that differ by less are equal: the remainder is rounding.
-const EQUAL: f64 = 1e-9;
+const LEVEL_TOLERANCE: f64 = 1e-9;
 
-/// The stores' indices, the best first. Stores with enough blocks to win ([`may_win`]) come first, each part sorted by
+/// The stores' indices, the best first. Stores with enough blocks to win ([`have_enough_blocks`]) come first, each part sorted by
 /// level; stores without a figure are left out, and equal ones keep their order.
 pub fn ordered<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<usize> {
     let levels = levels(stores);
-    let able = may_win(stores);
+    let eligible = have_enough_blocks(stores);
     let mut order: Vec<usize> = (0..stores.len()).filter(|index| levels[*index].is_some()).collect();
     // Rounded, so that comparing stays transitive.
-    let level = |index: usize| levels[index].map_or(f64::NAN, |level| (level / EQUAL).round());
+    let level = |index: usize| levels[index].map_or(f64::NAN, |level| (level / LEVEL_TOLERANCE).round());
     order.sort_by(|a, b| {
         let (a_level, b_level) = (level(*a), level(*b));
         let by_level =
             if better == Better::Higher { b_level.total_cmp(&a_level) } else { a_level.total_cmp(&b_level) };
-        able[*b].cmp(&able[*a]).then(by_level)
+        eligible[*b].cmp(&eligible[*a]).then(by_level)
     });
     order
 }
 
 /// Which stores have enough blocks to win: as many as an interval needs, or, if no store has that many, as many
 /// as any. A store that was given up after the first look does not.
-pub fn may_win<K>(stores: &[Series<K>]) -> Vec<bool> {
+pub fn have_enough_blocks<K>(stores: &[Series<K>]) -> Vec<bool> {
     let most = stores.iter().map(BTreeMap::len).max().unwrap_or(0);
     stores.iter().map(|store| !store.is_empty() && store.len() >= most.min(MIN_BLOCKS)).collect()
 }
@@ -40,28 +40,28 @@ pub fn may_win<K>(stores: &[Series<K>]) -> Vec<bool> {
 /// for stores without a figure. Levels of stores that no chain of shared blocks connects are their means.
 pub fn levels<K: Ord>(stores: &[Series<K>]) -> Vec<Option<f64>> {
     let has_figure = |store: &Series<K>| !store.is_empty() && store.values().all(|value| value.is_finite());
-    let known: Vec<usize> = (0..stores.len()).filter(|index| has_figure(&stores[*index])).collect();
-    let positive = known.iter().all(|index| stores[*index].values().all(|value| *value > 0.0));
+    let measured: Vec<usize> = (0..stores.len()).filter(|index| has_figure(&stores[*index])).collect();
+    let positive = measured.iter().all(|index| stores[*index].values().all(|value| *value > 0.0));
     let mut blocks: BTreeMap<&K, Vec<(usize, f64)>> = BTreeMap::new();
-    for index in &known {
+    for index in &measured {
         for (block, value) in &stores[*index] {
             blocks.entry(block).or_default().push((*index, if positive { value.ln() } else { *value }));
         }
     }
     let blocks: Vec<Vec<(usize, f64)>> = blocks.into_values().collect();
     let mut levels = vec![None; stores.len()];
-    if blocks.iter().all(|block| block.len() == known.len()) {
+    if blocks.iter().all(|block| block.len() == measured.len()) {
         // Means of the same blocks, without the solver's rounding: equal figures stay equal.
-        for (position, index) in known.iter().enumerate() {
+        for (position, index) in measured.iter().enumerate() {
             let sum: f64 = blocks.iter().map(|block| block[position].1).sum();
             levels[*index] = Some(sum / blocks.len() as f64);
         }
         return levels;
     }
-    for part in connected(&known, &blocks) {
-        let here: Vec<&Vec<(usize, f64)>> =
-            blocks.iter().filter(|block| block.iter().any(|(index, _)| part.contains(index))).collect();
-        for (index, level) in fitted(&part, &here) {
+    for group in connected_groups(&measured, &blocks) {
+        let group_blocks: Vec<&Vec<(usize, f64)>> =
+            blocks.iter().filter(|block| block.iter().any(|(index, _)| group.contains(index))).collect();
+        for (index, level) in fit_group(&group, &group_blocks) {
             levels[index] = Some(level);
         }
     }
@@ -69,48 +69,48 @@ pub fn levels<K: Ord>(stores: &[Series<K>]) -> Vec<Option<f64>> {
 }
 
 /// Stores that share blocks, directly or through others.
-fn connected(stores: &[usize], blocks: &[Vec<(usize, f64)>]) -> Vec<BTreeSet<usize>> {
-    let mut parts: Vec<BTreeSet<usize>> = stores.iter().map(|index| BTreeSet::from([*index])).collect();
+fn connected_groups(stores: &[usize], blocks: &[Vec<(usize, f64)>]) -> Vec<BTreeSet<usize>> {
+    let mut groups: Vec<BTreeSet<usize>> = stores.iter().map(|index| BTreeSet::from([*index])).collect();
     for block in blocks {
-        let in_block = |part: &BTreeSet<usize>| block.iter().any(|(index, _)| part.contains(index));
-        let (joined, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(in_block);
-        parts = others;
-        parts.push(joined.into_iter().flatten().collect());
+        let in_block = |group: &BTreeSet<usize>| block.iter().any(|(index, _)| group.contains(index));
+        let (joined, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(in_block);
+        groups = others;
+        groups.push(joined.into_iter().flatten().collect());
     }
-    parts
+    groups
 }
 
 /// The levels of connected stores. Each block's own level is replaced by the mean distance of its stores from their levels;
 /// a linear equation for each store remains.
-fn fitted(stores: &BTreeSet<usize>, blocks: &[&Vec<(usize, f64)>]) -> Vec<(usize, f64)> {
+fn fit_group(stores: &BTreeSet<usize>, blocks: &[&Vec<(usize, f64)>]) -> Vec<(usize, f64)> {
     let position: BTreeMap<usize, usize> =
         stores.iter().enumerate().map(|(row, store)| (*store, row)).collect();
     let size = stores.len();
     // One row for each store, the right-hand side last.
     let mut rows = vec![vec![0.0; size + 1]; size];
     for block in blocks {
-        let share = 1.0 / block.len() as f64;
-        let mean = block.iter().map(|(_, value)| value).sum::<f64>() * share;
+        let weight = 1.0 / block.len() as f64;
+        let mean = block.iter().map(|(_, value)| value).sum::<f64>() * weight;
         for (store, value) in *block {
             let row = &mut rows[position[store]];
             row[position[store]] += 1.0;
             row[size] += value - mean;
-            block.iter().for_each(|(other, _)| row[position[other]] -= share);
+            block.iter().for_each(|(other, _)| row[position[other]] -= weight);
         }
     }
     // Only differences are determined: the first level is 0 until the blocks' mean level is known.
     rows[0] = vec![0.0; size + 1];
     rows[0][0] = 1.0;
-    let levels = solved(rows);
-    let above = |block: &&Vec<(usize, f64)>| {
+    let levels = solve(rows);
+    let block_effect = |block: &&Vec<(usize, f64)>| {
         block.iter().map(|(store, value)| value - levels[position[store]]).sum::<f64>() / block.len() as f64
     };
-    let typical = blocks.iter().map(above).sum::<f64>() / blocks.len().max(1) as f64;
-    position.into_iter().map(|(store, row)| (store, levels[row] + typical)).collect()
+    let mean_effect = blocks.iter().map(block_effect).sum::<f64>() / blocks.len().max(1) as f64;
+    position.into_iter().map(|(store, row)| (store, levels[row] + mean_effect)).collect()
 }
 
 /// Solves linear equations by elimination with pivots; undetermined unknowns are 0.
-fn solved(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let size = rows.len();
     for column in 0..size {
         let pivot = (column..size).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()));
@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn only_those_with_enough_blocks_come_first() {
-        let often =
+        let repeat =
             |value: f64, blocks: u32| (0..blocks).map(|block| (block, value)).collect::<Series<u32>>();
-        let stores = [often(2.0, 9), often(1.0, 1), often(1.5, 4), often(1.2, 2)];
-        assert_eq!(may_win(&stores), [true, false, true, false]);
+        let stores = [repeat(2.0, 9), repeat(1.0, 1), repeat(1.5, 4), repeat(1.2, 2)];
+        assert_eq!(have_enough_blocks(&stores), [true, false, true, false]);
         assert_eq!(ordered(&stores, Better::Lower), [2, 0, 1, 3]);
         // If none has three blocks, those with the most.
-        assert_eq!(may_win(&[often(1.0, 2), often(1.0, 1), often(1.0, 0)]), [true, false, false]);
+        assert_eq!(have_enough_blocks(&[repeat(1.0, 2), repeat(1.0, 1), repeat(1.0, 0)]), [true, false, false]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::standing::{Standing, Terms, decide_on, led};
+use super::standing::{Standing, Terms, decide_on, rank_with_leader};
 use super::{Verdict, order};
 use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 
@@ -20,8 +20,8 @@ pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSe
     };
     let mut kept: Vec<usize> = (0..stores.len()).collect();
     loop {
-        let of = |index: &usize| stores[*index].keys().copied().collect::<BTreeSet<K>>();
-        let shared = kept.iter().map(of).reduce(|a, b| &a & &b).unwrap_or_default();
+        let blocks = |index: &usize| stores[*index].keys().copied().collect::<BTreeSet<K>>();
+        let shared = kept.iter().map(blocks).reduce(|a, b| &a & &b).unwrap_or_default();
         let fewest = kept.iter().enumerate().rev().min_by_key(|(_, index)| stores[**index].len());
         match fewest.filter(|_| shared.len() < needed && kept.len() > 1) {
             Some((seldom, _)) => drop(kept.remove(seldom)),
@@ -34,14 +34,14 @@ pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSe
 /// alike. An aim is the stores' figures, of which less is better, with the terms of comparison.
 pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<usize>> {
     let stores = aims.first().map_or(0, |(stores, _)| stores.len());
-    let better = |a: usize, b: usize| {
+    let is_better = |a: usize, b: usize| {
         aims.iter().any(|(stores, terms)| {
             let pair = [shared_blocks(&stores[a], &stores[b]), shared_blocks(&stores[b], &stores[a])];
             let standings = decide_on(&pair, Better::Lower, *terms);
             matches!(standings[..], [Standing { index: 0, .. }, Standing { verdict: Verdict::Worse(_), .. }])
         })
     };
-    let first = |own: usize| (0..stores).find(|other| better(*other, own) && !better(own, *other));
+    let first = |store: usize| (0..stores).find(|other| is_better(*other, store) && !is_better(store, *other));
     (0..stores).map(first).collect()
 }
 
@@ -54,37 +54,37 @@ pub fn ranked<K: Ord, S: Ord>(
     safety: &[S],
 ) -> Vec<Standing> {
     let standings = decide_on(stores, Better::Lower, terms);
-    let good = standings.iter().filter(|one| one.verdict.wins() && beaten_by[one.index].is_none());
+    let good = standings.iter().filter(|standing| standing.verdict.wins() && beaten_by[standing.index].is_none());
     // Of equally safe ones the first; among candidates the one that looks better.
-    let safe = |one: &&Standing| (!matches!(one.verdict, Verdict::Candidate(_))).then(|| &safety[one.index]);
-    let first = good.rev().max_by_key(safe).map(|standing| standing.index);
-    led(first, stores, Better::Lower, terms)
+    let safety_of = |standing: &&Standing| (!matches!(standing.verdict, Verdict::Candidate(_))).then(|| &safety[standing.index]);
+    let first = good.rev().max_by_key(safety_of).map(|standing| standing.index);
+    rank_with_leader(first, stores, Better::Lower, terms)
 }
 
-/// The best of some stores that is better than the `own` figures (less is better), and the factor. With fewer than
+/// The best of some stores that is better than the figures of `store` (less is better), and the factor. With fewer than
 /// [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. A store that leads but is too close to call hides none that is
-/// better. `None` if there is none, and if the own figures are missing. A store that was given up by the question's own goal may be the best by
+/// better. `None` if there is none, and if those figures are missing. A store that was given up by the question's own goal may be the best by
 /// another: all are compared in the blocks in which it ran.
 pub fn better_than<K: Ord + Copy>(
     stores: &[Series<K>],
-    own: usize,
+    store: usize,
     terms: Terms,
 ) -> Option<(usize, Option<Ratio>)> {
     let levels = order::levels(stores).into_iter().enumerate();
     let mut levels: Vec<(usize, f64)> = levels.filter_map(|(index, level)| Some((index, level?))).collect();
     levels.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let from: Vec<usize> = levels.into_iter().map(|(index, _)| index).collect();
-    let ahead = from.iter().position(|index| *index == own)?;
+    let by_level: Vec<usize> = levels.into_iter().map(|(index, _)| index).collect();
+    let ahead = by_level.iter().position(|index| *index == store)?;
     (0..ahead).find_map(|leader| {
-        let from = &from[leader..];
-        let there = from.iter().map(|index| shared_blocks(&stores[*index], &stores[from[0]]));
-        let standings = decide_on(&there.collect::<Vec<_>>(), Better::Lower, terms);
-        let first = from[standings.first()?.index];
-        let own = standings.iter().find(|standing| from[standing.index] == own)?;
-        let looks = own.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
-        let is_worse = matches!(own.verdict, Verdict::Worse(_));
-        (is_worse || matches!(own.verdict, Verdict::Candidate(_) if looks))
-            .then_some((first, own.times_worse))
+        let by_level = &by_level[leader..];
+        let series = by_level.iter().map(|index| shared_blocks(&stores[*index], &stores[by_level[0]]));
+        let standings = decide_on(&series.collect::<Vec<_>>(), Better::Lower, terms);
+        let first = by_level[standings.first()?.index];
+        let standing = standings.iter().find(|standing| by_level[standing.index] == store)?;
+        let looks_better = standing.times_worse.is_some_and(|times| times.ratio.value > 1.0 + THRESHOLD);
+        let is_worse = matches!(standing.verdict, Verdict::Worse(_));
+        (is_worse || matches!(standing.verdict, Verdict::Candidate(_) if looks_better))
+            .then_some((first, standing.times_worse))
     })
 }
 

@@ -29,23 +29,23 @@ impl Verdict {
 }
 
 /// The required precision of a gain: the largest factor between the ends of its interval.
-const PRECISE: f64 = 1.1;
+const MAX_SPREAD: f64 = 1.1;
 
 /// How much worse settings must seem to be given up.
-const WORSE: f64 = 1.03;
+const GIVE_UP_FACTOR: f64 = 1.03;
 
 /// Whether a gain needs no further trials: it is known well, or there is none.
 pub fn is_settled(times: &Ratio) -> bool {
     match Verdict::judge(times) {
         Verdict::Alike | Verdict::Slower => true,
-        Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * PRECISE),
+        Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * MAX_SPREAD),
         Verdict::Open => false,
     }
 }
 
 /// Whether settings are given up, given the ratio to what they are compared with.
 pub fn is_surely_worse(times: &Ratio) -> bool {
-    times.ratio.value > WORSE && times.ratio.interval.is_some_and(|interval| interval.low > 1.0)
+    times.ratio.value > GIVE_UP_FACTOR && times.ratio.interval.is_some_and(|interval| interval.low > 1.0)
 }
 
 /// Whether settings are better by at least `least`, a share of the time, with the confidence of this ratio. With fewer
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn a_gain_is_known_by_its_interval() {
-        let of = |value, low, high| Verdict::judge(&Ratio::with_ends(value, low, high, 3));
-        assert_eq!(of(0.8, 0.7, 0.9), Verdict::Faster);
-        assert_eq!(of(0.99, 0.98, 0.999), Verdict::Alike);
-        assert_eq!(of(1.2, 1.1, 1.3), Verdict::Slower);
-        assert_eq!(of(0.8, 0.5, 1.1), Verdict::Open);
+        let judge = |value, low, high| Verdict::judge(&Ratio::with_ends(value, low, high, 3));
+        assert_eq!(judge(0.8, 0.7, 0.9), Verdict::Faster);
+        assert_eq!(judge(0.99, 0.98, 0.999), Verdict::Alike);
+        assert_eq!(judge(1.2, 1.1, 1.3), Verdict::Slower);
+        assert_eq!(judge(0.8, 0.5, 1.1), Verdict::Open);
         assert_eq!(
             Verdict::judge(&Ratio::with_ends(0.8, 0.7, 0.9, 2)),
             Verdict::Open,

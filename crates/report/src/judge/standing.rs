@@ -116,11 +116,11 @@ pub enum Status {
 }
 
 /// The status of one store among some.
-pub fn status(ranked: &[Contender], one: &Contender) -> Status {
+pub fn status(ranked: &[Contender], contender: &Contender) -> Status {
     match () {
         () if ranked.len() < 2 => Status::Alone,
         () if !is_judged(ranked) => Status::NotJudged,
-        () if !one.verdict.wins() => Status::Worse,
+        () if !contender.verdict.wins() => Status::Worse,
         () if names_candidates(ranked) => Status::Candidate,
         () if is_decided(ranked) => Status::Best,
         () => Status::Tied,
@@ -196,7 +196,7 @@ impl Default for Terms {
 /// their figures compare within blocks ([`order::ordered`]); stores without a figure are left out. Empty for
 /// [`Better::Neither`].
 pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
-    led(None, stores, better, terms)
+    rank_with_leader(None, stores, better, terms)
 }
 
 /// The positions of the best in the list, and of those that may be as good.
@@ -206,23 +206,23 @@ pub fn best<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<u
 }
 
 /// The same with a given store in the place of the best: one that is as good, as far as trials show.
-pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
+pub fn rank_with_leader<K: Ord>(leader: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
     }
     let mut ordered = order::ordered(stores, better);
-    ordered.sort_by_key(|index| by.is_some_and(|first| *index != first));
+    ordered.sort_by_key(|index| leader.is_some_and(|first| *index != first));
     let mut standings: Vec<Standing> =
-        ordered.into_iter().filter_map(|index| unranked(index, &stores[index])).collect();
+        ordered.into_iter().filter_map(|index| unranked_standing(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
     let tests = others
         .iter()
         .map(|other| Test::ratios_to_best(&stores[best.index], &stores[other.index], better, terms.few));
     let tests: Vec<Test> = tests.collect();
-    let compared = compared(&tests, terms.confidence);
-    for ((other, compared), test) in others.iter_mut().zip(compared).zip(&tests) {
-        other.times_worse = compared.times_worse;
-        let (is_worse, rule) = match (compared.is_worse, test.by) {
+    let comparisons = compare_with_best(&tests, terms.confidence);
+    for ((other, comparison), test) in others.iter_mut().zip(comparisons).zip(&tests) {
+        other.times_worse = comparison.times_worse;
+        let (is_worse, rule) = match (comparison.is_worse, test.judged_by) {
             (Some(is_worse), JudgedBy::Scatter(_)) if test.blocks() < ENOUGH_BLOCKS => {
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
@@ -230,9 +230,9 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
             (None, JudgedBy::Nothing) => (false, Rule::Open),
             (None, _) => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
-        let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
+        let is_too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
         other.verdict = match terms.resolution.scale {
-            _ if !too_little => Verdict::from_rule(rule, is_worse),
+            _ if !is_too_little => Verdict::from_rule(rule, is_worse),
             Scale::Bytes { .. } => Verdict::Tied(Rule::Little),
             Scale::Nanoseconds | Scale::PerSecond { .. } => Verdict::Tied(Rule::Clock),
         };
@@ -245,7 +245,7 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
     standings
 }
 
-fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
+fn unranked_standing<K>(index: usize, series: &Series<K>) -> Option<Standing> {
     let values: Vec<f64> = series.values().copied().collect();
     let figure = Summary::from_values(&values)?;
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
@@ -254,7 +254,7 @@ fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
 /// A store's ratios to the best by block, over 1 if it is worse.
 struct Test {
     ratios: Option<Vec<f64>>,
-    by: JudgedBy,
+    judged_by: JudgedBy,
     /// The probability of looking this bad if it is as good; `None` with too few blocks.
     p: Option<f64>,
 }
@@ -283,7 +283,7 @@ impl Test {
             Better::Higher => ratios(best, other),
             Better::Lower | Better::Neither => ratios(other, best),
         };
-        let by = match (&ratios, few) {
+        let judged_by = match (&ratios, few) {
             (Some(ratios), FewBlocksRule::Scatter(Some(scatter))) if scatter.tells(ratios.len()) => {
                 JudgedBy::Scatter(scatter)
             }
@@ -293,12 +293,12 @@ impl Test {
             (None, _) if best.len().min(other.len()) >= MIN_BLOCKS => JudgedBy::Threshold,
             (_, FewBlocksRule::Scatter(_)) => JudgedBy::Nothing,
         };
-        let p = ratios.as_ref().and_then(|ratios| match by {
-            JudgedBy::Ratios => Some(one_sided(ratios)),
+        let p = ratios.as_ref().and_then(|ratios| match judged_by {
+            JudgedBy::Ratios => Some(one_sided_p(ratios)),
             JudgedBy::Scatter(scatter) => Some(scatter.one_sided(ratios)),
             JudgedBy::Threshold | JudgedBy::Nothing => None,
         });
-        Test { ratios, by, p }
+        Test { ratios, judged_by, p }
     }
 
     fn blocks(&self) -> usize {
@@ -308,7 +308,7 @@ impl Test {
     /// The mean ratio with the interval by which it is judged, at a confidence.
     fn ratio(&self, confidence: f64) -> Option<Ratio> {
         let ratios = self.ratios.as_ref()?;
-        match self.by {
+        match self.judged_by {
             JudgedBy::Scatter(scatter) => Some(scatter.ratio(ratios, confidence)),
             JudgedBy::Ratios | JudgedBy::Threshold | JudgedBy::Nothing => ratio_at(ratios, confidence),
         }
@@ -316,7 +316,7 @@ impl Test {
 }
 
 /// The probability of ratios this far above 1 if the true ratio is 1.
-fn one_sided(ratios: &[f64]) -> f64 {
+fn one_sided_p(ratios: &[f64]) -> f64 {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     let error = standard_error(&logs, mean);
@@ -335,31 +335,31 @@ struct BestComparison {
 }
 
 /// Judges all comparisons of a place, the most certain first.
-fn compared(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
+fn compare_with_best(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
     let stores = tests.len() + 1;
-    let mut compared = vec![BestComparison::default(); tests.len()];
+    let mut comparisons = vec![BestComparison::default(); tests.len()];
     let mut order: Vec<(f64, usize)> =
         tests.iter().enumerate().filter_map(|(index, test)| Some((test.p?, index))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut left, mut stopped) = (stores, false);
+    let (mut remaining, mut stopped) = (stores, false);
     for (_, index) in order {
-        let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
-        let ratio = tests[index].ratio(at);
+        let level = 1.0 - 2.0 * (1.0 - confidence) / (remaining * (stores - 1)) as f64;
+        let ratio = tests[index].ratio(level);
         // Its confidence holds for all together.
-        let together = |i: Interval| Interval { confidence, ..i };
+        let with_confidence = |i: Interval| Interval { confidence, ..i };
         let ratio = ratio.map(|Ratio { blocks, ratio }| {
-            let interval = ratio.interval.map(together);
+            let interval = ratio.interval.map(with_confidence);
             Ratio { blocks, ratio: Estimate { interval, ..ratio } }
         });
-        let excludes = ratio.and_then(|ratio| ratio.ratio.interval).is_some_and(|i| i.low > 1.0);
-        stopped |= !excludes;
-        left -= usize::from(!stopped);
-        compared[index] = BestComparison { times_worse: ratio, is_worse: Some(!stopped) };
+        let excludes_one = ratio.and_then(|ratio| ratio.ratio.interval).is_some_and(|i| i.low > 1.0);
+        stopped |= !excludes_one;
+        remaining -= usize::from(!stopped);
+        comparisons[index] = BestComparison { times_worse: ratio, is_worse: Some(!stopped) };
     }
-    for (compared, test) in compared.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
-        compared.times_worse = test.ratio(confidence);
+    for (comparison, test) in comparisons.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
+        comparison.times_worse = test.ratio(confidence);
     }
-    compared
+    comparisons
 }
 
 fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> bool {
@@ -411,19 +411,19 @@ pub(crate) mod tests {
     /// Three blocks of stores, each with its figure in all blocks.
     pub(crate) fn contest(stores: &[(&str, f64)]) -> Vec<Contender> {
         let figures = stores.iter().map(|(_, figure)| series(&[*figure, figure * 2.0, figure * 3.0]));
-        let named = |standing: Standing| Contender::new(stores[standing.index].0.to_owned(), standing);
-        decide(&figures.collect::<Vec<_>>(), Better::Lower).into_iter().map(named).collect()
+        let contender = |standing: Standing| Contender::new(stores[standing.index].0.to_owned(), standing);
+        decide(&figures.collect::<Vec<_>>(), Better::Lower).into_iter().map(contender).collect()
     }
 
     #[test]
     fn a_store_is_alone_a_candidate_the_best_tied_or_worse() {
-        let of = |stores: &[(&str, f64)]| {
+        let statuses = |stores: &[(&str, f64)]| {
             let ranked = contest(stores);
-            ranked.iter().map(|one| status(&ranked, one)).collect::<Vec<_>>()
+            ranked.iter().map(|contender| status(&ranked, contender)).collect::<Vec<_>>()
         };
-        assert_eq!(of(&[("a", 1.0)]), [Status::Alone]);
-        assert_eq!(of(&[("a", 1.0), ("b", 2.0)]), [Status::Best, Status::Worse]);
-        assert_eq!(of(&[("a", 1.0), ("b", 1.0)]), [Status::Tied, Status::Tied]);
+        assert_eq!(statuses(&[("a", 1.0)]), [Status::Alone]);
+        assert_eq!(statuses(&[("a", 1.0), ("b", 2.0)]), [Status::Best, Status::Worse]);
+        assert_eq!(statuses(&[("a", 1.0), ("b", 1.0)]), [Status::Tied, Status::Tied]);
         let mut few = contest(&[("a", 1.0), ("b", 1.0)]);
         few[1].verdict = Verdict::Candidate(Rule::Open);
         assert_eq!(status(&few, &few[0]), Status::Candidate);
@@ -470,8 +470,8 @@ pub(crate) mod tests {
     #[test]
     fn few_trials_name_candidates_also_of_a_figure_of_zero() {
         for trials in 1..MIN_BLOCKS {
-            let of = |figure: f64| series(&vec![figure; trials]);
-            for stores in [[of(1.0), of(5.0)], [of(0.0), of(5.0)]] {
+            let figures = |figure: f64| series(&vec![figure; trials]);
+            for stores in [[figures(1.0), figures(5.0)], [figures(0.0), figures(5.0)]] {
                 let second = decide(&stores, Better::Lower)[1].verdict;
                 assert_eq!(second, Verdict::Candidate(Rule::Open), "{trials} trials of {stores:?}");
             }
@@ -480,17 +480,17 @@ pub(crate) mod tests {
 
     #[test]
     fn where_others_took_the_processors_only_what_is_far_behind_is_told() {
-        let of = |times: f64| {
+        let judge = |times: f64| {
             let stores = [series(&[1.0, 1.01, 0.99]), series(&[times, times * 1.02, times * 0.99])];
             let terms = Terms { crowded: true, ..Terms::default() };
             let standings = decide_on(&stores, Better::Lower, terms);
             (standings[0].verdict, standings[1].verdict, standings[1].times_worse.unwrap().ratio.interval)
         };
         let not_judged = Verdict::NotJudged(Rule::Crowded);
-        let (best, other, interval) = of(1.8);
+        let (best, other, interval) = judge(1.8);
         assert_eq!((best, other), (not_judged, not_judged));
         assert!(interval.is_some_and(|interval| interval.low > 1.0), "it is shown all the same");
-        assert_eq!((of(8.0).0, of(8.0).1), (Verdict::Best, Verdict::Worse(Rule::Interval)));
+        assert_eq!((judge(8.0).0, judge(8.0).1), (Verdict::Best, Verdict::Worse(Rule::Interval)));
     }
 
     #[test]
@@ -537,14 +537,14 @@ pub(crate) mod tests {
 
     /// The share of simulated places that call a store worse among the first `equal`, which are truly the best.
     /// Blocks move all stores alike, and far more than stores vary within them.
-    fn wronged(stores: usize, equal: usize, blocks: usize, spread: fn(usize) -> f64) -> f64 {
+    fn wrong_share(stores: usize, equal: usize, blocks: usize, spread: fn(usize) -> f64) -> f64 {
         let mut random = fastrand::Rng::with_seed((stores * 1000 + equal * 100 + blocks) as u64);
         let rounds = 4_000;
         let wrong = (0..rounds).filter(|_| {
             let weather: Vec<f64> = (0..blocks).map(|_| normal(&mut random)).collect();
             let store = |index: usize, random: &mut fastrand::Rng| -> Series<usize> {
-                let own = if index < equal { 0.0 } else { 1.0 };
-                let draw = |w: &f64, random: &mut _| (own + w + spread(index) * normal(random)).exp();
+                let effect = if index < equal { 0.0 } else { 1.0 };
+                let draw = |w: &f64, random: &mut _| (effect + w + spread(index) * normal(random)).exp();
                 weather.iter().map(|w| draw(w, random)).enumerate().collect()
             };
             let all: Vec<Series<usize>> = (0..stores).map(|index| store(index, &mut random)).collect();
@@ -563,37 +563,37 @@ pub(crate) mod tests {
             for (stores, equal, spread) in
                 [(10, 10, alike), (10, 10, unlike), (3, 3, alike), (10, 2, alike), (10, 5, unlike)]
             {
-                let share = wronged(stores, equal, blocks, spread);
+                let share = wrong_share(stores, equal, blocks, spread);
                 assert!(share <= 0.055, "{stores} stores, {equal} of them best, {blocks} blocks: {share}");
             }
         }
         // Two stores are one comparison, which costs nothing.
-        assert!((wronged(2, 2, 5, alike) - 0.05).abs() < 0.01);
+        assert!((wrong_share(2, 2, 5, alike) - 0.05).abs() < 0.01);
     }
 
     #[test]
     fn a_store_that_is_clearly_worse_is_told() {
         // Of ten stores one is 1.5 times as slow as the others, which are equal; figures vary by 3 % within a block.
-        let told = |blocks: usize, times: f64| {
+        let detection_share = |blocks: usize, times: f64| {
             let mut random = fastrand::Rng::with_seed(blocks as u64);
             let rounds = 500;
-            let told = (0..rounds).filter(|_| {
+            let detected = (0..rounds).filter(|_| {
                 let mut all = vec![Series::new(); 10];
                 for block in 0..blocks {
                     let weather = normal(&mut random);
                     for (index, store) in all.iter_mut().enumerate() {
-                        let own = if index == 7 { times } else { 1.0 };
-                        store.insert(block, own * (weather + 0.03 * normal(&mut random)).exp());
+                        let factor = if index == 7 { times } else { 1.0 };
+                        store.insert(block, factor * (weather + 0.03 * normal(&mut random)).exp());
                     }
                 }
                 decide(&all, Better::Lower)
                     .iter()
                     .any(|standing| standing.index == 7 && !standing.verdict.wins())
             });
-            told.count() as f64 / f64::from(rounds)
+            detected.count() as f64 / f64::from(rounds)
         };
         for (blocks, times, least) in [(3, 3.0, 0.8), (5, 1.5, 0.95), (10, 1.15, 0.95), (20, 1.1, 0.95)] {
-            let share = told(blocks, times);
+            let share = detection_share(blocks, times);
             assert!(share >= least, "{blocks} blocks, {times} times: {share}");
         }
     }
@@ -601,11 +601,11 @@ pub(crate) mod tests {
     #[test]
     fn the_interval_that_is_told_is_the_one_that_decides() {
         let mut random = fastrand::Rng::with_seed(4);
-        let (mut ties, mut told) = (0, 0);
+        let (mut ties, mut separated) = (0, 0);
         for _ in 0..300 {
             let draw = |index: usize, random: &mut fastrand::Rng| -> Series<usize> {
-                let own = 1.02f64.powi(index as i32);
-                (0..5).map(|block| (block, own * (0.02 * normal(random)).exp())).collect()
+                let scale = 1.02f64.powi(index as i32);
+                (0..5).map(|block| (block, scale * (0.02 * normal(random)).exp())).collect()
             };
             let all: Vec<Series<usize>> = (0..6).map(|index| draw(index, &mut random)).collect();
             let standings = decide(&all, Better::Lower);
@@ -622,7 +622,7 @@ pub(crate) mod tests {
                 let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
                 let width = |i: Interval| (i.high / i.low).ln();
                 levels.push(width(interval) / width(alone.interval.unwrap()));
-                if standing.verdict.wins() { ties += 1 } else { told += 1 }
+                if standing.verdict.wins() { ties += 1 } else { separated += 1 }
             }
             levels.sort_by(f64::total_cmp);
             let factor =
@@ -633,27 +633,27 @@ pub(crate) mod tests {
             );
             assert!(levels[0] >= factor(10.0) - 1e-9, "two stores are left at the end: {levels:?}");
         }
-        assert!(ties > 100 && told > 100, "{ties} and {told}");
+        assert!(ties > 100 && separated > 100, "{ties} and {separated}");
     }
 
     #[test]
     fn what_the_clock_cannot_tell_is_a_tie() {
         let resolution = Resolution { fixed_ns: 10.0, ..Resolution::default() };
-        let on = |stores: &[Series<usize>], better| {
+        let decide_second = |stores: &[Series<usize>], better| {
             decide_on(stores, better, Terms { resolution, ..Terms::default() }).swap_remove(1)
         };
         let wobble = [1.0, 1.01, 0.99];
-        let of = |ns: f64| series(&wobble.map(|wobble| ns * wobble));
+        let figures = |ns: f64| series(&wobble.map(|wobble| ns * wobble));
         // 2 % at 250 ns: separated by the interval, not by the clock; 2 % at 25 µs by both.
-        let close = [of(250.0), of(255.0)];
+        let close = [figures(250.0), figures(255.0)];
         assert_eq!(decide(&close, Better::Lower)[1].verdict.rule(), Some(Rule::Interval));
         assert!(!decide(&close, Better::Lower)[1].verdict.wins());
-        let second = on(&close, Better::Lower);
+        let second = decide_second(&close, Better::Lower);
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
-        let second = on(&[of(25_000.0), of(25_500.0)], Better::Lower);
+        let second = decide_second(&[figures(25_000.0), figures(25_500.0)], Better::Lower);
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Interval)));
         // A store that is tied already keeps its own rule.
         let varied = [series(&[100.0, 104.0, 99.0]), series(&[104.0, 99.0, 103.0])];
-        assert_eq!(on(&varied, Better::Lower).verdict.rule(), Some(Rule::Interval));
+        assert_eq!(decide_second(&varied, Better::Lower).verdict.rule(), Some(Rule::Interval));
     }
 }

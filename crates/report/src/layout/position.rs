@@ -16,7 +16,7 @@ use storebench_core::cell::{Axis, Cell};
 #[derive(Debug, Clone)]
 pub struct Position {
     values: Arc<[(Axis, Value)]>,
-    moved: MovedRoles,
+    roles: MovedRoles,
 }
 
 /// Positions with the same values are equal, whatever their axes' roles.
@@ -59,8 +59,8 @@ impl MovedRoles {
 
     /// The role of an axis: the plan's, otherwise the role in the table of axes.
     pub fn role(&self, axis: Axis) -> Role {
-        let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
-        moved.unwrap_or(axis.role())
+        let role = self.0.as_ref().and_then(|role| role.get(&axis).copied());
+        role.unwrap_or(axis.role())
     }
 }
 
@@ -75,17 +75,17 @@ impl Position {
     /// A position of these values; of two on one axis the later counts.
     pub fn from_values(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
         let sorted: BTreeMap<Axis, Value> = values.into_iter().collect();
-        Position { values: sorted.into_iter().collect(), moved: MovedRoles::default() }
+        Position { values: sorted.into_iter().collect(), roles: MovedRoles::default() }
     }
 
     /// The position with a plan's roles of axes.
-    pub fn placed(self, moved: &MovedRoles) -> Position {
-        Position { moved: moved.clone(), ..self }
+    pub fn with_roles(self, roles: &MovedRoles) -> Position {
+        Position { roles: roles.clone(), ..self }
     }
 
     /// The role of an axis in the matrix.
     pub fn role(&self, axis: Axis) -> Role {
-        self.moved.role(axis)
+        self.roles.role(axis)
     }
 
     /// A cell with only these values.
@@ -110,7 +110,7 @@ impl Position {
 
     /// The value on an axis.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
-        self.values.iter().find(|(own, _)| *own == axis).map(|(_, value)| value)
+        self.values.iter().find(|(other, _)| *other == axis).map(|(_, value)| value)
     }
 
     /// The value on an axis, as plans write it; empty without a value.
@@ -120,36 +120,36 @@ impl Position {
 
     fn keep(&self, keep: impl Fn(Axis) -> bool) -> Position {
         let values = self.values.iter().filter(|(axis, _)| keep(*axis)).cloned().collect();
-        Position { values, moved: self.moved.clone() }
+        Position { values, roles: self.roles.clone() }
     }
 
     /// The position with only one axis.
     pub fn only_axis(&self, axis: Axis) -> Position {
-        self.keep(|own| own == axis)
+        self.keep(|other| other == axis)
     }
 
     /// The position without an axis.
     pub fn without_axis(&self, axis: Axis) -> Position {
-        self.keep(|own| own != axis)
+        self.keep(|other| other != axis)
     }
 
     /// The values on the axes with a role in the matrix.
     pub fn values_by_role(&self, role: Role) -> Position {
-        self.keep(|own| self.role(own) == role)
+        self.keep(|other| self.role(other) == role)
     }
 
     /// The column, including the half.
     pub fn column(&self) -> Position {
-        self.keep(|own| self.role(own) != Role::Row)
+        self.keep(|other| self.role(other) != Role::Row)
     }
 
     /// The values of both positions; `other` wins.
     pub fn merged_with(&self, other: &Position) -> Position {
-        Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
+        Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).with_roles(&self.roles)
     }
 
     /// The values in the order of ids and sentences.
-    fn spoken(&self) -> Vec<&(Axis, Value)> {
+    fn in_spoken_order(&self) -> Vec<&(Axis, Value)> {
         let mut values: Vec<&(Axis, Value)> = self.values.iter().collect();
         values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
         values
@@ -160,14 +160,14 @@ impl fmt::Display for Position {
     /// `1B..1KiB, 1,000 records, compressible`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts: Vec<String> =
-            self.spoken().iter().map(|(axis, value)| (axis.def().words)(value)).collect();
+            self.in_spoken_order().iter().map(|(axis, value)| (axis.def().words)(value)).collect();
         f.write_str(&parts.join(", "))
     }
 }
 
 impl Serialize for Position {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let values = self.spoken();
+        let values = self.in_spoken_order();
         let texts: IndexMap<&str, &str> =
             values.iter().map(|(axis, value)| (axis.name(), value.text())).collect();
         texts.serialize(serializer)

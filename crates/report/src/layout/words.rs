@@ -50,11 +50,11 @@ pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
 
 /// A value in full: `1,000 to 5,000 records`.
 pub fn describe_value(axis: Axis, value: &Value) -> String {
-    between(axis, value, value.upper())
+    range_words(axis, value, value.upper())
 }
 
 /// The words of a range that is called by its lower bound, with another end; the plain words of others.
-fn between(axis: Axis, value: &Value, end: u64) -> String {
+fn range_words(axis: Axis, value: &Value, end: u64) -> String {
     let words = (axis.def().words)(value);
     match is_by_lower_bound(axis, value) {
         true => words.replacen(
@@ -70,16 +70,16 @@ fn between(axis: Axis, value: &Value, end: u64) -> String {
 pub fn describe_values(axis: Axis, values: &[Value]) -> String {
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return String::new() };
     if number(axis, first).is_none() {
-        let all: Vec<String> = values.iter().map(|value| short(axis, value)).collect();
-        return format!("{} {}", all.join(" and "), heading(axis));
+        let texts: Vec<String> = values.iter().map(|value| short(axis, value)).collect();
+        return format!("{} {}", texts.join(" and "), heading(axis));
     }
     if is_by_lower_bound(axis, first) {
-        let alone = first.lower() == last.lower();
-        return if alone { (axis.def().words)(first) } else { between(axis, first, last.lower()) };
+        let is_same = first.lower() == last.lower();
+        return if is_same { (axis.def().words)(first) } else { range_words(axis, first, last.lower()) };
     }
-    let is_one = |value: &Value| (axis.def().words)(value) == value.text();
+    let is_literal = |value: &Value| (axis.def().words)(value) == value.text();
     let end = |value: &Value| value.text().rsplit_once("..").map(|(_, end)| end.to_owned());
-    let end = |value: &Value| end(value).filter(|_| is_one(first) && is_one(value));
+    let end = |value: &Value| end(value).filter(|_| is_literal(first) && is_literal(value));
     let start = first.text().split("..").next().unwrap_or_default();
     match (first == last, end(last)) {
         (true, _) => short(axis, first),
@@ -111,8 +111,8 @@ pub fn position_in_full(position: &Position) -> String {
 
 /// The same without the values common to all of some positions, unless nothing remains.
 pub fn position_among(position: &Position, all: &[&Position]) -> String {
-    let differs = |one| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != one));
-    let mut values: Vec<_> = position.values().filter(|one| differs(*one)).collect();
+    let differs = |value| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != value));
+    let mut values: Vec<_> = position.values().filter(|value| differs(*value)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
     let parts = values.into_iter().map(|(axis, value)| describe_value(axis, value));
     let parts = parts.filter(|part| !all.is_empty() || !part.starts_with("no "));
@@ -136,10 +136,10 @@ mod tests {
                 (Axis::WRITER, read(Axis::WRITER, "none")),
             ])
         };
-        let (none, held) = (position("none"), position("held"));
-        assert_eq!(position_in_full(&none), "churn queue");
-        assert_eq!(position_in_full(&held), "churn queue, reader held");
-        assert_eq!(position_among(&none, &[&none, &held]), "no reader");
+        let (idle, reading) = (position("none"), position("held"));
+        assert_eq!(position_in_full(&idle), "churn queue");
+        assert_eq!(position_in_full(&reading), "churn queue, reader held");
+        assert_eq!(position_among(&idle, &[&idle, &reading]), "no reader");
     }
 
     #[test]
@@ -160,31 +160,31 @@ mod tests {
 
     #[test]
     fn neighbours_are_named_from_the_first_to_the_last() {
-        let of = |axis: Axis, first: &str, last: &str| {
+        let describe_ends = |axis: Axis, first: &str, last: &str| {
             describe_values(axis, &[read(axis, first), read(axis, last)])
         };
-        assert_eq!(of(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
-        assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
-        assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
+        assert_eq!(describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
+        assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
+        assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
         assert_eq!(
-            of(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"),
+            describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"),
             "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)"
         );
-        assert_eq!(of(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
-        assert_eq!(of(Axis::RECORDS, "1000", "1000"), "1,000 records");
+        assert_eq!(describe_ends(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
+        assert_eq!(describe_ends(Axis::RECORDS, "1000", "1000"), "1,000 records");
         assert_eq!(describe_values(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
-        assert_eq!(of(Axis::PLACE, "hdd", "ssd"), "hdd and ssd place");
-        assert_eq!(of(Axis::THREADS, "1", "4"), "1 to 4");
-        assert_eq!(of(Axis::BLOCK_SIZE, "4KiB", "64KiB"), "4KiB to 64KiB");
+        assert_eq!(describe_ends(Axis::PLACE, "hdd", "ssd"), "hdd and ssd place");
+        assert_eq!(describe_ends(Axis::THREADS, "1", "4"), "1 to 4");
+        assert_eq!(describe_ends(Axis::BLOCK_SIZE, "4KiB", "64KiB"), "4KiB to 64KiB");
     }
 
     #[test]
     fn ranges_stand_where_they_are_called() {
-        let at = |axis: Axis, text: &str| number(axis, &read(axis, text));
-        assert_eq!(at(Axis::RECORDS, "1000..5000"), Some(1000.0));
-        assert_eq!(at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
-        assert_eq!(at(Axis::RECORD_SIZE, "90%:10B+10%:1000B"), Some(109.0));
-        assert_eq!((at(Axis::THREADS, "4"), at(Axis::DATA, "compressible")), (Some(4.0), None));
-        assert_eq!((at(Axis::BLOCK_SIZE, "4KiB"), at(Axis::IO, "direct")), (Some(4096.0), None));
+        let number_at = |axis: Axis, text: &str| number(axis, &read(axis, text));
+        assert_eq!(number_at(Axis::RECORDS, "1000..5000"), Some(1000.0));
+        assert_eq!(number_at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
+        assert_eq!(number_at(Axis::RECORD_SIZE, "90%:10B+10%:1000B"), Some(109.0));
+        assert_eq!((number_at(Axis::THREADS, "4"), number_at(Axis::DATA, "compressible")), (Some(4.0), None));
+        assert_eq!((number_at(Axis::BLOCK_SIZE, "4KiB"), number_at(Axis::IO, "direct")), (Some(4096.0), None));
     }
 }

@@ -46,93 +46,93 @@ struct OpenLine<'t> {
 
 impl Table {
     /// The table for people: everything, or the first view.
-    pub fn view(&self, all: bool) -> View<'_> {
+    pub fn view(&self, in_full: bool) -> View<'_> {
         let columns = self.shape.columns;
-        let tells = |words: String| words != DASH;
-        let is_told =
-            |place: usize| self.rows.iter().any(|row| cell_text(columns, row, place).is_some_and(tells));
-        let at = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
-        let is_own = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
-        let lines: Vec<usize> = (0..columns.len()).filter(is_own).filter(|place| is_told(*place)).collect();
+        let has_text = |words: String| words != DASH;
+        let is_shown =
+            |place: usize| self.rows.iter().any(|row| cell_text(columns, row, place).is_some_and(has_text));
+        let columns_with = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
+        let is_line = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
+        let lines: Vec<usize> = (0..columns.len()).filter(is_line).filter(|place| is_shown(*place)).collect();
         let (spread, across) =
-            (at(ColumnRole::Spread).collect::<Vec<usize>>(), at(ColumnRole::Across).next());
+            (columns_with(ColumnRole::Spread).collect::<Vec<usize>>(), columns_with(ColumnRole::Across).next());
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
         let width = lines.len() + across_heads;
         // A line's own columns to the left and right of the spread ones.
-        let own = |index: usize| if index < labels { index } else { index + across_heads };
+        let position_of = |index: usize| if index < labels { index } else { index + across_heads };
         let mut groups: Vec<(Option<String>, Vec<OpenLine<'_>>)> = Vec::new();
         for row in &self.rows {
             let hidden = row.seen == Visibility::InFiles;
-            if (row.seen == Visibility::Closer && !all) || (hidden && across.is_none()) {
+            if (row.seen == Visibility::Closer && !in_full) || (hidden && across.is_none()) {
                 continue;
             }
-            let title = at(ColumnRole::Group).next().and_then(|place| cell_text(columns, row, place));
+            let title = columns_with(ColumnRole::Group).next().and_then(|place| cell_text(columns, row, place));
             if groups.last().is_none_or(|(last, _)| *last != title) {
                 groups.push((title, Vec::new()));
             }
-            let Some((_, open)) = groups.last_mut() else { continue };
+            let Some((_, open_lines)) = groups.last_mut() else { continue };
             let key: Vec<Option<String>> =
                 lines.iter().map(|place| cell_text(columns, row, *place)).collect();
-            let known = open.iter().position(|line| across.is_some() && line.key == key);
-            let known = known.unwrap_or_else(|| {
+            let line_index = open_lines.iter().position(|line| across.is_some() && line.key == key);
+            let line_index = line_index.unwrap_or_else(|| {
                 let mut cells: Line<'_> = vec![Vec::new(); width];
                 for (index, place) in lines.iter().enumerate() {
-                    cells[own(index)].push((&columns[*place], &row.cells[*place]));
+                    cells[position_of(index)].push((&columns[*place], &row.cells[*place]));
                 }
-                open.push(OpenLine { key, cells });
-                open.len() - 1
+                open_lines.push(OpenLine { key, cells });
+                open_lines.len() - 1
             });
             if hidden {
                 continue;
             }
             let head = across.and_then(|place| cell_text(columns, row, place));
-            let head = self.heads.iter().position(|own| Some(own) == head.as_ref());
+            let head = self.heads.iter().position(|text| Some(text) == head.as_ref());
             if let Some(head) = head {
-                let told = spread.iter().filter(|place| cell_text(columns, row, **place).is_some());
-                open[known].cells[labels + head] =
-                    told.map(|place| (&columns[*place], &row.cells[*place])).collect();
+                let filled = spread.iter().filter(|place| cell_text(columns, row, **place).is_some());
+                open_lines[line_index].cells[labels + head] =
+                    filled.map(|place| (&columns[*place], &row.cells[*place])).collect();
             }
         }
-        self.laid_out(groups, &lines, &spread, labels, all)
+        self.lay_out(groups, &lines, &spread, labels, in_full)
     }
 
-    fn laid_out<'t>(
+    fn lay_out<'t>(
         &'t self,
         groups: Vec<(Option<String>, Vec<OpenLine<'t>>)>,
         lines: &[usize],
         spread: &[usize],
         labels: usize,
-        all: bool,
+        in_full: bool,
     ) -> View<'t> {
         let columns = self.shape.columns;
-        let own = |place: &usize| {
+        let column_head = |place: &usize| {
             let column = &columns[*place];
             (column.title, column.is_right(), if column.is_right() { "-" } else { "" })
         };
         let right = spread.first().is_some_and(|place| columns[*place].is_right());
-        let heads = lines[..labels].iter().map(own);
+        let heads = lines[..labels].iter().map(column_head);
         let heads = heads.chain(self.heads.iter().map(|head| (head.as_str(), right, "-")));
-        let heads: Vec<_> = heads.chain(lines[labels..].iter().map(own)).collect();
+        let heads: Vec<_> = heads.chain(lines[labels..].iter().map(column_head)).collect();
         // Heads without content, such as those of hidden rounds, are left out.
         let is_spread = |index: usize| (labels..labels + self.heads.len()).contains(&index);
-        let is_there = |index: usize| {
+        let has_content = |index: usize| {
             !is_spread(index)
                 || groups.iter().flat_map(|(_, lines)| lines).any(|line| !line.cells[index].is_empty())
         };
-        let kept: Vec<usize> = (0..heads.len()).filter(|index| all || is_there(*index)).collect();
+        let shown: Vec<usize> = (0..heads.len()).filter(|index| in_full || has_content(*index)).collect();
         let groups: Vec<Group<'t>> = groups
             .into_iter()
             .map(|(title, lines)| {
-                let line = |line: OpenLine<'t>| kept.iter().map(|index| line.cells[*index].clone()).collect();
+                let line = |line: OpenLine<'t>| shown.iter().map(|index| line.cells[*index].clone()).collect();
                 Group { title, lines: lines.into_iter().map(line).collect() }
             })
             .collect();
-        let heads = kept.iter().enumerate().map(|(index, old)| {
-            let (text, right, empty) = heads[*old];
-            let mut below = groups.iter().flat_map(|group| &group.lines).flat_map(|line| &line[index]);
-            ColumnHead { text, right, marked: below.any(|(_, cell)| cell.best), empty }
+        let heads = shown.iter().enumerate().map(|(index, source)| {
+            let (text, right, empty) = heads[*source];
+            let mut cells = groups.iter().flat_map(|group| &group.lines).flat_map(|line| &line[index]);
+            ColumnHead { text, right, marked: cells.any(|(_, cell)| cell.best), empty }
         });
         let is_named = lines.first().is_none_or(|place| columns[*place].place != ColumnRole::Mark);
         View { heads: heads.collect(), labels: if is_named { labels.max(1) } else { 0 }, groups }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn figures_stand_across_and_what_nobody_tells_is_left_out() {
         let mut table = Table::new(&SHAPE).with_columns(vec!["1".into(), "2".into(), "4".into()]);
-        for (store, size, seen) in [
+        for (store, size, visibility) in [
             ("a", 1, Visibility::Always),
             ("a", 2, Visibility::Always),
             ("b", 2, Visibility::Closer),
@@ -171,12 +171,12 @@ mod tests {
         ] {
             let cells = [("store", Cell::text(store)), ("size", Cell::from_count(size))];
             table.push(
-                seen,
+                visibility,
                 cells.into_iter().chain([("figure", Cell::from_count(10 * size)), ("why", Cell::text("w"))]),
             );
         }
-        let told = |all: bool| {
-            let view = table.view(all);
+        let view_texts = |in_full: bool| {
+            let view = table.view(in_full);
             let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
             let lines = view.groups[0].lines.iter().map(|line| {
                 let cell = |cells: &Vec<(&Column, &Cell)>| {
@@ -189,8 +189,8 @@ mod tests {
             });
             (heads.join("|"), lines.collect::<Vec<_>>())
         };
-        assert_eq!(told(false), ("store|1|2|why".into(), vec!["a|10|20|w".into(), "c|||w".into()]));
-        assert_eq!(told(true).1, ["a|10|20||w", "b||20||w", "c||||w"]);
+        assert_eq!(view_texts(false), ("store|1|2|why".into(), vec!["a|10|20|w".into(), "c|||w".into()]));
+        assert_eq!(view_texts(true).1, ["a|10|20||w", "b||20||w", "c||||w"]);
         assert_eq!(SHAPE.columns[1].kind, Kind::Whole);
     }
 }

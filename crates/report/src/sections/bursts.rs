@@ -60,32 +60,32 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
 /// The bursts of trials, grouped by load.
 pub(super) fn by_load<'m>(trials: &[&'m Measurements]) -> Vec<Vec<&'m Burst>> {
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
-    let of = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
-    (0..loads).map(of).collect()
+    let bursts_at = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
+    (0..loads).map(bursts_at).collect()
 }
 
 /// The load as a share of the store's own speed, in the median over trials.
-pub(super) fn load(all: &[&Burst]) -> Option<f64> {
-    let shares: Vec<f64> = all.iter().map(|burst| burst.percent / 100.0).collect();
+pub(super) fn load(bursts: &[&Burst]) -> Option<f64> {
+    let shares: Vec<f64> = bursts.iter().map(|burst| burst.percent / 100.0).collect();
     Some(median(&shares)?.value)
 }
 
-fn cells(all: &[&Burst]) -> Row {
-    let median = |of: &dyn Fn(&Burst) -> u64| {
-        let values: Vec<u64> = all.iter().map(|burst| of(burst)).collect();
+fn cells(bursts: &[&Burst]) -> Row {
+    let median = |read: &dyn Fn(&Burst) -> u64| {
+        let values: Vec<u64> = bursts.iter().map(|burst| read(burst)).collect();
         quantile(&values, 0.5)
     };
-    let whole = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), Cell::count);
-    let real = |of: &dyn Fn(&Burst) -> u64| Cell::or_none(median(of), |value| Cell::real(value as f64));
-    let not_recovered = all.iter().filter(|burst| burst.recovered_ns.is_none()).count();
+    let whole = |read: &dyn Fn(&Burst) -> u64| Cell::or_none(median(read), Cell::count);
+    let real = |read: &dyn Fn(&Burst) -> u64| Cell::or_none(median(read), |value| Cell::real(value as f64));
+    let not_recovered = bursts.iter().filter(|burst| burst.recovered_ns.is_none()).count();
     let recovered =
         if not_recovered == 0 { real(&|burst| burst.recovered_ns.unwrap_or(0)) } else { Cell::none() };
-    let in_pause = all.iter().filter(|burst| burst.in_pause).count();
+    let in_pause = bursts.iter().filter(|burst| burst.in_pause).count();
     let recovered =
         if not_recovered == 0 && in_pause > 0 { recovered.with_text("in the pause") } else { recovered };
     vec![
-        ("load", Cell::or_none(load(all), Cell::real)),
-        ("trials", Cell::from_count(all.len())),
+        ("load", Cell::or_none(load(bursts), Cell::real)),
+        ("trials", Cell::from_count(bursts.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
         (P99.id, real(&|burst| P99.latency_value(&burst.latency).unwrap_or_default())),
         ("burst", whole(&|burst| burst.steps)),

@@ -37,21 +37,21 @@ const CLUSTERS: Shape = Shape {
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let all = clusters(merged);
-    if all.is_empty() {
+    let groups = clusters(merged);
+    if groups.is_empty() {
         return Vec::new();
     }
-    let part = |(number, one): (usize, &Clusters)| {
-        let reasons = one.left_out.iter().map(|reason| Block::Note(format!("Left out: {reason}")));
-        let told = [Block::Table(table(one))].into_iter().chain(reasons).collect();
-        Block::fold(one.title(), FoldState::Part(number), told)
+    let fold = |(number, clusters): (usize, &Clusters)| {
+        let reasons = clusters.left_out.iter().map(|reason| Block::Note(format!("Left out: {reason}")));
+        let contents = [Block::Table(table(clusters))].into_iter().chain(reasons).collect();
+        Block::fold(clusters.title(), FoldState::Part(number), contents)
     };
-    let parts = all.iter().enumerate().map(part);
-    parts.chain([Block::Note(legend(&all))]).collect()
+    let parts = groups.iter().enumerate().map(fold);
+    parts.chain([Block::Note(legend(&groups))]).collect()
 }
 
-fn legend(all: &[Clusters]) -> String {
-    let combinations = all.iter().flat_map(|one| &one.maps).map(|map| map.combinations).max();
+fn legend(groups: &[Clusters]) -> String {
+    let combinations = groups.iter().flat_map(|clusters| &clusters.maps).map(|map| map.combinations).max();
     let several = match combinations {
         Some(several) if several > 1 => {
             ", in half of the combinations or more. Figures are means over the combinations that all places have"
@@ -64,14 +64,14 @@ fn legend(all: &[Clusters]) -> String {
     )
 }
 
-fn table(one: &Clusters) -> Table {
+fn table(clusters: &Clusters) -> Table {
     let mut table =
-        Table::new(&CLUSTERS).with_columns(one.columns.iter().map(|size| heading(*size)).collect());
-    for map in &one.maps {
-        for (place, spots) in one.rows.iter().zip(&map.spots) {
-            for (cluster, spot) in one.columns.iter().zip(spots) {
-                let seen = if spot.is_some() { Visibility::Always } else { Visibility::ByPeople };
-                table.push(seen, row(one, map, (place, *cluster), *spot));
+        Table::new(&CLUSTERS).with_columns(clusters.columns.iter().map(|size| heading(*size)).collect());
+    for map in &clusters.maps {
+        for (place, spots) in clusters.rows.iter().zip(&map.spots) {
+            for (cluster, spot) in clusters.columns.iter().zip(spots) {
+                let visibility = if spot.is_some() { Visibility::Always } else { Visibility::ByPeople };
+                table.push(visibility, row(clusters, map, (place, *cluster), *spot));
             }
         }
     }
@@ -79,16 +79,16 @@ fn table(one: &Clusters) -> Table {
 }
 
 fn row(
-    one: &Clusters,
+    clusters: &Clusters,
     map: &Map,
     (place, cluster): (&str, u32),
     spot: Option<MapSpot>,
 ) -> Vec<(&'static str, Cell)> {
     let size = if cluster == 0 { Cell::none() } else { Cell::from_count(cluster as usize) };
     let mut cells = vec![
-        ("hardware", Cell::text(&one.hardware)),
-        ("title", Cell::text(&one.at)),
-        ("store", Cell::text(&one.store)),
+        ("hardware", Cell::text(&clusters.hardware)),
+        ("title", Cell::text(&clusters.at)),
+        ("store", Cell::text(&clusters.store)),
         ("figure", Cell::text(&map.name)),
         ("combinations", Cell::from_count(map.combinations)),
         ("place", Cell::text(place)),

@@ -47,26 +47,26 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<&ConcurrentWork> = trials.iter().filter_map(|of| of.concurrent_work.as_ref()).collect();
-    let Some(first) = all.first() else { return Vec::new() };
-    let of = |values: fn(&ConcurrentWork) -> &Vec<u64>| -> Vec<u64> {
-        all.iter().flat_map(|one| values(one)).copied().collect()
+    let works: Vec<&ConcurrentWork> = trials.iter().filter_map(|measured| measured.concurrent_work.as_ref()).collect();
+    let Some(first) = works.first() else { return Vec::new() };
+    let collect = |values: fn(&ConcurrentWork) -> &Vec<u64>| -> Vec<u64> {
+        works.iter().flat_map(|work| values(work)).copied().collect()
     };
     let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
-    let took = of(|one| &one.took_ns);
-    let during_steps: u64 = of(|one| &one.during_steps_ns).iter().sum();
-    let calls = |of: fn(&ConcurrentWork) -> CallStatistics| {
-        all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus)
+    let took = collect(|work| &work.took_ns);
+    let during_steps: u64 = collect(|work| &work.during_steps_ns).iter().sum();
+    let calls = |read: fn(&ConcurrentWork) -> CallStatistics| {
+        works.iter().map(|work| read(work)).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (during, otherwise) = (calls(|one| one.during), calls(|one| one.otherwise));
+    let (during, otherwise) = (calls(|work| work.during), calls(|work| work.otherwise));
     let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![
         ("work", Cell::text(&first.by)),
-        ("trials", Cell::from_count(all.len())),
+        ("trials", Cell::from_count(works.len())),
         ("took", real(quantile(&took, 0.5))),
         ("took_most", real(took.iter().copied().max())),
         ("during_steps", Cell::real(during_steps as f64 / took.iter().sum::<u64>().max(1) as f64)),
-        ("backup", real(quantile(&of(|one| &one.bytes), 0.5))),
+        ("backup", real(quantile(&collect(|work| &work.bytes), 0.5))),
         ("calls", Cell::count(during.count)),
         ("longest", longest(during)),
         ("longest_otherwise", longest(otherwise)),

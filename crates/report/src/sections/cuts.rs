@@ -9,7 +9,9 @@ use crate::data::cuts::{CheckedStates, checked_states};
 use crate::data::merge::Merged;
 use crate::data::names::join_parts;
 use crate::data::standings::heading;
-use crate::judge::danger::{CONFIDENCE, at_most, control, dangerous_harms, holds, is_sound, is_whole, share};
+use crate::judge::danger::{
+    CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
+};
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -83,7 +85,7 @@ const CUTS: Shape = Shape {
 };
 
 /// Missing pieces that are named.
-const SHOWN: usize = 3;
+const MOST_PIECES: usize = 3;
 /// The bytes that a disk which tears blocks writes at once.
 const TORN_BYTES: u64 = 512;
 
@@ -91,19 +93,19 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&CUTS), Vec::new());
     for group in &merged.groups {
         let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        for (store, one) in checked_states(merged, group) {
+        for (store, checked) in checked_states(merged, group) {
             let name = merged.readable.name(&store);
-            let is_torn = one.cuts.whole_bytes == TORN_BYTES;
+            let is_torn = checked.cuts.whole_bytes == TORN_BYTES;
             let name = if is_torn { format!("{name}, torn") } else { name.into_owned() };
             let head = [
                 ("hardware", Cell::text(&group.key.hardware)),
                 ("title", Cell::text(&title)),
                 ("store", Cell::store(&store, name.clone())),
             ];
-            table.push(Visibility::Always, head.into_iter().chain(row(&one)));
-            notes.extend(sentence(&name, &one).map(Block::Note));
+            table.push(Visibility::Always, head.into_iter().chain(row(&checked)));
+            notes.extend(sentence(&name, &checked).map(Block::Note));
             notes.extend(
-                one.bad.iter().filter_map(|(trial, bad)| explained(&name, *trial, bad)).map(Block::Note),
+                checked.bad.iter().filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad)).map(Block::Note),
             );
         }
     }
@@ -122,103 +124,103 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 /// The losses of each group's stores, in a line for each.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
-    let of = |group| {
+    let answer_group = |group| {
         let (mut kept, mut unpromised, mut beyond, mut broken, mut unknown) =
             (vec![], vec![], vec![], vec![], vec![]);
         for (store, CheckedStates { cuts, tier, .. }) in checked_states(merged, group) {
             let harmed = tier.map_or(0, |tier| dangerous_harms(&cuts, tier).values().sum());
             // A state that could not be mounted says nothing about the store.
-            let asked = cuts.states() - cuts.count(StateFinding::FileSystem);
-            let lost = asked - cuts.count(StateFinding::Held);
-            let often = |states: u64| {
+            let mounted = cuts.states() - cuts.count(StateFinding::FileSystem);
+            let lost = mounted - cuts.count(StateFinding::Held);
+            let with_share = |states: u64| {
                 let [states, all] = [states, cuts.states()].map(with_commas);
                 format!("{} ({states} of {all})", merged.readable.name(&store))
             };
             match tier.and_then(|tier| holds(&cuts, tier).map(|holds| (holds, tier))) {
-                None => unknown.push(often(lost)),
-                Some((false, tier)) if tier >= Guarantee::Power => broken.push(often(harmed)),
-                Some((false, _)) => beyond.push(often(harmed)),
-                Some((true, _)) if lost > 0 => unpromised.push(often(lost)),
-                Some((true, _)) => kept.push(often(lost)),
+                None => unknown.push(with_share(lost)),
+                Some((false, tier)) if tier >= Guarantee::Power => broken.push(with_share(harmed)),
+                Some((false, _)) => beyond.push(with_share(harmed)),
+                Some((true, _)) if lost > 0 => unpromised.push(with_share(lost)),
+                Some((true, _)) => kept.push(with_share(lost)),
             }
         }
-        let told = [
+        let lines = [
             ("lost what was promised, or needs a hand to open", broken),
             ("lost more than the newest writes, has wrong data, or needs a hand to open", beyond),
             ("lost only what was not promised", unpromised),
             ("lost nothing", kept),
             ("not known", unknown),
         ];
-        let told = told.into_iter().filter(|(_, stores)| !stores.is_empty());
-        let told: Vec<String> = told.map(|(what, stores)| format!("{what}: {}", stores.join(", "))).collect();
-        let at = heading(merged, &group.key).replacen("Guarantee", "guarantee", 1);
-        (!told.is_empty()).then(|| format!("After power cuts, {at}: {}.", told.join("; ")))
+        let lines = lines.into_iter().filter(|(_, stores)| !stores.is_empty());
+        let lines: Vec<String> = lines.map(|(title, stores)| format!("{title}: {}", stores.join(", "))).collect();
+        let guarantee = heading(merged, &group.key).replacen("Guarantee", "guarantee", 1);
+        (!lines.is_empty()).then(|| format!("After power cuts, {guarantee}: {}.", lines.join("; ")))
     };
-    merged.groups.iter().filter_map(of).collect()
+    merged.groups.iter().filter_map(answer_group).collect()
 }
 
-fn row(one: &CheckedStates) -> Vec<(&'static str, Cell)> {
-    let cuts = &one.cuts;
-    let found = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
-    let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
-    let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
-    let [creating, _, settling, recovering] = Phase::ALL.map(|phase| one.phase(phase));
+fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
+    let cuts = &checked.cuts;
+    let findings = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
+    let count_quantile = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
+    let lost_quantile = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
+    let [creating, _, settling, recovering] = Phase::ALL.map(|phase| checked.phase(phase));
     let holds =
-        one.tier.and_then(|tier| holds(&one.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
-    let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
+        checked.tier.and_then(|tier| holds(&checked.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
+    let open_quantile = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     let others = [
         ("sessions", Cell::count(cuts.sessions)),
-        ("guarantee", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
+        ("guarantee", Cell::or_none(checked.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
-        ("open_p50", open(0.5)),
-        ("open_most", open(1.0)),
+        ("open_p50", open_quantile(0.5)),
+        ("open_most", open_quantile(1.0)),
         ("creating", Cell::count(creating.0)),
         ("creating_not_held", Cell::count(creating.1)),
         ("settling", Cell::count(settling.0)),
         ("settling_not_held", Cell::count(settling.1)),
         ("recovering", Cell::count(recovering.0)),
         ("recovering_not_held", Cell::count(recovering.1)),
-        ("trials", Cell::from_count(one.trials)),
+        ("trials", Cell::from_count(checked.trials)),
         ("steps", Cell::count(cuts.steps)),
         ("requests", Cell::count(cuts.requests)),
         ("flushes", Cell::count(cuts.flushes)),
         ("whole", Cell::real(cuts.whole_bytes as f64)),
         ("states", Cell::count(cuts.states())),
         ("verified", Cell::count(cuts.verified)),
-        ("lost_steps_p50", at(&cuts.lost_steps, 0.5)),
-        ("lost_steps_p99", at(&cuts.lost_steps, 0.99)),
-        ("lost_p50", after(0.5)),
-        ("lost_p99", after(0.99)),
-        ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
+        ("lost_steps_p50", count_quantile(&cuts.lost_steps, 0.5)),
+        ("lost_steps_p99", count_quantile(&cuts.lost_steps, 0.99)),
+        ("lost_p50", lost_quantile(0.5)),
+        ("lost_p99", lost_quantile(0.99)),
+        ("not_made", Cell::or_none(checked.not_made.as_deref(), Cell::text)),
     ];
-    let of = [
+    let control_columns = [
         (Control::NoFlush, ["control_no_flush", "control_no_flush_caught"]),
         (Control::LastFlush, ["control_last_flush", "control_last_flush_caught"]),
         (Control::EarlyAcknowledgement, ["control_early", "control_early_caught"]),
         (Control::InPlace, ["control_in_place", "control_in_place_caught"]),
     ];
-    let controls = of.into_iter().flat_map(|(of, [states, caught])| {
-        let (all, some) = control(cuts, of);
-        [(states, Cell::count(all)), (caught, Cell::count(some))]
+    let controls = control_columns.into_iter().flat_map(|(kind, [states, caught])| {
+        let (state_count, caught_count) = control_counts(cuts, kind);
+        [(states, Cell::count(state_count)), (caught, Cell::count(caught_count))]
     });
-    found.into_iter().chain(others).chain(controls).collect()
+    findings.into_iter().chain(others).chain(controls).collect()
 }
 
 /// A store in a sentence or two: its losses, and whether the check would have detected them.
-fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
-    let cuts = &one.cuts;
+fn sentence(store: &str, checked: &CheckedStates) -> Option<String> {
+    let cuts = &checked.cuts;
     let states = cuts.states();
     if states == 0 {
-        return one.not_made.as_ref().map(|why| format!("{store}: no state was looked at: {why}"));
+        return checked.not_made.as_ref().map(|why| format!("{store}: no state was looked at: {why}"));
     }
-    let found = match at_most(&one.cuts) {
+    let result = match loss_bound(&checked.cuts) {
         Some(most) => format!(
             "nothing acknowledged was lost in {}: at most {} % of such cuts lose anything ({:.0} % confidence)",
             plural(states, "state"),
             three_digits(most * 100.0),
             CONFIDENCE * 100.0
         ),
-        None if is_whole(&one.cuts) => {
+        None if lost_nothing(&checked.cuts) => {
             format!("nothing acknowledged was lost in {}", plural(states, "state"))
         }
         None => {
@@ -231,54 +233,54 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
                 // From the first lost acknowledgement to the last: zero for a single one.
-                let or = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
-                format!("; where the newest is lost, {}{or} in the median", plural(steps, "step"))
+                let time = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
+                format!("; where the newest is lost, {}{time} in the median", plural(steps, "step"))
             });
             format!("of {}, {}{lost}", plural(states, "state"), kinds.join(", "))
         }
     };
-    let caught = |of: Control| {
-        let (states, caught) = control(&one.cuts, of);
-        (states > 0).then(|| format!("{caught} of {states} where {}", of.describe()))
+    let format_control = |kind: Control| {
+        let (states, caught) = control_counts(&checked.cuts, kind);
+        (states > 0).then(|| format!("{caught} of {states} where {}", kind.describe()))
     };
-    let controls: Vec<String> = Control::ALL.into_iter().filter_map(caught).collect();
-    let checked = match (controls.is_empty(), is_sound(&one.cuts)) {
+    let controls: Vec<String> = Control::ALL.into_iter().filter_map(format_control).collect();
+    let checks = match (controls.is_empty(), is_sound(&checked.cuts)) {
         (true, _) => ". Nothing checked this check".to_owned(),
         (false, true) => format!(". The check saw {}", controls.join(", ")),
         (false, false) => format!(". It saw too little to count: {}", controls.join(", ")),
     };
-    let own = match cuts.verified {
+    let own_check = match cuts.verified {
         0 => String::new(),
         verified => format!(". Its own check found no fault in {verified} of them"),
     };
-    Some(format!("{store}: {found}{own}{}{checked}.", parts(one)))
+    Some(format!("{store}: {result}{own_check}{}{checks}.", describe_phases(checked)))
 }
 
 /// A number of states with the interval of their share, as in `4 (5.48 % [1.51, 13.4])`.
-fn describe_share(states: u64, of: u64) -> String {
-    let Interval { low, high, .. } = share(states, of);
-    let [share, low, high] = [states as f64 / of as f64, low, high].map(|share| three_digits(share * 100.0));
+fn describe_share(states: u64, total: u64) -> String {
+    let Interval { low, high, .. } = share_interval(states, total);
+    let [share, low, high] = [states as f64 / total as f64, low, high].map(|share| three_digits(share * 100.0));
     format!("{states} ({share} % [{low}, {high}])")
 }
 
 /// The states by the part of the history of the cut.
-fn parts(one: &CheckedStates) -> String {
-    let part = |phase: Phase| match one.phase(phase) {
+fn describe_phases(checked: &CheckedStates) -> String {
+    let describe_phase = |phase: Phase| match checked.phase(phase) {
         (0, _) => None,
         (states, 0) => Some(format!("{states} came when it {}", phase.describe())),
         (states, not_held) => {
             Some(format!("{states} came when it {} ({not_held} not all there)", phase.describe()))
         }
     };
-    let parts: Vec<String> = Phase::ALL.into_iter().filter_map(part).collect();
-    if parts.is_empty() { String::new() } else { format!(". Of the cuts, {}", parts.join(", ")) }
+    let phases: Vec<String> = Phase::ALL.into_iter().filter_map(describe_phase).collect();
+    if phases.is_empty() { String::new() } else { format!(". Of the cuts, {}", phases.join(", ")) }
 }
 
 /// A state with a forbidden loss: what must be missing for it, and where to see it.
-fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
+fn describe_bad_state(store: &str, trial: u64, bad: &BadState) -> Option<String> {
     let kept = bad.kept.as_ref()?;
-    let missing: Vec<String> = kept.missing.iter().take(SHOWN).map(ToString::to_string).collect();
-    let more = kept.missing.len().saturating_sub(SHOWN);
+    let missing: Vec<String> = kept.missing.iter().take(MOST_PIECES).map(ToString::to_string).collect();
+    let more = kept.missing.len().saturating_sub(MOST_PIECES);
     let missing = match (missing.len(), more) {
         (0, _) => "Nothing that the disk was asked to write is missing".to_owned(),
         (_, 0) => format!("Missing: {}", missing.join("; ")),

@@ -24,10 +24,10 @@ pub const SECTION: Section = Section {
 };
 
 /// Pairs of settings that are shown unless all are.
-const SHOWN: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// Settings that an answer names.
-const NAMED: usize = 3;
+const MOST_NAMED: usize = 3;
 
 const HARDWARE: Column = Column::text("hardware");
 const METHOD: Column = Column::text("method");
@@ -113,25 +113,25 @@ const COMBINATIONS: Shape = Shape {
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let all = effects(merged);
-    let part = |(number, one): (usize, &Effects)| {
-        Block::fold(&one.place.title, FoldState::Part(number), effects_blocks(merged, number, one))
+    let groups = effects(merged);
+    let fold = |(number, effects): (usize, &Effects)| {
+        Block::fold(&effects.place.title, FoldState::Part(number), effects_blocks(merged, number, effects))
     };
-    all.iter().enumerate().map(part).collect()
+    groups.iter().enumerate().map(fold).collect()
 }
 
 fn effects_blocks(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
-    let of_chart = |title: &str, table| Block::fold(title, FoldState::Figures, vec![Block::Table(table)]);
+    let fold_table = |title: &str, table| Block::fold(title, FoldState::Figures, vec![Block::Table(table)]);
     let mut blocks = vec![
         Block::Chart("dots", 2 * number),
-        of_chart("Speed against what is promised", combinations(merged, effects)),
+        fold_table("Speed against what is promised", combinations(merged, effects)),
         Block::Note(
             "Over all operations. Marked (*, or bold) is the fastest of all that promise as much or more, or too close to call with it. What \
              stands further down promises less."
                 .into(),
         ),
         Block::Chart("dots", 2 * number + 1),
-        of_chart("What each setting is worth", main(merged, effects)),
+        fold_table("What each setting is worth", main(merged, effects)),
         Block::Note(format!(
             "Mean latency divided by the mean latency at the base value, paired by block; of several pairs of combinations that differ in \
              nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for all values of a column together. \
@@ -139,9 +139,9 @@ fn effects_blocks(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<
         )),
     ];
     if !effects.interactions.is_empty() {
-        let told =
+        let contents =
             vec![Block::Table(interactions_table(merged, effects)), Block::Note(together_note(effects))];
-        blocks.push(Block::fold("What two settings do together", FoldState::Figures, told));
+        blocks.push(Block::fold("What two settings do together", FoldState::Figures, contents));
     }
     blocks.extend(effects.is_any_open().then(|| Block::Note(NOT_YET.to_owned())));
     blocks
@@ -149,9 +149,9 @@ fn effects_blocks(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<
 
 /// The settings that change the time of all operations the most, if trials prove it.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
-    let all = effects(merged);
-    let mut told: Vec<(f64, String)> = Vec::new();
-    for MainEffect { setting, value, base, times, .. } in all.iter().flat_map(|one| &one.main) {
+    let groups = effects(merged);
+    let mut changes: Vec<(f64, String)> = Vec::new();
+    for MainEffect { setting, value, base, times, .. } in groups.iter().flat_map(|effects| &effects.main) {
         let Some(times) = times
             .last()
             .and_then(Option::as_ref)
@@ -161,10 +161,10 @@ pub fn answer(merged: &Merged<'_>) -> Option<String> {
         };
         let [value, base] = [value, base].map(|value| merged.readable.value(setting, value));
         let words = format!("{setting}={value} takes {} the time of {base}", times.text());
-        told.push((times.ratio.ratio.value.ln().abs(), words));
+        changes.push((times.ratio.ratio.value.ln().abs(), words));
     }
-    told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let most: Vec<String> = told.into_iter().take(NAMED).map(|(_, words)| words).collect();
+    changes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let most: Vec<String> = changes.into_iter().take(MOST_NAMED).map(|(_, words)| words).collect();
     (!most.is_empty()).then(|| format!("Worth most: {}.", most.join("; ")))
 }
 
@@ -241,7 +241,7 @@ fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
                 ("operation", Cell::text(operation)),
                 ("of", Cell::or_none(Some(operation).filter(|name| *name != ALL), Cell::text)),
             ]);
-            cells.extend(with_times(times));
+            cells.extend(times_cells(times));
             table.push(Visibility::Always, cells);
         }
     }
@@ -250,8 +250,8 @@ fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
 
 fn interactions_table(merged: &Merged<'_>, effects: &Effects) -> Table {
     let mut table = Table::new(&TOGETHER);
-    for (number, one) in effects.interactions.iter().enumerate() {
-        let Interaction { first, second, pairs, times } = one;
+    for (number, interaction) in effects.interactions.iter().enumerate() {
+        let Interaction { first, second, pairs, times } = interaction;
         let readable =
             |(setting, value): &(String, String)| pair(setting, &merged.readable.value(setting, value));
         let settings = [first, second].map(|(setting, value)| pair(setting, value)).join("; ");
@@ -265,14 +265,14 @@ fn interactions_table(merged: &Merged<'_>, effects: &Effects) -> Table {
             ("pairs", Cell::from_count(*pairs)),
             ("operation", Cell::text(ALL)),
         ]);
-        cells.extend(with_times(times));
-        table.push(if number < SHOWN { Visibility::Always } else { Visibility::Closer }, cells);
+        cells.extend(times_cells(times));
+        table.push(if number < MOST_SHOWN { Visibility::Always } else { Visibility::Closer }, cells);
     }
     table
 }
 
 fn together_note(effects: &Effects) -> String {
-    let more = effects.interactions.len().saturating_sub(SHOWN);
+    let more = effects.interactions.len().saturating_sub(MOST_SHOWN);
     let more = if more > 0 { format!(" --table shows {more} smaller ones.") } else { String::new() };
     format!(
         "Mean latency with both settings, divided by what their two effects multiplied would give: ×1 where neither changes the \
@@ -280,7 +280,7 @@ fn together_note(effects: &Effects) -> String {
     )
 }
 
-fn with_times(times: &Times) -> [(&'static str, Cell); 5] {
+fn times_cells(times: &Times) -> [(&'static str, Cell); 5] {
     [
         ("blocks", Cell::from_count(times.ratio.blocks)),
         ("times", Cell::estimate(times.ratio.ratio).with_text(times.text())),

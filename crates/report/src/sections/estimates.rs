@@ -67,43 +67,43 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = SortedTrials::new(merged, group);
-    for (position, here) in &sorted.entries {
-        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        let all: Vec<_> = here
+    for (position, stores) in &sorted.entries {
+        let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let estimated_stores: Vec<_> = stores
             .iter()
             .map(|(store, entries)| (store, entries.len(), estimated(entries)))
             .filter(|(.., estimates)| !estimates.is_empty())
             .collect();
-        if all.is_empty() {
+        if estimated_stores.is_empty() {
             continue;
         }
-        let disks = by_time(all.iter().flat_map(|(.., estimates)| estimates));
+        let disks = disks_by_time(estimated_stores.iter().flat_map(|(.., estimates)| estimates));
         let mut table =
             Table::new(&ESTIMATES).with_columns(disks.iter().map(|name| (*name).to_owned()).collect());
-        for (store, trials, estimates) in &all {
-            for one in estimates {
+        for (store, trials, estimates) in &estimated_stores {
+            for part in estimates {
                 for disk in &disks {
                     let head = [
                         ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&at)),
+                        ("title", Cell::text(&label)),
                         ("store", Cell::store(store, merged.readable.name(store))),
                         ("trials", Cell::from_count(*trials)),
                     ];
-                    table.push(Visibility::Always, head.into_iter().chain(row(one, disk)));
+                    table.push(Visibility::Always, head.into_iter().chain(row(part, disk)));
                 }
             }
         }
-        let title = join_parts([group.key.hardware.as_str(), &at]);
+        let title = join_parts([group.key.hardware.as_str(), &label]);
         folds.push(Block::fold(title, FoldState::Part(folds.len()), vec![Block::Table(table)]));
     }
 }
 
 /// The estimated disks, the fastest first.
-fn by_time<'e>(all: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
+fn disks_by_time<'e>(parts: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
     let mut times: BTreeMap<&str, f64> = BTreeMap::new();
     let mut disks: IndexSet<&str> = IndexSet::new();
-    for one in all.filter(|one| one.is_of_disk()) {
-        for (name, ns) in &one.on_ns {
+    for part in parts.filter(|part| part.is_of_disk()) {
+        for (name, ns) in &part.on_ns {
             disks.insert(name);
             *times.entry(name).or_default() += ns.max(1.0).ln();
         }
@@ -113,20 +113,20 @@ fn by_time<'e>(all: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
     disks
 }
 
-fn row(one: &PartTime, disk: &str) -> [(&'static str, Cell); 8] {
-    let estimate = match one.on_ns.get(disk) {
-        _ if !one.is_of_disk() => Cell::none().with_text("not its disk").tone(Tone::Dim),
-        Some(ns) if !one.is_known(*ns) => Cell::none().with_text("not known").tone(Tone::Dim),
+fn row(part: &PartTime, disk: &str) -> [(&'static str, Cell); 8] {
+    let estimate = match part.on_ns.get(disk) {
+        _ if !part.is_of_disk() => Cell::none().with_text("not its disk").tone(Tone::Dim),
+        Some(ns) if !part.is_known(*ns) => Cell::none().with_text("not known").tone(Tone::Dim),
         ns => Cell::or_none(ns.copied(), Cell::real),
     };
     [
-        ("part", Cell::text(one.part.id()).with_text(one.part.name())),
-        ("times", Cell::count(one.times)),
-        ("recorded_on", Cell::text(&one.recorded_on)),
-        ("recorded", Cell::real(one.recorded_ns).with_text(rough_ns(one.recorded_ns))),
+        ("part", Cell::text(part.part.id()).with_text(part.part.name())),
+        ("times", Cell::count(part.times)),
+        ("recorded_on", Cell::text(&part.recorded_on)),
+        ("recorded", Cell::real(part.recorded_ns).with_text(rough_ns(part.recorded_ns))),
         ("disk", Cell::text(disk)),
         ("estimated", estimate),
-        ("own_ratio", Cell::real(one.own_ratio)),
-        ("disk_share", Cell::real(one.disk_share)),
+        ("own_ratio", Cell::real(part.own_ratio)),
+        ("disk_share", Cell::real(part.disk_share)),
     ]
 }

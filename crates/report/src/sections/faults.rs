@@ -49,7 +49,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&FAULTS), Vec::new());
     for group in &merged.groups {
         let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        for (store, one) in faults_of_stores(merged, group) {
+        for (store, store_faults) in faults_of_stores(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |kind: &str| {
                 [
@@ -57,19 +57,19 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("title", Cell::text(&title)),
                     ("store", Cell::store(&store, name.clone())),
                     ("fault", Cell::text(kind)),
-                    ("trials", Cell::from_count(one.trials)),
-                    ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text)),
+                    ("trials", Cell::from_count(store_faults.trials)),
+                    ("not_made", Cell::or_none(store_faults.not_made.as_deref(), Cell::text)),
                 ]
             };
-            if one.trials == 0 {
+            if store_faults.trials == 0 {
                 table.push(Visibility::Always, head("none"));
                 notes
-                    .extend(one.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
+                    .extend(store_faults.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
             }
-            for kind in one.faults.found.keys() {
-                table.push(Visibility::Always, head(kind.describe()).into_iter().chain(row(&one, *kind)));
+            for kind in store_faults.faults.found.keys() {
+                table.push(Visibility::Always, head(kind.describe()).into_iter().chain(row(&store_faults, *kind)));
             }
-            let silent = one.faults.silent.iter();
+            let silent = store_faults.faults.silent.iter();
             notes.extend(silent.map(|silent| {
                 Block::Note(format!("{name}, {}: silent: {}.", silent.kind.describe(), silent.message))
             }));
@@ -81,19 +81,19 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     vec![Block::Table(table), Block::fold("In words", FoldState::Part(0), notes), Block::Note(LEGEND.into())]
 }
 
-fn row(one: &StoreFaults, kind: FaultKind) -> Vec<(&'static str, Cell)> {
-    let of = |aftermath| Cell::whole_unless_0(one.faults.count(kind, aftermath));
-    let struck = FaultOutcome::ALL.iter().map(|aftermath| one.faults.count(kind, *aftermath)).sum();
-    let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);
+fn row(store_faults: &StoreFaults, kind: FaultKind) -> Vec<(&'static str, Cell)> {
+    let count_cell = |aftermath| Cell::whole_unless_0(store_faults.faults.count(kind, aftermath));
+    let struck = FaultOutcome::ALL.iter().map(|aftermath| store_faults.faults.count(kind, *aftermath)).sum();
+    let silent = store_faults.faults.silent.iter().find(|silent| silent.kind == kind);
     vec![
         ("struck", Cell::count(struck)),
-        ("unharmed", of(FaultOutcome::Unharmed)),
-        ("reported", of(FaultOutcome::Reported)),
-        ("refused", of(FaultOutcome::Refused)),
-        ("silent", of(FaultOutcome::Silent)),
-        ("crashed", of(FaultOutcome::Crashed)),
-        ("hung", of(FaultOutcome::Hung)),
-        ("file_system", of(FaultOutcome::FileSystem)),
+        ("unharmed", count_cell(FaultOutcome::Unharmed)),
+        ("reported", count_cell(FaultOutcome::Reported)),
+        ("refused", count_cell(FaultOutcome::Refused)),
+        ("silent", count_cell(FaultOutcome::Silent)),
+        ("crashed", count_cell(FaultOutcome::Crashed)),
+        ("hung", count_cell(FaultOutcome::Hung)),
+        ("file_system", count_cell(FaultOutcome::FileSystem)),
         ("message", Cell::or_none(silent, |silent| Cell::text(&silent.message))),
     ]
 }

@@ -44,25 +44,25 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<&Fragmentation> =
+    let results: Vec<&Fragmentation> =
         trials.iter().filter_map(|measured| measured.fragmentation.as_ref()).collect();
-    let tells = |one: &&Fragmentation| one.pieces.is_some() || !one.aged_scans_ns.is_empty();
-    if all.iter().any(tells) { vec![cells(&all)] } else { Vec::new() }
+    let has_values = |result: &&Fragmentation| result.pieces.is_some() || !result.aged_scans_ns.is_empty();
+    if results.iter().any(has_values) { vec![cells(&results)] } else { Vec::new() }
 }
 
-fn cells(all: &[&Fragmentation]) -> Row {
-    let scan = |of: fn(&Fragmentation) -> &Vec<u64>| {
-        let medians: Vec<u64> = all.iter().filter_map(|one| quantile(of(one), 0.5)).collect();
+fn cells(results: &[&Fragmentation]) -> Row {
+    let scan = |read: fn(&Fragmentation) -> &Vec<u64>| {
+        let medians: Vec<u64> = results.iter().filter_map(|result| quantile(read(result), 0.5)).collect();
         quantile(&medians, 0.5).map(|ns| ns as f64)
     };
-    let pieces = |of: fn(&FilePieces) -> u64| {
-        let counts: Vec<u64> = all.iter().filter_map(|one| Some(of(one.pieces.as_ref()?))).collect();
+    let pieces = |read: fn(&FilePieces) -> u64| {
+        let counts: Vec<u64> = results.iter().filter_map(|result| Some(read(result.pieces.as_ref()?))).collect();
         Cell::or_none(quantile(&counts, 0.5), Cell::count)
     };
-    let (fresh, aged) = (scan(|one| &one.fresh_scans_ns), scan(|one| &one.aged_scans_ns));
+    let (fresh, aged) = (scan(|result| &result.fresh_scans_ns), scan(|result| &result.aged_scans_ns));
     let times = aged.zip(fresh.filter(|ns| *ns > 0.0)).map(|(aged, fresh)| aged / fresh);
     vec![
-        ("trials", Cell::from_count(all.len())),
+        ("trials", Cell::from_count(results.len())),
         ("fresh_scan", Cell::or_none(fresh, Cell::real)),
         ("aged_scan", Cell::or_none(aged, Cell::real)),
         ("times", Cell::or_none(times, Cell::real)),

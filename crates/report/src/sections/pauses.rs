@@ -65,48 +65,48 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
 }
 
 /// A row for each kind of work during a pause, or a single one; none for a store without pauses.
-fn time_rows(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
-    let trials = seen.len();
-    let all = seen.into_iter().cloned().reduce(Pauses::plus).filter(|all| all.count() > 0);
-    let Some(all) = all else { return Vec::new() };
-    let head = || [("during", Cell::text(when))].into_iter().chain(head(trials, &all));
-    let mut work: Vec<_> = all.upkeep.iter().filter(|work| work.after > 0).collect();
+fn time_rows(when: &str, pauses: Vec<&Pauses>) -> Vec<Row> {
+    let trials = pauses.len();
+    let total = pauses.into_iter().cloned().reduce(Pauses::plus).filter(|total| total.count() > 0);
+    let Some(total) = total else { return Vec::new() };
+    let head = || [("during", Cell::text(when))].into_iter().chain(head(trials, &total));
+    let mut work: Vec<_> = total.upkeep.iter().filter(|work| work.after > 0).collect();
     work.sort_by_key(|work| std::cmp::Reverse(work.after));
     if work.is_empty() {
         return vec![head().collect()];
     }
-    work.iter().map(|work| head().chain(work_row(&all, work)).collect()).collect()
+    work.iter().map(|work| head().chain(work_row(&total, work)).collect()).collect()
 }
 
-fn head(trials: usize, all: &Pauses) -> Row {
-    let share = |part: u64, of: u64| Cell::real(part as f64 / of.max(1) as f64);
+fn head(trials: usize, pauses: &Pauses) -> Row {
+    let share = |part: u64, whole: u64| Cell::real(part as f64 / whole.max(1) as f64);
     vec![
         ("trials", Cell::from_count(trials)),
-        ("calls", Cell::count(all.calls)),
-        ("pauses", Cell::count(all.count())),
-        ("by_call", Cell::text(by_call(all))),
-        ("longest", Cell::real(all.longest_ns as f64)),
-        ("of_time", share(all.total_ns, all.calls_ns)),
-        ("in_syncs", Cell::or_none(all.sync_ns, |sync_ns| share(sync_ns, all.total_ns))),
+        ("calls", Cell::count(pauses.calls)),
+        ("pauses", Cell::count(pauses.count())),
+        ("by_call", Cell::text(by_call(pauses))),
+        ("longest", Cell::real(pauses.longest_ns as f64)),
+        ("of_time", share(pauses.total_ns, pauses.calls_ns)),
+        ("in_syncs", Cell::or_none(pauses.sync_ns, |sync_ns| share(sync_ns, pauses.total_ns))),
     ]
 }
 
 /// `scan 243, update 3`, the most frequent first.
-fn by_call(all: &Pauses) -> String {
-    let mut calls: Vec<(&String, &u64)> = all.by_call.iter().collect();
+fn by_call(pauses: &Pauses) -> String {
+    let mut calls: Vec<(&String, &u64)> = pauses.by_call.iter().collect();
     calls.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     calls.iter().map(|(call, count)| format!("{call} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn work_row(all: &Pauses, work: &UpkeepCount) -> Row {
+fn work_row(pauses: &Pauses, work: &UpkeepCount) -> Row {
     let share =
-        |part: u64, of: u64| Cell::or_none((of > 0).then_some(of), |of| Cell::real(part as f64 / of as f64));
+        |part: u64, whole: u64| Cell::or_none((whole > 0).then_some(whole), |whole| Cell::real(part as f64 / whole as f64));
     vec![
         ("work", Cell::text(&work.work)),
-        ("after", share(work.after, all.after.count)),
-        ("by_chance", Cell::or_none(all.by_chance(work), Cell::real)),
-        ("otherwise", share(work.otherwise, all.otherwise.count)),
-        ("samples_after", Cell::count(all.after.count)),
-        ("samples_otherwise", Cell::count(all.otherwise.count)),
+        ("after", share(work.after, pauses.after.count)),
+        ("by_chance", Cell::or_none(pauses.by_chance(work), Cell::real)),
+        ("otherwise", share(work.otherwise, pauses.otherwise.count)),
+        ("samples_after", Cell::count(pauses.after.count)),
+        ("samples_otherwise", Cell::count(pauses.otherwise.count)),
     ]
 }

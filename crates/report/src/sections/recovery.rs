@@ -127,7 +127,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     for group in &merged.groups {
         let label = merged.label(&group.key);
         let title = join_parts([group.key.hardware.as_str(), &label]);
-        for (store, one) in opened(merged, group) {
+        for (store, openings) in openings_by_store(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |records: u64| {
                 [
@@ -137,20 +137,20 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("records", Cell::count(records)),
                 ]
             };
-            for (records, ways) in &one.sizes {
-                let not_made = ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text));
+            for (records, ways) in &openings.sizes {
+                let not_made = ("not_made", Cell::or_none(openings.not_made.as_deref(), Cell::text));
                 table.push(Visibility::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
-                for (after, opened) in ways {
-                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost(*after, opened)));
+                for (kind, times) in ways {
+                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost_cells(*kind, times)));
                 }
             }
-            let named = join_parts([name.as_str(), &label]);
-            notes.extend(one.not_made.iter().map(|why| {
-                let more = if one.sizes.is_empty() { "" } else { " with more records" };
-                Block::Note(format!("{named}: not measured{more}: {why}."))
+            let full_name = join_parts([name.as_str(), &label]);
+            notes.extend(openings.not_made.iter().map(|why| {
+                let more = if openings.sizes.is_empty() { "" } else { " with more records" };
+                Block::Note(format!("{full_name}: not measured{more}: {why}."))
             }));
-            notes.extend(one.not_cut.iter().map(|why| Block::Note(format!("{named}: no power cut: {why}."))));
-            notes.extend(grown(&named, &one).map(Block::Note));
+            notes.extend(openings.not_cut.iter().map(|why| Block::Note(format!("{full_name}: no power cut: {why}."))));
+            notes.extend(describe_growth(&full_name, &openings).map(Block::Note));
         }
     }
     if table.rows.is_empty() {
@@ -166,27 +166,27 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     blocks
 }
 
-fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreOpenings)> {
+fn openings_by_store<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreOpenings)> {
     let sorted = SortedTrials::new(merged, group);
-    let mut all: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
-    for here in sorted.entries.values() {
-        for (store, entries) in here {
+    let mut by_store: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
+    for stores in sorted.entries.values() {
+        for (store, entries) in stores {
             for check in entries.iter().filter_map(|entry| entry.trial.ok()?.recovery_check.as_ref()) {
-                let one = all.entry(store.clone()).or_default();
-                check.sizes.iter().for_each(|recovery| one.add(recovery));
-                one.not_made = check.not_made.clone().or_else(|| one.not_made.take());
+                let openings = by_store.entry(store.clone()).or_default();
+                check.sizes.iter().for_each(|recovery| openings.add(recovery));
+                openings.not_made = check.not_made.clone().or_else(|| openings.not_made.take());
                 let not_cut = check.sizes.iter().find_map(|recovery| recovery.not_cut.clone());
-                one.not_cut = not_cut.or_else(|| one.not_cut.take());
+                openings.not_cut = not_cut.or_else(|| openings.not_cut.take());
             }
         }
     }
-    all.into_iter().map(|(store, one)| (store.into_owned(), one)).collect()
+    by_store.into_iter().map(|(store, openings)| (store.into_owned(), openings)).collect()
 }
 
 impl StoreOpenings {
     fn add(&mut self, recovery: &Recovery) {
         let ways = self.sizes.entry(recovery.records).or_default();
-        let mut add = |after, reopened: &Reopening| ways.entry(after).or_default().add(reopened);
+        let mut add = |kind, reopened: &Reopening| ways.entry(kind).or_default().add(reopened);
         recovery.killed.iter().for_each(|reopened| add(OpeningKind::Kill, reopened));
         add(OpeningKind::Close, &recovery.closed);
         recovery.cold_killed.iter().for_each(|reopened| add(OpeningKind::ColdKill, reopened));
@@ -201,11 +201,11 @@ impl StoreOpenings {
 impl OpeningTimes {
     fn add(&mut self, reopened: &Reopening) {
         // A new store has nothing to read. Earlier versions did not measure writing.
-        let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
+        let nonzero = |ns: u64| Some(ns).filter(|ns| *ns > 0);
         self.number += 1;
         self.open_ns.push(reopened.open_ns);
-        self.first_read_ns.extend(known(reopened.first_read_ns));
-        self.first_write_ns.extend(known(reopened.first_write_ns));
+        self.first_read_ns.extend(nonzero(reopened.first_read_ns));
+        self.first_write_ns.extend(nonzero(reopened.first_write_ns));
         self.close_ns.extend(reopened.close_ns);
         self.memory_bytes.extend(reopened.memory_bytes);
         self.read_bytes.extend(reopened.read_bytes);
@@ -219,7 +219,7 @@ fn quantile_cell(values: &[u64], share: f64) -> Cell {
 
 /// The line of a store with one number of records.
 fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
-    let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| quantile_cell(&opened.open_ns, 0.5));
+    let open = |kind| ways.get(&kind).map_or_else(Cell::none, |times| quantile_cell(&times.open_ns, 0.5));
     let mut cells = vec![
         ("closed_p50", open(OpeningKind::Close)),
         ("cold_killed_p50", open(OpeningKind::ColdKill)),
@@ -239,34 +239,34 @@ fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
 }
 
 /// Everything about openings of one kind.
-fn cost(after: OpeningKind, opened: &OpeningTimes) -> [(&'static str, Cell); 9] {
+fn cost_cells(kind: OpeningKind, times: &OpeningTimes) -> [(&'static str, Cell); 9] {
     [
-        ("after", Cell::text(after.name())),
-        ("openings", Cell::from_count(opened.number)),
-        ("open_p50", quantile_cell(&opened.open_ns, 0.5)),
-        ("first_read_p50", quantile_cell(&opened.first_read_ns, 0.5)),
-        ("first_write_p50", quantile_cell(&opened.first_write_ns, 0.5)),
-        ("close_p50", quantile_cell(&opened.close_ns, 0.5)),
-        ("memory_p50", quantile_cell(&opened.memory_bytes, 0.5)),
-        ("read_p50", quantile_cell(&opened.read_bytes, 0.5)),
-        ("fetched_p50", quantile_cell(&opened.fetched_bytes, 0.5)),
+        ("after", Cell::text(kind.name())),
+        ("openings", Cell::from_count(times.number)),
+        ("open_p50", quantile_cell(&times.open_ns, 0.5)),
+        ("first_read_p50", quantile_cell(&times.first_read_ns, 0.5)),
+        ("first_write_p50", quantile_cell(&times.first_write_ns, 0.5)),
+        ("close_p50", quantile_cell(&times.close_ns, 0.5)),
+        ("memory_p50", quantile_cell(&times.memory_bytes, 0.5)),
+        ("read_p50", quantile_cell(&times.read_bytes, 0.5)),
+        ("fetched_p50", quantile_cell(&times.fetched_bytes, 0.5)),
     ]
 }
 
 /// The factor from which opening times are reported as growing.
-const TOLD_TO_GROW: f64 = 2.0;
+const MIN_GROWTH: f64 = 2.0;
 
 /// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
-fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
+fn describe_growth(name: &str, openings: &StoreOpenings) -> Option<String> {
     let killed = |(records, ways): (&u64, &OpeningsByKind)| {
         Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()))
     };
-    let (fewest, few) = killed(one.sizes.first_key_value()?)?;
-    let (most, many) = killed(one.sizes.last_key_value()?)?;
+    let (fewest, few) = killed(openings.sizes.first_key_value()?)?;
+    let (most, many) = killed(openings.sizes.last_key_value()?)?;
     let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);
     let all_longer = many.iter().min()? > few.iter().max()?;
     let times = median as f64 / least.max(1) as f64;
-    (most > fewest && all_longer && times >= TOLD_TO_GROW).then(|| {
+    (most > fewest && all_longer && times >= MIN_GROWTH).then(|| {
         format!(
             "{name}: each opening after a kill took longer with {} than with {}: {times:.1} times as long in the median, with {:.0} times the records.",
             plural(most, "record"),

@@ -64,49 +64,49 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = SortedTrials::new(merged, group);
-    for (position, here) in &sorted.entries {
-        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+    for (position, stores) in &sorted.entries {
+        let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         let (mut table, mut notes) = (Table::new(&REQUESTS), Vec::new());
-        for (store, entries) in here {
-            let all = requests_by_part(entries);
+        for (store, entries) in stores {
+            let parts = requests_by_part(entries);
             let name = merged.readable.name(store);
-            for one in &all {
+            for part in &parts {
                 let head = [
                     ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&at)),
+                    ("title", Cell::text(&label)),
                     ("store", Cell::store(store, name.clone())),
                     ("trials", Cell::from_count(entries.len())),
                 ];
-                table.push(Visibility::Always, head.into_iter().chain(row(one)));
+                table.push(Visibility::Always, head.into_iter().chain(row(part)));
             }
-            notes.extend(slowest(&all).map(|one| Block::Note(sentence(&name, one))));
+            notes.extend(slowest(&parts).map(|part| Block::Note(sentence(&name, part))));
         }
         if !table.rows.is_empty() {
-            let title = join_parts([group.key.hardware.as_str(), &at]);
-            let told = notes.into_iter().chain([Block::Table(table)]).collect();
-            folds.push(Block::fold(title, FoldState::Part(folds.len()), told));
+            let title = join_parts([group.key.hardware.as_str(), &label]);
+            let contents = notes.into_iter().chain([Block::Table(table)]).collect();
+            folds.push(Block::fold(title, FoldState::Part(folds.len()), contents));
         }
     }
 }
 
-fn row(one: &PartRequests) -> [(&'static str, Cell); 14] {
-    let asked = &one.requests;
-    let each = |number: u64| Cell::real(one.per_operation(number));
+fn row(part: &PartRequests) -> [(&'static str, Cell); 14] {
+    let requests = &part.requests;
+    let per_operation = |number: u64| Cell::real(part.per_operation(number));
     [
-        ("part", Cell::text(one.part.id()).with_text(one.part.name())),
-        ("times", Cell::count(one.times)),
-        ("reads", each(asked.reads.requests)),
-        ("read", each(asked.reads.bytes)),
-        ("writes", each(asked.writes.requests)),
-        ("written", each(asked.writes.bytes)),
-        ("journal", Cell::or_none(asked.journal, |journal| each(journal.bytes))),
-        ("flushes", each(asked.flushes)),
-        ("discards", each(asked.discards.requests)),
-        ("seeks", each(asked.tally.seeks)),
-        ("merges", each(asked.tally.merges)),
-        ("disk_time", each(asked.modelled_ns)),
-        ("latency_mean", Cell::or_none(one.latency_ns, Cell::real)),
-        ("why", Cell::or_none(largest_request(one), |(kind, why)| Cell::text(why).with_text(kind))),
+        ("part", Cell::text(part.part.id()).with_text(part.part.name())),
+        ("times", Cell::count(part.times)),
+        ("reads", per_operation(requests.reads.requests)),
+        ("read", per_operation(requests.reads.bytes)),
+        ("writes", per_operation(requests.writes.requests)),
+        ("written", per_operation(requests.writes.bytes)),
+        ("journal", Cell::or_none(requests.journal, |journal| per_operation(journal.bytes))),
+        ("flushes", per_operation(requests.flushes)),
+        ("discards", per_operation(requests.discards.requests)),
+        ("seeks", per_operation(requests.tally.seeks)),
+        ("merges", per_operation(requests.tally.merges)),
+        ("disk_time", per_operation(requests.modelled_ns)),
+        ("latency_mean", Cell::or_none(part.latency_ns, Cell::real)),
+        ("why", Cell::or_none(largest_request(part), |(kind, why)| Cell::text(why).with_text(kind))),
     ]
 }
 
@@ -115,10 +115,10 @@ fn percent(share: f64) -> String {
 }
 
 /// The kind of request that takes most of the disk's time; also with the device's most frequent work.
-fn largest_request(one: &PartRequests) -> Option<(String, String)> {
-    let kind = one.kind()?;
+fn largest_request(part: &PartRequests) -> Option<(String, String)> {
+    let kind = part.kind()?;
     let kind = format!("{} {}", kind.name, percent(kind.share));
-    let why = match one.work() {
+    let why = match part.work() {
         Some(work) => format!("{kind}; {} are {} of its work", work.name, percent(work.share)),
         None => kind.clone(),
     };
@@ -126,59 +126,59 @@ fn largest_request(one: &PartRequests) -> Option<(String, String)> {
 }
 
 /// The operation that a store is slowest at.
-fn slowest(all: &[PartRequests]) -> Option<&PartRequests> {
-    let operations = all.iter().filter(|one| one.part.is_operation() && one.requests.all() > 0);
+fn slowest(parts: &[PartRequests]) -> Option<&PartRequests> {
+    let operations = parts.iter().filter(|part| part.part.is_operation() && part.requests.all() > 0);
     operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))
 }
 
 /// An operation in a line: its requests to the disk, and which of them take the time.
-fn sentence(store: &str, one: &PartRequests) -> String {
-    let asked = &one.requests;
-    let some = |number: u64, one_of: &str, many: &str| {
-        let each = Unit::Count.show(one.per_operation(number));
-        (number > 0).then(|| format!("{each} {}", if each == "1" { one_of } else { many }))
+fn sentence(store: &str, part: &PartRequests) -> String {
+    let requests = &part.requests;
+    let count_words = |number: u64, singular: &str, plural: &str| {
+        let each = Unit::Count.show(part.per_operation(number));
+        (number > 0).then(|| format!("{each} {}", if each == "1" { singular } else { plural }))
     };
-    let bytes = asked.reads.bytes + asked.writes.bytes;
-    let journal = asked.journal.filter(|journal| journal.bytes > 0).map(|journal| {
+    let bytes = requests.reads.bytes + requests.writes.bytes;
+    let journal = requests.journal.filter(|journal| journal.bytes > 0).map(|journal| {
         format!(" ({} to the file system's journal)", percent(journal.bytes as f64 / bytes as f64))
     });
     let bytes = (bytes > 0)
-        .then(|| format!("{}{}", rough_bytes(one.per_operation(bytes)), journal.unwrap_or_default()));
+        .then(|| format!("{}{}", rough_bytes(part.per_operation(bytes)), journal.unwrap_or_default()));
     let parts = [
-        some(asked.reads.requests, "read", "reads"),
-        some(asked.writes.requests, "write", "writes"),
+        count_words(requests.reads.requests, "read", "reads"),
+        count_words(requests.writes.requests, "write", "writes"),
         bytes,
-        some(asked.flushes, "flush", "flushes"),
-        some(asked.tally.seeks, "seek", "seeks"),
-        some(asked.tally.merges, "copied unit", "copied units"),
+        count_words(requests.flushes, "flush", "flushes"),
+        count_words(requests.tally.seeks, "seek", "seeks"),
+        count_words(requests.tally.merges, "copied unit", "copied units"),
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let own = one.latency_ns.unwrap_or_default();
-    let (disk, late) = (one.per_operation(asked.modelled_ns), one.per_operation(asked.late_ns));
-    let share = if own > 0.0 { disk / own } else { 0.0 };
-    let name = match &one.part {
+    let latency = part.latency_ns.unwrap_or_default();
+    let (disk, late) = (part.per_operation(requests.modelled_ns), part.per_operation(requests.late_ns));
+    let share = if latency > 0.0 { disk / latency } else { 0.0 };
+    let name = match &part.part {
         Part::Operation { name, mixed: false, puts_back: false } if name != OVERALL => {
-            format!("one {}", one.part.name())
+            format!("one {}", part.part.name())
         }
         part => part.name(),
     };
     let head = format!("{store}: {name} = {parts}");
-    match largest_request(one) {
+    match largest_request(part) {
         Some((_, why)) if share >= 0.5 => {
             format!("{head}. Of the {} that the disk takes for them: {why}.", rough_ns(disk))
         }
-        _ if disk + late >= own / 2.0 => format!(
+        _ if disk + late >= latency / 2.0 => format!(
             "{head}. The disk takes {} for them, {} of the operation's {}, and is simulated {} late.",
             rough_ns(disk),
             percent(share),
-            rough_ns(own),
+            rough_ns(latency),
             rough_ns(late)
         ),
         _ => format!(
             "{head}. The disk takes {} for them, {} of the operation's {}: it is slow by something else.",
             rough_ns(disk),
             percent(share),
-            rough_ns(own)
+            rough_ns(latency)
         ),
     }
 }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     /// The model takes 5 of the 11.9 µs.
-    fn said(late_ns: u64) -> String {
+    fn describe_late(late_ns: u64) -> String {
         let requests = Requests { modelled_ns: 5000, late_ns, ..Requests::default() };
         let part = Part::Operation { name: "update".into(), mixed: false, puts_back: false };
         sentence("leveldb", &PartRequests { part, times: 1, requests, latency_ns: Some(11_900.0) })
@@ -199,10 +199,10 @@ mod tests {
     #[test]
     fn the_lateness_of_the_disk_is_not_called_something_else() {
         assert!(
-            said(5100).ends_with("42 % of the operation's 11.9 µs, and is simulated 5.10 µs late."),
+            describe_late(5100).ends_with("42 % of the operation's 11.9 µs, and is simulated 5.10 µs late."),
             "{}",
-            said(5100)
+            describe_late(5100)
         );
-        assert!(said(100).ends_with("it is slow by something else."), "{}", said(100));
+        assert!(describe_late(100).ends_with("it is slow by something else."), "{}", describe_late(100));
     }
 }

@@ -24,7 +24,7 @@ pub const SECTION: Section = Section {
 };
 
 /// Rounds that are shown unless all are.
-const SHOWN: usize = 5;
+const MOST_SHOWN: usize = 5;
 
 const ROUNDS: Shape = Shape {
     name: "round_figures",
@@ -52,7 +52,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     }
     let mut table = Table::new(&ROUNDS).with_columns((0..rounds).map(head).collect());
     merged.groups.iter().for_each(|group| group_rounds(merged, group, rounds, &mut table));
-    let more = if rounds > SHOWN { "all rounds, " } else { "" };
+    let more = if rounds > MOST_SHOWN { "all rounds, " } else { "" };
     let note = format!(
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
          the first's. --table shows {more}latencies and the bytes that were written by calls, too."
@@ -71,26 +71,26 @@ fn head(round: usize) -> String {
 
 /// Whether a round is shown: the first, the last, and an even selection between them.
 fn is_picked(round: usize, rounds: usize) -> bool {
-    rounds <= SHOWN || (0..SHOWN).any(|step| step * (rounds - 1) / (SHOWN - 1) == round)
+    rounds <= MOST_SHOWN || (0..MOST_SHOWN).any(|step| step * (rounds - 1) / (MOST_SHOWN - 1) == round)
 }
 
 fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
     let sorted = SortedTrials::new(merged, group);
-    for (position, here) in &sorted.entries {
-        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        for (store, entries) in here.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
-            let of = [
+    for (position, stores) in &sorted.entries {
+        let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        for (store, entries) in stores.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
+            let store_cells = [
                 ("hardware", Cell::text(&group.key.hardware)),
-                ("title", Cell::text(&at).with_text(join_parts([group.key.hardware.as_str(), &at]))),
+                ("title", Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]))),
                 ("store", Cell::store(store, merged.readable.name(store))),
             ];
-            Figure::ALL.into_iter().for_each(|figure| of_figure(&of, entries, figure, rounds, table));
+            Figure::ALL.into_iter().for_each(|figure| push_figure(&store_cells, entries, figure, rounds, table));
         }
     }
 }
 
-fn of_figure(
-    of: &[(&'static str, Cell)],
+fn push_figure(
+    store_cells: &[(&'static str, Cell)],
     entries: &[Entry<'_>],
     figure: Figure,
     rounds: usize,
@@ -110,7 +110,7 @@ fn of_figure(
     });
     for round in 0..rounds {
         let Some(summary) = Summary::from_values(&values(entries, figure, round)) else { continue };
-        let own = [
+        let cells = [
             ("figure", Cell::text(column).with_text(name)),
             ("round", Cell::from_count(round + 1).with_text(head(round))),
             ("trials", Cell::from_count(summary.trials)),
@@ -118,8 +118,8 @@ fn of_figure(
             ("last_over_first", growth.clone()),
         ];
         let is_shown = is_picked(round, rounds) && matches!(figure, Figure::Speed | Figure::Files);
-        let seen = if is_shown { Visibility::Always } else { Visibility::Closer };
-        table.push(seen, of.iter().cloned().chain(own));
+        let visibility = if is_shown { Visibility::Always } else { Visibility::Closer };
+        table.push(visibility, store_cells.iter().cloned().chain(cells));
     }
 }
 

@@ -43,49 +43,49 @@ const SIZES: Shape = Shape {
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let all = sizes(merged);
-    if all.is_empty() {
+    let groups = sizes(merged);
+    if groups.is_empty() {
         return Vec::new();
     }
-    let part = |(number, one): (usize, &Sizes)| {
-        Block::fold(one.name(), FoldState::Part(number), sizes_blocks(one, &merged.readable))
+    let fold = |(number, sizes): (usize, &Sizes)| {
+        Block::fold(sizes.name(), FoldState::Part(number), sizes_blocks(sizes, &merged.readable))
     };
-    let parts = all.iter().enumerate().map(part);
+    let parts = groups.iter().enumerate().map(fold);
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
 }
 
 /// The store that falls last and the one that falls least, a line for each place.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
-    let of = |one: &Sizes| {
-        let says = sentences(one, one.headline()?, &merged.readable);
-        (!says.is_empty()).then(|| format!("{}: {}", one.name(), says.join(" ")))
+    let answer_line = |sizes: &Sizes| {
+        let lines = sentences(sizes, sizes.headline()?, &merged.readable);
+        (!lines.is_empty()).then(|| format!("{}: {}", sizes.name(), lines.join(" ")))
     };
-    sizes(merged).iter().filter_map(of).collect()
+    sizes(merged).iter().filter_map(answer_line).collect()
 }
 
-fn sizes_blocks(one: &Sizes, readable: &Readable) -> Vec<Block> {
+fn sizes_blocks(sizes: &Sizes, readable: &Readable) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let headline = one.headline().map(|first| &first.operation);
-    for falls in &one.operations {
-        let said = sentences(one, falls, readable).join(" ");
-        let told = vec![Block::Table(table(one, falls, readable)), Block::Note(said)];
+    let headline = sizes.headline().map(|first| &first.operation);
+    for falls in &sizes.operations {
+        let text = sentences(sizes, falls, readable).join(" ");
+        let contents = vec![Block::Table(table(sizes, falls, readable)), Block::Note(text)];
         if Some(&falls.operation) == headline {
-            blocks.extend(told);
+            blocks.extend(contents);
         } else {
-            blocks.push(Block::fold(&falls.operation, FoldState::Closer, told));
+            blocks.push(Block::fold(&falls.operation, FoldState::Closer, contents));
         }
     }
     blocks
 }
 
-fn table(one: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
-    let ends = [one.inside, one.outside];
+fn table(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
+    let ends = [sizes.inside, sizes.outside];
     let mut table = Table::new(&SIZES).with_columns(ends.into_iter().flatten().map(head).collect());
     for fall in &falls.stores {
         for size in &fall.sizes {
-            let seen =
+            let visibility =
                 if ends.contains(&Some(size.times)) { Visibility::Always } else { Visibility::InFiles };
-            table.push(seen, row(one, falls, (fall, readable), size));
+            table.push(visibility, row(sizes, falls, (fall, readable), size));
         }
     }
     table
@@ -96,12 +96,12 @@ fn head(times: f64) -> String {
 }
 
 fn row(
-    one: &Sizes,
+    sizes: &Sizes,
     falls: &StoreFalls,
     (fall, readable): (&Fall, &Readable),
-    at: &AtSize,
+    point: &AtSize,
 ) -> Vec<(&'static str, Cell)> {
-    let mean = |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |of| Cell::estimate(of.mean));
+    let mean = |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |summary| Cell::estimate(summary.mean));
     let (kind, [low, high]) = match fall.cliff {
         Cliff::At { low, high } => ("at", [Some(low), Some(high)]),
         Cliff::None => ("none", [None; 2]),
@@ -109,18 +109,18 @@ fn row(
     };
     let kept = fall.kept.as_ref();
     vec![
-        ("hardware", Cell::text(&one.hardware)),
-        ("title", Cell::text(&one.title)),
+        ("hardware", Cell::text(&sizes.hardware)),
+        ("title", Cell::text(&sizes.title)),
         ("store", Cell::store(&fall.store, readable.name(&fall.store))),
         ("operation", Cell::text(&falls.operation)),
-        ("data_over_memory", Cell::real(at.times).with_text(head(at.times))),
-        ("trials", Cell::from_count(at.per_second.trials)),
+        ("data_over_memory", Cell::real(point.times).with_text(head(point.times))),
+        ("trials", Cell::from_count(point.per_second.trials)),
         (
             "throughput",
-            Cell::estimate(at.per_second.mean).with_text(Unit::PerSecond.show(at.per_second.mean.value)),
+            Cell::estimate(point.per_second.mean).with_text(Unit::PerSecond.show(point.per_second.mean.value)),
         ),
-        (MEAN_LATENCY.id, mean(&at.latency_ns)),
-        (P99.id, mean(&at.p99_ns)),
+        (MEAN_LATENCY.id, mean(&point.latency_ns)),
+        (P99.id, mean(&point.p99_ns)),
         ("cliff", Cell::text(kind).with_text(cliff(fall.cliff))),
         ("cliff_low", Cell::or_none(low, Cell::real)),
         ("cliff_high", Cell::or_none(high, Cell::real)),

@@ -38,17 +38,17 @@ const SLOWDOWNS: Shape = Shape {
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let all = slowdowns(merged);
-    if all.is_empty() {
+    let groups = slowdowns(merged);
+    if groups.is_empty() {
         return Vec::new();
     }
-    let each = || all.iter().flat_map(|one| &one.slowdowns);
-    let operations: IndexSet<&str> = each().map(|slowdown| slowdown.operation.as_str()).collect();
+    let all_slowdowns = || groups.iter().flat_map(|group| &group.slowdowns);
+    let operations: IndexSet<&str> = all_slowdowns().map(|slowdown| slowdown.operation.as_str()).collect();
     let mut table = Table::new(&SLOWDOWNS).with_columns(operations.into_iter().map(str::to_owned).collect());
-    for one in &all {
-        for of_store in one.slowdowns.chunk_by(|a, b| a.store == b.store) {
-            let cells = of_store.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
-            of_store.iter().for_each(|slowdown| table.push(Visibility::Always, row(one, slowdown, cells)));
+    for group in &groups {
+        for store_slowdowns in group.slowdowns.chunk_by(|a, b| a.store == b.store) {
+            let cells = store_slowdowns.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
+            store_slowdowns.iter().for_each(|slowdown| table.push(Visibility::Always, row(group, slowdown, cells)));
         }
     }
     let note = format!(
@@ -59,22 +59,22 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 /// A store at an operation; `most` is the largest number of cells of an operation.
-fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
-    let found = &slowdown.found;
-    let ratio = &found.ratio.ratio;
+fn row(group: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
+    let effect = &slowdown.found;
+    let ratio = &effect.ratio.ratio;
     let times =
         format!("×{}{}", three_digits(ratio.value), spread::describe_after(ratio.interval, three_digits));
-    let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
+    let latencies = format!("{} → {}", rough_ns(effect.undisturbed_ns), rough_ns(effect.disturbed_ns));
     vec![
-        ("hardware", Cell::text(&one.hardware)),
-        ("title", Cell::text(&one.title).with_text(join_parts([one.hardware.as_str(), &one.title]))),
-        ("background", Cell::text(&one.background)),
+        ("hardware", Cell::text(&group.hardware)),
+        ("title", Cell::text(&group.title).with_text(join_parts([group.hardware.as_str(), &group.title]))),
+        ("background", Cell::text(&group.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
-        ("cells", Cell::from_count(found.cells).with_text(storebench_core::units::with_commas(most as u64))),
+        ("cells", Cell::from_count(effect.cells).with_text(storebench_core::units::with_commas(most as u64))),
         ("operation", Cell::text(&slowdown.operation)),
-        ("blocks", Cell::from_count(found.ratio.blocks)),
-        ("undisturbed", Cell::real(found.undisturbed_ns).with_text(latencies)),
-        ("disturbed", Cell::real(found.disturbed_ns)),
-        ("times", Cell::estimate(found.ratio.ratio).with_text(times)),
+        ("blocks", Cell::from_count(effect.ratio.blocks)),
+        ("undisturbed", Cell::real(effect.undisturbed_ns).with_text(latencies)),
+        ("disturbed", Cell::real(effect.disturbed_ns)),
+        ("times", Cell::estimate(effect.ratio.ratio).with_text(times)),
     ]
 }

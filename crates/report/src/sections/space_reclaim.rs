@@ -47,29 +47,29 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<(&Measurements, &SpaceReclaim)> =
+    let results: Vec<(&Measurements, &SpaceReclaim)> =
         trials.iter().filter_map(|measured| Some((*measured, measured.space_reclaim.as_ref()?))).collect();
-    if all.is_empty() { Vec::new() } else { vec![cells(&all)] }
+    if results.is_empty() { Vec::new() } else { vec![cells(&results)] }
 }
 
-fn cells(all: &[(&Measurements, &SpaceReclaim)]) -> Row {
-    let median = |of: &dyn Fn(&Measurements, &SpaceReclaim) -> Option<u64>| {
-        let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
+fn cells(results: &[(&Measurements, &SpaceReclaim)]) -> Row {
+    let median = |read: &dyn Fn(&Measurements, &SpaceReclaim) -> Option<u64>| {
+        let values: Vec<u64> = results.iter().filter_map(|(measured, reclaim)| read(measured, reclaim)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };
     // Unknown for a server that was running before.
-    let files = |of: &dyn Fn(&SpaceReclaim) -> Option<u64>| {
-        median(&|measured, back| measured.known_disk().and_then(|_| of(back)))
+    let files = |read: &dyn Fn(&SpaceReclaim) -> Option<u64>| {
+        median(&|measured, reclaim| measured.known_disk().and_then(|_| read(reclaim)))
     };
-    let by = all.iter().find_map(|(_, back)| Some(back.compacted.as_ref()?.by.as_str()));
+    let method = results.iter().find_map(|(_, reclaim)| Some(reclaim.compacted.as_ref()?.by.as_str()));
     vec![
-        ("trials", Cell::from_count(all.len())),
-        ("values", median(&|_, back| Some(back.value_bytes))),
+        ("trials", Cell::from_count(results.len())),
+        ("values", median(&|_, reclaim| Some(reclaim.value_bytes))),
         ("full", median(&|measured, _| measured.known_disk().map(|disk| disk.allocated_bytes))),
-        ("removed", files(&|back| Some(back.disk.allocated_bytes))),
-        ("compacted", files(&|back| Some(back.compacted.as_ref()?.disk.allocated_bytes))),
-        ("peak", files(&|back| Some(back.compacted.as_ref()?.peak_bytes))),
-        ("took", median(&|_, back| Some(back.compacted.as_ref()?.took_ns))),
-        ("by", Cell::or_none(by, Cell::text)),
+        ("removed", files(&|reclaim| Some(reclaim.disk.allocated_bytes))),
+        ("compacted", files(&|reclaim| Some(reclaim.compacted.as_ref()?.disk.allocated_bytes))),
+        ("peak", files(&|reclaim| Some(reclaim.compacted.as_ref()?.peak_bytes))),
+        ("took", median(&|_, reclaim| Some(reclaim.compacted.as_ref()?.took_ns))),
+        ("by", Cell::or_none(method, Cell::text)),
     ]
 }

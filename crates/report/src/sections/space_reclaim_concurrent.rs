@@ -48,32 +48,32 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<(&ReclaimResult, &ConcurrentCalls)> =
+    let results: Vec<(&ReclaimResult, &ConcurrentCalls)> =
         trials.iter().filter_map(|measured| concurrent_calls(measured)).collect();
-    let Some((first, _)) = all.first() else { return Vec::new() };
-    let calls = |of: fn(&ConcurrentCalls) -> CallStatistics| {
-        all.iter().map(|(_, calls)| of(calls)).fold(CallStatistics::default(), CallStatistics::plus)
+    let Some((first, _)) = results.first() else { return Vec::new() };
+    let calls = |read: fn(&ConcurrentCalls) -> CallStatistics| {
+        results.iter().map(|(_, calls)| read(calls)).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (reads, writes) = (calls(|one| one.reads), calls(|one| one.writes));
+    let (reads, writes) = (calls(|trial| trial.reads), calls(|trial| trial.writes));
     let longest = |calls: CallStatistics| {
         Cell::or_none((calls.count > 0).then_some(calls.longest_ns), |ns| Cell::real(ns as f64))
     };
-    let took: Vec<u64> = all.iter().map(|(compacted, _)| compacted.took_ns).collect();
-    let refused: Vec<&str> = all.iter().filter_map(|(_, calls)| calls.refused.as_deref()).collect();
-    let refused = refused.first().map(|first| match all.len() {
+    let took: Vec<u64> = results.iter().map(|(compacted, _)| compacted.took_ns).collect();
+    let refused: Vec<&str> = results.iter().filter_map(|(_, calls)| calls.refused.as_deref()).collect();
+    let refused = refused.first().map(|first| match results.len() {
         1 => (*first).to_owned(),
         trials => format!("in {} of {trials} trials: {first}", refused.len()),
     });
     vec![vec![
         ("by", Cell::text(&first.by)),
-        ("trials", Cell::from_count(all.len())),
+        ("trials", Cell::from_count(results.len())),
         ("took", Cell::or_none(quantile(&took, 0.5), |ns| Cell::real(ns as f64))),
         ("reads", Cell::count(reads.count)),
         ("read_longest", longest(reads)),
-        ("read_before", longest(calls(|one| one.reads_before))),
+        ("read_before", longest(calls(|trial| trial.reads_before))),
         ("writes", Cell::count(writes.count)),
         ("write_longest", longest(writes)),
-        ("write_before", longest(calls(|one| one.writes_before))),
+        ("write_before", longest(calls(|trial| trial.writes_before))),
         ("refused", Cell::or_none(refused.as_deref(), Cell::text)),
     ]]
 }

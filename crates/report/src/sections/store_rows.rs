@@ -23,21 +23,21 @@ pub fn blocks(
     let mut table = Table::new(shape);
     for group in &merged.groups {
         let sorted = SortedTrials::new(merged, group);
-        for (position, here) in &sorted.entries {
-            let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-            let title = join_parts([group.key.hardware.as_str(), &at]);
-            let of_store = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
+        for (position, stores) in &sorted.entries {
+            let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+            let title = join_parts([group.key.hardware.as_str(), &label]);
+            let push_rows = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
                 let trials: Vec<_> = measured(entries).into_iter().map(|(_, measured)| measured).collect();
                 for row in rows(&trials) {
                     let head = [
                         ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&at).with_text(title.clone())),
+                        ("title", Cell::text(&label).with_text(title.clone())),
                         ("store", Cell::store(store, merged.readable.name(store))),
                     ];
                     table.push(Visibility::Always, head.into_iter().chain(row));
                 }
             };
-            here.iter().for_each(of_store);
+            stores.iter().for_each(push_rows);
         }
     }
     if table.rows.is_empty() {

@@ -34,8 +34,8 @@ fn run_for(section: &str) -> Run {
         "effects" => factorial(),
         "sizes" => outgrown(),
         "clusters" => three(|wobble| {
-            let at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * wobble);
-            vec![at("ext4:1024", 1e4), at("ext4:4096", 2e4), at("ntfs:4096", 1e6)]
+            let sample_at = |place: &str, ns: f64| Sample::new("sqlite").place(place).ns(ns * wobble);
+            vec![sample_at("ext4:1024", 1e4), sample_at("ext4:4096", 2e4), sample_at("ntfs:4096", 1e6)]
         }),
         "load" => three(|wobble| {
             let disturbed = Sample::new("lmdb").background(Background::Cpu(1)).ns(2000.0 * wobble);
@@ -62,15 +62,15 @@ fn run_for(section: &str) -> Run {
 
 /// Requests of a number of operations: reads, writes, flushes and seeks, with flushes taking the most time.
 fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Requests {
-    let of = |each: u64, ns: u64| KindCounts {
+    let kind_counts = |each: u64, ns: u64| KindCounts {
         requests: each * operations,
         bytes: each * 4096 * operations,
         modelled_ns: each * ns * operations,
     };
     let journal = KindCounts { requests: operations, bytes: 4096 * operations, modelled_ns: 0 };
     Requests {
-        reads: of(reads, 100),
-        writes: of(writes, 200),
+        reads: kind_counts(reads, 100),
+        writes: kind_counts(writes, 200),
         journal: Some(journal).filter(|_| writes > 0),
         flushes: flushes * operations,
         flush_ns: 600 * flushes * operations,
@@ -113,7 +113,7 @@ fn cut() -> Run {
     for trial in &mut run.trials {
         let caught = |states, caught| FindingCount { states, caught };
         let controls = [(Control::NoFlush, caught(4, 4)), (Control::LastFlush, caught(4, 3))].into();
-        let made = |found: &[(StateFinding, u64)], lost: &[u64]| {
+        let make_check = |found: &[(StateFinding, u64)], lost: &[u64]| {
             CutCheck::Made(Box::new(CutResults {
                 steps: 300,
                 requests: 900,
@@ -127,8 +127,8 @@ fn cut() -> Run {
             }))
         };
         trial.measured.as_mut().unwrap().cut_check = Some(match trial.cell.store() {
-            "lmdb" => made(&[(StateFinding::Held, 20)], &[]),
-            "leveldb" => bad(made(
+            "lmdb" => make_check(&[(StateFinding::Held, 20)], &[]),
+            "leveldb" => bad(make_check(
                 &[(StateFinding::Held, 15), (StateFinding::Lost, 4), (StateFinding::Hole, 1)],
                 &[1, 2, 3, 40],
             )),
@@ -141,7 +141,7 @@ fn cut() -> Run {
 /// The same with a kept state, and parts of the history.
 fn bad(check: CutCheck) -> CutCheck {
     let CutCheck::Made(mut cuts) = check else { return check };
-    let missing = |of: ByteOwner| MissingPiece { at: 8192, bytes: 4096, of };
+    let missing = |owner: ByteOwner| MissingPiece { at: 8192, bytes: 4096, of: owner };
     let kept = KeptState {
         file: "logs/000001-cut-7.gz".into(),
         disk_bytes: 1 << 20,
@@ -263,19 +263,19 @@ fn estimating() -> Run {
 }
 
 fn claims_for(section: &str) -> Vec<StudyClaims> {
-    let of_crud =
+    let claims =
         (section == "verdicts").then(|| crate::claims::run_claims("crud", "", "test").unwrap().unwrap());
-    of_crud.into_iter().collect()
+    claims.into_iter().collect()
 }
 
-fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+fn write_to_string(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 fn csv_of(section: &Section, report: &Report<'_>) -> Vec<BTreeMap<String, String>> {
-    let text = written(|out| csv::write(section, report.blocks(section), out));
+    let text = write_to_string(|out| csv::write(section, report.blocks(section), out));
     csv_rows(&text)
 }
 
@@ -320,19 +320,19 @@ fn every_section_stands_in_all_outputs_that_are_its() {
         for text in [text, terminal::full(&report, STYLE)] {
             assert_eq!(text.contains(title.trim_end()), for_people, "{}", section.name);
         }
-        let page = written(|out| page::write(&report, None, out));
+        let page = write_to_string(|out| page::write(&report, None, out));
         let id = format!("<section id=\"{}\"", section.name);
         let link = format!("#go={}\"", section.name);
         assert_eq!([page.contains(&id), page.contains(&link)], [for_people; 2], "{}", section.name);
         let in_files: usize = tables.iter().map(|table| table.file_rows().count()).sum();
         assert_eq!(csv_of(section, &report).len(), in_files);
         let json: serde_json::Value =
-            serde_json::from_str(&written(|out| json::write(&report, out))).unwrap();
+            serde_json::from_str(&write_to_string(|out| json::write(&report, out))).unwrap();
         let mut rows = Rows::default();
         sql::write(&report, &mut rows).unwrap();
         for shape in section.shapes {
-            let of = tables.iter().filter(|table| table.shape.name == shape.name);
-            let count: usize = of.map(|table| table.file_rows().count()).sum();
+            let of_shape = tables.iter().filter(|table| table.shape.name == shape.name);
+            let count: usize = of_shape.map(|table| table.file_rows().count()).sum();
             assert!(count > 0, "{} has no {}", section.name, shape.name);
             assert_eq!(json["sections"][section.name][shape.name].as_array().unwrap().len(), count);
             assert_eq!(rows.0[shape.name], count, "{}", shape.name);
@@ -361,13 +361,13 @@ fn a_section_with_nothing_to_say_is_nowhere() {
     let runs = [samples::study()];
     let merged = Merged::new(&runs, &[NULL]);
     let report = Report::new(&merged);
-    let page = written(|out| page::write(&report, None, out));
+    let page = write_to_string(|out| page::write(&report, None, out));
     for section in SECTIONS {
         assert!(report.blocks(section).is_empty(), "{}", section.name);
         assert!(!terminal::full(&report, STYLE).contains(section.title));
         let id = format!("<section id=\"{}\"", section.name);
         assert!(section.stands == PagePosition::Within || !page.contains(&id), "{}", section.name);
-        let header = written(|out| csv::write(section, &[], out));
+        let header = write_to_string(|out| csv::write(section, &[], out));
         assert_eq!(header.lines().count(), 1, "{header}");
     }
 }
@@ -414,12 +414,12 @@ fn effects_and_combinations_are_told_with_what_is_promised() {
     let runs = [factorial()];
     let merged = Merged::new(&runs, &[]);
     let rows = csv_of(find("effects").unwrap(), &Report::new(&merged));
-    let of = |kind: &str| rows.iter().filter(|row| row["row"] == kind).collect::<Vec<_>>();
-    assert_eq!(["combination", "effect", "interaction"].map(|kind| of(kind).len()), [4, 2 * 5, 1]);
-    let best = &of("combination")[0];
+    let rows_of = |kind: &str| rows.iter().filter(|row| row["row"] == kind).collect::<Vec<_>>();
+    assert_eq!(["combination", "effect", "interaction"].map(|kind| rows_of(kind).len()), [4, 2 * 5, 1]);
+    let best = &rows_of("combination")[0];
     assert_eq!((best["settings"].as_str(), best["marks"].as_str()), ("j=W; s=F", "the best"));
     assert_eq!((best["best"].as_str(), best["guarantee_given"].as_str()), ("1", "power"));
-    let last = of("effect")[4];
+    let last = rows_of("effect")[4];
     assert_eq!(
         (last["settings"].as_str(), last["operation"].as_str(), last["guarantee"].as_str()),
         ("j=W", "all", "less")
@@ -438,38 +438,38 @@ fn long_names_break_into_lines_that_fit() {
 
 #[test]
 fn stores_stand_by_where_they_fall() {
-    let some = shown("sizes", outgrown(), false);
-    let first: Vec<&str> = some.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let first_view = shown("sizes", outgrown(), false);
+    let first: Vec<&str> = first_view.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let order = ["sqlite", "redb", "lmdb"].map(|store| first.iter().position(|word| *word == store).unwrap());
-    assert!(order.is_sorted(), "{some}");
-    let head = some.lines().find(|line| line.contains("falls by")).unwrap();
-    assert!(head.contains("at 0.25x") && head.contains("at 4x"), "{some}");
-    assert!(some.contains("Falls last: redb. Falls least: sqlite.") && some.contains("--table"), "{some}");
-    let all = shown("sizes", outgrown(), true);
-    assert!(all.contains("\nremove\n") && !all.contains("--table"), "{all}");
+    assert!(order.is_sorted(), "{first_view}");
+    let head = first_view.lines().find(|line| line.contains("falls by")).unwrap();
+    assert!(head.contains("at 0.25x") && head.contains("at 4x"), "{first_view}");
+    assert!(first_view.contains("Falls last: redb. Falls least: sqlite.") && first_view.contains("--table"), "{first_view}");
+    let full_view = shown("sizes", outgrown(), true);
+    assert!(full_view.contains("\nremove\n") && !full_view.contains("--table"), "{full_view}");
     let runs = [outgrown()];
     let merged = Merged::new(&runs, &[]);
     let rows = csv_of(find("sizes").unwrap(), &Report::new(&merged));
     assert_eq!(rows.len(), 3 * 7 * 4);
-    let of =
+    let row_of =
         |store: &str| rows.iter().find(|row| row["store"] == store && row["operation"] == "insert").unwrap();
-    assert_eq!((of("redb")["cliff"].as_str(), of("redb")["falls_last"].as_str()), ("at", "1"));
-    assert_eq!((of("sqlite")["cliff"].as_str(), of("sqlite")["cliff_low"].as_str()), ("none", ""));
+    assert_eq!((row_of("redb")["cliff"].as_str(), row_of("redb")["falls_last"].as_str()), ("at", "1"));
+    assert_eq!((row_of("sqlite")["cliff"].as_str(), row_of("sqlite")["cliff_low"].as_str()), ("none", ""));
 }
 
 #[test]
 fn places_are_a_map_for_each_store() {
     let stores = ["sqlite", "lmdb", "redb", "fjall", "leveldb"];
-    let of = |store: &&str| {
+    let samples_of = |store: &&str| {
         [("ext4:1024", 1e4), ("ntfs:65536", 4e6)].map(|(place, ns)| Sample::new(store).place(place).ns(ns))
     };
-    let run = blocks("box", &[stores.iter().flat_map(of).collect()]);
-    let some = shown("clusters", run.clone(), false);
-    assert!(some.contains("box, process, sqlite") && !some.contains("leveldb"), "{some}");
-    assert!(some.contains("--table shows all 5 tables; here are 4."), "{some}");
-    assert!(some.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])), "{some}");
-    let all = shown("clusters", run, true);
-    assert!(all.contains("leveldb") && !all.contains("--table"), "{all}");
+    let run = blocks("box", &[stores.iter().flat_map(samples_of).collect()]);
+    let first_view = shown("clusters", run.clone(), false);
+    assert!(first_view.contains("box, process, sqlite") && !first_view.contains("leveldb"), "{first_view}");
+    assert!(first_view.contains("--table shows all 5 tables; here are 4."), "{first_view}");
+    assert!(first_view.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])), "{first_view}");
+    let full_view = shown("clusters", run, true);
+    assert!(full_view.contains("leveldb") && !full_view.contains("--table"), "{full_view}");
     let runs = [run_for("clusters")];
     let merged = Merged::new(&runs, &[]);
     let section = find("clusters").unwrap();
@@ -499,17 +499,17 @@ fn an_operation_is_told_by_what_it_asks_of_its_disk() {
     let runs = [on_a_disk()];
     let merged = Merged::new(&runs, &[]);
     let rows = csv_of(find("requests").unwrap(), &Report::new(&merged));
-    let of = |part: &str| rows.iter().find(|row| row["part"] == part).unwrap();
+    let row_of = |part: &str| rows.iter().find(|row| row["part"] == part).unwrap();
     let figures = |part: &str| {
         ["times", "writes", "written_bytes", "journal_bytes", "flushes", "seeks", "reads"]
-            .map(|column| of(part)[column].clone())
+            .map(|column| row_of(part)[column].clone())
     };
     assert_eq!(figures("insert"), ["1000", "3", "12288", "4096", "2", "2", "0"]);
     assert_eq!(figures("get"), ["1000", "0", "0", "", "0", "0.1", "0.1"]);
     assert_eq!(figures("loading")[..3], ["100", "1", "4096"]);
     // The whole trial, without what was counted separately.
     assert_eq!(figures("rest"), ["1", "1400", "5734400", "", "1000", "900", "1400"]);
-    assert_eq!(of("insert")["why"], "flushes 67 %; seeks and turns are 90 % of its work");
+    assert_eq!(row_of("insert")["why"], "flushes 67 %; seeks and turns are 90 % of its work");
 }
 
 #[test]
@@ -533,23 +533,23 @@ fn an_estimate_stands_where_it_is_near_on_the_disk_that_was_recorded_on() {
     insta::assert_snapshot!("estimates", text);
     let (runs, section) = ([estimating()], find("estimates").unwrap());
     let rows = csv_of(section, &Report::new(&Merged::new(&runs, &[])));
-    let of = |part: &str, disk: &str| {
+    let figures_of = |part: &str, disk: &str| {
         let row = rows.iter().find(|row| row["part"] == part && row["disk"] == disk).unwrap();
         ["recorded_on", "recorded_ns", "estimated_ns", "own_ratio"].map(|column| row[column].clone())
     };
-    assert_eq!(of("insert", "sd-a1"), ["hdd-7200", "1000000", "4000000", "1.1"]);
-    assert_eq!(of("get", "steady"), ["hdd-7200", "1000000", "", "2"]);
+    assert_eq!(figures_of("insert", "sd-a1"), ["hdd-7200", "1000000", "4000000", "1.1"]);
+    assert_eq!(figures_of("get", "steady"), ["hdd-7200", "1000000", "", "2"]);
 }
 
 #[test]
 fn rounds_are_shown_from_the_first_to_the_last() {
     let run = || run_for("rounds");
-    let some = shown("rounds", run(), false);
-    let lines: Vec<Vec<&str>> = some.lines().map(|line| line.split_whitespace().collect()).collect();
+    let first_view = shown("rounds", run(), false);
+    let lines: Vec<Vec<&str>> = first_view.lines().map(|line| line.split_whitespace().collect()).collect();
     let files = lines.iter().find(|line| line.first() == Some(&"files")).unwrap();
-    assert_eq!((&files[1..3], files.last()), (&["49.8", "KiB"][..], Some(&"×4.00")), "{some}");
-    assert!(lines.iter().any(|line| line.starts_with(&["lmdb", "ops/s"])), "{some}");
-    assert!(!some.contains("redb") && some.contains("--table"), "{some}");
+    assert_eq!((&files[1..3], files.last()), (&["49.8", "KiB"][..], Some(&"×4.00")), "{first_view}");
+    assert!(lines.iter().any(|line| line.starts_with(&["lmdb", "ops/s"])), "{first_view}");
+    assert!(!first_view.contains("redb") && first_view.contains("--table"), "{first_view}");
     assert!(shown("rounds", run(), true).contains("round 2 "));
 }
 

@@ -62,16 +62,16 @@ fn cells(trials: &[&Measurements], speed: Trend, files: Trend) -> Row {
     vec![
         ("trials", Cell::from_count(trials.len())),
         ("rounds", Cell::text(rounds)),
-        ("speed_trend", Cell::text(word(speed))),
+        ("speed_trend", Cell::text(trend_word(speed))),
         ("speed_a_round", Cell::real(speed.per_step)),
-        ("files_trend", Cell::text(word(files))),
+        ("files_trend", Cell::text(trend_word(files))),
         ("files_a_round", Cell::real(files.per_step)),
         ("files_of_written", Cell::or_none(kept_of_written(trials, files), Cell::real)),
         ("rounds_until_twice", Cell::or_none(rounds_until_twice(trials), Cell::count)),
     ]
 }
 
-fn word(trend: Trend) -> &'static str {
+fn trend_word(trend: Trend) -> &'static str {
     match trend.is_told {
         false => "no trend",
         true if trend.per_step > 0.0 => "rises",

@@ -59,8 +59,8 @@ struct Property(&'static str, Unit, fn(&Measurements) -> Option<f64>, (&'static 
 const PAUSE: &str = "pause";
 
 const PROPERTIES: [Property; 9] = [
-    Property("latency", Unit::Nanoseconds, latency, ("a call takes", "in the mean")),
-    Property(PAUSE, Unit::Nanoseconds, longest, ("the longest call took", "")),
+    Property("latency", Unit::Nanoseconds, mean_latency, ("a call takes", "in the mean")),
+    Property(PAUSE, Unit::Nanoseconds, longest_call, ("the longest call took", "")),
     Property("creation", Unit::Nanoseconds, |m| positive(recovery(m)?.created_ns), ("creating it takes", "")),
     Property(
         "opening",
@@ -78,13 +78,13 @@ const PROPERTIES: [Property; 9] = [
     Property(
         "after removing",
         Unit::Share,
-        |m| FILES_LEFT.trial_value(m).filter(|_| removed_much(m)),
+        |m| FILES_LEFT.trial_value(m).filter(|_| has_removed_much(m)),
         ("with nine tenths of the records removed the files take", "of what they took"),
     ),
     Property(
         "after space reclaim",
         Unit::Share,
-        |m| after_reclaim(m).filter(|_| removed_much(m)),
+        |m| after_reclaim(m).filter(|_| has_removed_much(m)),
         ("at last, with a tenth of the records, the files take", "of what they took"),
     ),
     Property(
@@ -95,11 +95,11 @@ const PROPERTIES: [Property; 9] = [
     ),
 ];
 
-fn latency(measured: &Measurements) -> Option<f64> {
+fn mean_latency(measured: &Measurements) -> Option<f64> {
     measured.operation(OVERALL)?.per_second().map(|rate| 1e9 / rate)
 }
 
-fn longest(measured: &Measurements) -> Option<f64> {
+fn longest_call(measured: &Measurements) -> Option<f64> {
     Some(measured.operation(OVERALL)?.latency.max_ns as f64)
 }
 
@@ -118,9 +118,9 @@ fn files(measured: &Measurements) -> Option<f64> {
 }
 
 /// Whether enough was removed that the files show more than an engine's logs and minimum sizes.
-fn removed_much(measured: &Measurements) -> bool {
-    let left = measured.space_reclaim.as_ref().map_or(0, |back| back.value_bytes);
-    measured.stored.value_bytes.saturating_sub(left) as f64 > LITTLE_DISK
+fn has_removed_much(measured: &Measurements) -> bool {
+    let left_bytes = measured.space_reclaim.as_ref().map_or(0, |reclaim| reclaim.value_bytes);
+    measured.stored.value_bytes.saturating_sub(left_bytes) as f64 > LITTLE_DISK
 }
 
 fn slowing_down(measured: &Measurements) -> Option<f64> {
@@ -141,7 +141,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// The property and position in which a store is furthest behind.
 struct Weakest {
     property: &'static Property,
-    at: String,
+    label: String,
     value: f64,
     times: f64,
     stores: usize,
@@ -150,25 +150,25 @@ struct Weakest {
 
 impl Weakest {
     fn sentence(&self, store: &str) -> String {
-        let (before, after) = self.property.3;
+        let (prefix, suffix) = self.property.3;
         let value = self.property.1.show(self.value);
-        let words = [before, value.as_str(), after].into_iter().filter(|words| !words.is_empty());
+        let words = [prefix, value.as_str(), suffix].into_iter().filter(|words| !words.is_empty());
         let words = words.collect::<Vec<_>>().join(" ");
         let others = match self.stores - 1 {
             1 => "that of the only other store".to_owned(),
             others => format!("the median of the {others} others"),
         };
-        let name = join_parts([store, self.at.as_str()]);
-        let few = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
-        format!("{name}: {words}, {} times {others}{few}.", three_digits(self.times))
+        let name = join_parts([store, self.label.as_str()]);
+        let note = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
+        format!("{name}: {words}, {} times {others}{note}.", three_digits(self.times))
     }
 }
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut parts) = (Table::new(&WEAKEST), Vec::new());
     for group in &merged.groups {
-        let at = merged.label(&group.key);
-        let title = join_parts([group.key.hardware.as_str(), &at]);
+        let label = merged.label(&group.key);
+        let title = join_parts([group.key.hardware.as_str(), &label]);
         let mut lines = Vec::new();
         for (store, weakest) in weakest_of_group(merged, group) {
             let name = merged.readable.name(&store);
@@ -177,13 +177,13 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 Visibility::InFiles,
                 [
                     ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&at)),
+                    ("title", Cell::text(&label)),
                     ("store", Cell::text(&store)),
                     ("property", Cell::text(weakest.property.0)),
                     ("value", Cell::real(weakest.value)),
                     ("times_median", Cell::real(weakest.times)),
                     ("stores", Cell::from_count(weakest.stores)),
-                    ("at", Cell::text(&weakest.at)),
+                    ("at", Cell::text(&weakest.label)),
                 ],
             );
         }
@@ -199,8 +199,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 /// A sentence on the store that is furthest behind of all.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
-    let all = merged.groups.iter().flat_map(|group| weakest_of_group(merged, group));
-    let (store, most) = all.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
+    let weakest_sides = merged.groups.iter().flat_map(|group| weakest_of_group(merged, group));
+    let (store, most) = weakest_sides.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
     Some(format!("Furthest behind: {}", most.sentence(&merged.readable.name(&store))))
 }
 
@@ -211,34 +211,34 @@ fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
 }
 
 fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
-    let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
+    let mut by_store: BTreeMap<String, Weakest> = BTreeMap::new();
     let sorted = SortedTrials::new(merged, group);
     let positions: Vec<_> = sorted.entries.keys().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    for (position, here) in &sorted.entries {
-        let contention = contention::find_contention(&headers, here.values().flatten());
+    for (position, tested) in &sorted.entries {
+        let contention = contention::find_contention(&headers, tested.values().flatten());
         for property in &PROPERTIES {
-            let figures = here.iter().map(|(store, entries)| (store, series(property, entries)));
+            let figures = tested.iter().map(|(store, entries)| (store, series(property, entries)));
             let (stores, figures): (Vec<_>, Vec<_>) = figures.filter(|(_, s)| !s.is_empty()).unzip();
-            let middles: Vec<f64> = figures.iter().filter_map(|one| median(one.values().copied())).collect();
+            let medians: Vec<f64> = figures.iter().filter_map(|values| median(values.values().copied())).collect();
             let terms = Terms::default().during(contention, property.1 != Unit::Share);
             for standing in decide_on(&figures, Better::Lower, terms) {
-                let (own, is_candidate) = (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
-                let others = middles.iter().enumerate().filter(|(other, _)| *other != own);
-                let middle = median(others.map(|(_, middle)| *middle)).filter(|middle| *middle > 0.0);
-                let Some(times) = middle.map(|middle| middles[own] / middle) else { continue };
-                let is_weaker = all.get(&**stores[own]).is_none_or(|weakest| times > weakest.times);
-                let is_told = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
-                if times >= LEAST_TIMES && is_weaker && is_told {
-                    let at = position_among(position, &positions);
+                let (index, is_candidate) = (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
+                let others = medians.iter().enumerate().filter(|(other, _)| *other != index);
+                let median_of_others = median(others.map(|(_, median_of_others)| *median_of_others)).filter(|median_of_others| *median_of_others > 0.0);
+                let Some(times) = median_of_others.map(|median_of_others| medians[index] / median_of_others) else { continue };
+                let is_weaker = by_store.get(&**stores[index]).is_none_or(|weakest| times > weakest.times);
+                let is_clear = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
+                if times >= LEAST_TIMES && is_weaker && is_clear {
+                    let label = position_among(position, &positions);
                     // The longest call is the longest of all trials, as everywhere.
-                    let longest = figures[own].values().copied().reduce(f64::max);
-                    let value = longest.filter(|_| property.0 == PAUSE).unwrap_or(middles[own]);
-                    let (name, stores) = (stores[own].to_string(), stores.len());
-                    all.insert(name, Weakest { property, at, value, times, stores, is_candidate });
+                    let longest = figures[index].values().copied().reduce(f64::max);
+                    let value = longest.filter(|_| property.0 == PAUSE).unwrap_or(medians[index]);
+                    let (name, stores) = (stores[index].to_string(), stores.len());
+                    by_store.insert(name, Weakest { property, label, value, times, stores, is_candidate });
                 }
             }
         }
     }
-    all
+    by_store
 }

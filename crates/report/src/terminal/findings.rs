@@ -36,29 +36,29 @@ pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| summary(merged, study, style)).collect()
 }
 
-fn study_text(merged: &Merged<'_>, study: &Study<'_>, all: bool, style: Style) -> String {
+fn study_text(merged: &Merged<'_>, study: &Study<'_>, in_full: bool, style: Style) -> String {
     let mut out = summary(merged, study, style);
-    let is_told = if all { is_heard } else { is_decided };
-    let (told, others): (Vec<_>, Vec<_>) =
-        study.checked.iter().enumerate().partition(|(_, checked)| is_told(checked));
-    if !all && !others.is_empty() {
+    let is_shown = if in_full { has_measurement } else { is_decided };
+    let (shown, others): (Vec<_>, Vec<_>) =
+        study.checked.iter().enumerate().partition(|(_, checked)| is_shown(checked));
+    if !in_full && !others.is_empty() {
         out.push_str(&wrap(&describe_undecided(&others), style.width, "  "));
     }
-    if all || !told.is_empty() {
+    if in_full || !shown.is_empty() {
         out.push('\n');
     }
-    for (number, checked) in told {
+    for (number, checked) in shown {
         out.push_str(&claim_text(merged, number + 1, checked, style));
     }
-    if all && !others.is_empty() {
+    if in_full && !others.is_empty() {
         out.push_str(&style.paint(
             paint(Verdict::Unknown),
             "    Unknown, as nothing was measured of them, and what it would take",
         ));
         out.push('\n');
         for (number, checked) in others {
-            let says = format!("{:>3} {}: {}", number + 1, claim(checked), why_unmeasured(checked));
-            out.push_str(&wrap(&says, style.width, INDENT));
+            let line = format!("{:>3} {}: {}", number + 1, describe_claim(checked), why_unmeasured(checked));
+            out.push_str(&wrap(&line, style.width, INDENT));
         }
     }
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
@@ -72,8 +72,8 @@ fn study_text(merged: &Merged<'_>, study: &Study<'_>, all: bool, style: Style) -
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     if !study.checked.iter().any(is_decided) {
         let heading = style.paint(HEADING, "Published findings:");
-        let was = if study.checked.iter().any(is_heard) { "decided by" } else { "measured in" };
-        return format!("\n{heading} none of the {} was {was} this run.\n", study.checked.len());
+        let relation = if study.checked.iter().any(has_measurement) { "decided by" } else { "measured in" };
+        return format!("\n{heading} none of the {} was {relation} this run.\n", study.checked.len());
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, "Published findings"));
     if !study.study.source.is_empty() {
@@ -85,12 +85,12 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
             format!("Only {} {verb} compared, unless a finding names others.", study.study.among.join(", "));
         out.push_str(&wrap(&among, style.width, "  "));
     }
-    out.push_str(&table(merged, study, style));
+    out.push_str(&counts_table(merged, study, style));
     out
 }
 
 /// Whether any group covers it.
-fn is_heard(checked: &CheckedClaim<'_>) -> bool {
+fn has_measurement(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
@@ -105,17 +105,17 @@ fn describe_undecided(claims: &[(usize, &CheckedClaim<'_>)]) -> String {
     claims.iter().for_each(|(_, checked)| *counts.entry(lack(checked)).or_default() += 1);
     let mut groups: Vec<(&str, usize)> = counts.into_iter().collect();
     groups.sort_by_key(|(_, number)| Reverse(*number));
-    let need = |number: usize| if number == 1 { "needs" } else { "need" };
-    let groups = groups.iter().map(|(what, number)| format!("{number} {} {what}", need(*number)));
+    let verb = |number: usize| if number == 1 { "needs" } else { "need" };
+    let groups = groups.iter().map(|(need_text, number)| format!("{number} {} {need_text}", verb(*number)));
     let groups = groups.collect::<Vec<_>>().join("; ");
     format!("{} not decided: {groups}. The page and --table list them.", claims.len())
 }
 
-fn claim(checked: &CheckedClaim<'_>) -> String {
+fn describe_claim(checked: &CheckedClaim<'_>) -> String {
     format!("{} ({})", checked.claim.says, checked.claim.source)
 }
 
-fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+fn counts_table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     let mut grid = Grid::new(1);
     let heads = Verdict::ALL.iter().map(|verdict| Item::new(verdict.name()).right());
     grid.head([Item::new(format!("of {}", study.checked.len()))].into_iter().chain(heads).collect());
@@ -123,30 +123,30 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         let numbers = counts.iter().map(|count| Item::new(count.to_string()).right());
         [Item::new(label)].into_iter().chain(numbers).collect()
     };
-    let (told, silent): (Vec<_>, Vec<_>) =
-        counts(merged, study).into_iter().partition(|(label, _)| is_any_told(merged, study, label));
-    grid.group(told.into_iter().map(row).collect());
+    let (shown, silent): (Vec<_>, Vec<_>) =
+        counts(merged, study).into_iter().partition(|(label, _)| is_any_measured(merged, study, label));
+    grid.group(shown.into_iter().map(row).collect());
     let mut out = grid.render(style);
-    let (elsewhere, silent): (Vec<_>, Vec<_>) =
+    let (uncounted, silent): (Vec<_>, Vec<_>) =
         silent.into_iter().partition(|(label, _)| [NOT_APPLICABLE, NOT_MEASURABLE].contains(&label.as_str()));
     let labels: Vec<&str> = silent.iter().map(|(label, _)| label.as_str()).collect();
     if !labels.is_empty() {
         let line = format!("None of the findings could be checked at: {}.", labels.join("; "));
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    for (label, counts) in elsewhere {
-        let which = match label.as_str() {
+    for (label, counts) in uncounted {
+        let reason = match label.as_str() {
             NOT_MEASURABLE => "Not measurable here, and counted in no share",
             _ => "About what this run does not cover",
         };
-        let line = format!("{which}: {}.", counts.iter().sum::<usize>());
+        let line = format!("{reason}: {}.", counts.iter().sum::<usize>());
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out
 }
 
 /// Whether anything was measured in a group.
-fn is_any_told(merged: &Merged<'_>, study: &Study<'_>, group: &str) -> bool {
+fn is_any_measured(merged: &Merged<'_>, study: &Study<'_>, group: &str) -> bool {
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
     findings.filter(|finding| finding.is_measured()).any(|finding| label(merged, &finding.scope) == group)
 }
@@ -163,61 +163,61 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
     if checked.findings.iter().all(|finding| finding.verdict == Verdict::Unknown) {
         let measured: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.is_measured()).collect();
-        let takes = measured.first().and_then(|first| describe_needs(checked.claim, first));
-        let says = [Some(groups(merged, Verdict::Unknown, &measured)), takes].into_iter().flatten();
-        let says = says.collect::<Vec<_>>().join("; ");
-        return wrap(&format!("{number:>3} {}: {says}", claim(checked)), style.width, INDENT);
+        let needs = measured.first().and_then(|first| describe_needs(checked.claim, first));
+        let parts = [Some(describe_groups(merged, Verdict::Unknown, &measured)), needs].into_iter().flatten();
+        let parts = parts.collect::<Vec<_>>().join("; ");
+        return wrap(&format!("{number:>3} {}: {parts}", describe_claim(checked)), style.width, INDENT);
     }
-    let mut out = wrap(&format!("{number:>3} {}", claim(checked)), style.width, "    ");
-    let mut below = |text: String| {
+    let mut out = wrap(&format!("{number:>3} {}", describe_claim(checked)), style.width, "    ");
+    let mut push_line = |text: String| {
         let lines = wrap(&text, style.width - 4, "  ");
         out.extend(lines.lines().map(|line| format!("    {line}\n")));
     };
-    below(format!("expected: {}", checked.claim.describe()));
+    push_line(format!("expected: {}", checked.claim.describe()));
     if let Some(published) = describe_published(checked) {
-        below(format!("on the paper's own figures: {published}"));
+        push_line(format!("on the paper's own figures: {published}"));
     }
-    if let Some(over) = describe_all_machines(checked) {
-        below(format!("over machines: {over}"));
+    if let Some(machines) = describe_all_machines(checked) {
+        push_line(format!("over machines: {machines}"));
     }
     for verdict in Verdict::ALL {
-        let alike: Vec<&Finding> =
+        let findings: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
         // Unmeasured findings come last.
-        let (told, silent): (Vec<&Finding>, Vec<_>) =
-            alike.into_iter().partition(|finding| finding.is_measured());
-        for alike in [told, silent] {
-            out.push_str(&verdict_text(merged, checked, &alike, style));
+        let (measured, unmeasured): (Vec<&Finding>, Vec<_>) =
+            findings.into_iter().partition(|finding| finding.is_measured());
+        for findings in [measured, unmeasured] {
+            out.push_str(&verdict_text(merged, checked, &findings, style));
         }
     }
     out
 }
 
 /// The groups with the same verdict, and the figures of the first.
-fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, alike: &[&Finding], style: Style) -> String {
-    let [first, others @ ..] = alike else { return String::new() };
+fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, findings: &[&Finding], style: Style) -> String {
+    let [first, others @ ..] = findings else { return String::new() };
     let name = first.verdict.name();
-    let line = wrap(&groups(merged, first.verdict, alike), style.width - 4, "  ");
+    let line = wrap(&describe_groups(merged, first.verdict, findings), style.width - 4, "  ");
     // Painted after it was broken into lines, which count visible characters.
     let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
     let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
-    let of_first =
+    let prefix =
         if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
     let measured = measured(checked.claim, first).map(|measured| format!("measured {measured}"));
-    let known = [measured, describe_needs(checked.claim, first), judged_without(first)];
-    let known: Vec<String> = known.into_iter().flatten().collect();
-    let why = telling(first).filter(|_| first.is_measured());
-    let why = why.map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1));
-    for text in [known.join("; ")].into_iter().chain(why).filter(|text| !text.is_empty()) {
-        let lines = wrap(&format!("{of_first}{text}"), style.width - 6, "  ");
+    let parts = [measured, describe_needs(checked.claim, first), judged_without(first)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let evidence = telling(first).filter(|_| first.is_measured());
+    let evidence = evidence.map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1));
+    for text in [parts.join("; ")].into_iter().chain(evidence).filter(|text| !text.is_empty()) {
+        let lines = wrap(&format!("{prefix}{text}"), style.width - 6, "  ");
         out.extend(lines.lines().map(|line| format!("      {line}\n")));
     }
     out
 }
 
 /// The groups that agree on a verdict.
-fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
-    let scored = |finding: &&Finding| {
+fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding]) -> String {
+    let format_group = |finding: &&Finding| {
         let label = label(merged, &finding.scope);
         if !finding.is_measured() {
             return label;
@@ -225,10 +225,10 @@ fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
         let parts = [label, score(finding), describe_leaning(finding).into()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
-    let scores: Vec<String> = alike.iter().map(scored).collect();
+    let scores: Vec<String> = findings.iter().map(format_group).collect();
     let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
     let mut parts: Vec<String> =
-        alike.iter().filter(|finding| finding.is_measured()).filter_map(|finding| covered(finding)).collect();
+        findings.iter().filter(|finding| finding.is_measured()).filter_map(|finding| covered(finding)).collect();
     parts.dedup();
     if !parts.is_empty() {
         words.push_str(&format!(" ({})", parts.join("; ")));

@@ -121,7 +121,7 @@ impl Grid {
 
     /// The width without cuts.
     pub fn width(&self) -> usize {
-        total(&self.widths())
+        total_width(&self.widths())
     }
 
     /// The width without the first column, but with the gap after it.
@@ -136,7 +136,7 @@ impl Grid {
         let mut blocks = vec![labels.clone()];
         for column in labels.len()..widths.len() {
             let Some(last) = blocks.last_mut() else { break };
-            let taken = total(&last.iter().map(|c| widths[*c]).collect::<Vec<_>>());
+            let taken = total_width(&last.iter().map(|c| widths[*c]).collect::<Vec<_>>());
             if last.len() > labels.len() && taken + GAP.len() + widths[column] > style.width {
                 let mut next = labels.clone();
                 next.push(column);
@@ -154,7 +154,7 @@ impl Grid {
         for row in &self.head {
             push_row(&mut out, row, columns, widths, style);
         }
-        let rule = total(&columns.iter().map(|column| widths[*column]).collect::<Vec<_>>());
+        let rule = total_width(&columns.iter().map(|column| widths[*column]).collect::<Vec<_>>());
         out.push_str(&"─".repeat(rule));
         out.push('\n');
         for (index, group) in self.groups.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Grid {
     }
 }
 
-fn total(widths: &[usize]) -> usize {
+fn total_width(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
 }
 

@@ -19,8 +19,8 @@ const LEGEND: &str = "Each cell names this run's best of the table's stores and 
 
 /// The tables, or the one of this name, compared with matching groups.
 pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
-    let all = compare_tables(merged, name);
-    if all.is_empty() {
+    let comparisons = compare_tables(merged, name);
+    if comparisons.is_empty() {
         return wrap(
             "No published table was measured like this run, with the same load in the background. Name one to see it beside \
              this run all the same.",
@@ -30,54 +30,54 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     }
     let mut out = String::new();
     for table in &merged.tables {
-        let here: Vec<&TableComparison<'_>> =
-            all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
-        if !here.is_empty() {
-            out.push_str(&table_text(merged, table, &here, style));
+        let matching: Vec<&TableComparison<'_>> =
+            comparisons.iter().filter(|comparison| std::ptr::eq(comparison.table, table)).collect();
+        if !matching.is_empty() {
+            out.push_str(&table_text(merged, table, &matching, style));
             out.push('\n');
         }
     }
     out.push_str(&wrap(LEGEND, style.width, "  "));
-    let scopes: Vec<&Scope> = all.iter().map(|beside| &beside.scope).collect();
+    let scopes: Vec<&Scope> = comparisons.iter().map(|comparison| &comparison.scope).collect();
     if let Some(note) = mixed_tiers(&scopes) {
         out.push_str(&wrap(note, style.width, "  "));
     }
     out
 }
 
-fn table_text(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>], style: Style) -> String {
+fn table_text(merged: &Merged<'_>, table: &Table, comparisons: &[&TableComparison<'_>], style: Style) -> String {
     let heading = format!("Published table {}: {}", table.name, table.title);
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
     for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {
         out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
     }
-    let mut any = false;
-    for beside in here {
-        let label = label(merged, &beside.scope);
-        let line = format!("{label}: {}", describe_agreement(beside.agreement()));
+    let mut has_grid = false;
+    for comparison in comparisons {
+        let label = label(merged, &comparison.scope);
+        let line = format!("{label}: {}", describe_agreement(comparison.agreement()));
         out.push('\n');
         out.push_str(&wrap(&line, style.width, "  "));
-        if beside.places.iter().any(|place| place.found.is_some()) {
-            out.push_str(&grid(beside).render(style));
-            any = true;
+        if comparison.places.iter().any(|cell| cell.found.is_some()) {
+            out.push_str(&grid(comparison).render(style));
+            has_grid = true;
         }
     }
-    if !any {
-        out.push_str(&wrap(&ask(table), style.width, "  "));
+    if !has_grid {
+        out.push_str(&wrap(&suggest_run(table), style.width, "  "));
     }
     out
 }
 
 /// How to make a run with comparable places.
-fn ask(table: &Table) -> String {
+fn suggest_run(table: &Table) -> String {
     let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
     format!("The table has {} records: run the study with --records.", records.join(", "))
 }
 
 /// The rows and columns of the table with any place of this run.
-fn grid(beside: &TableComparison<'_>) -> Grid {
-    let found = || beside.places.iter().filter(|place| place.found.is_some());
-    let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
+fn grid(comparison: &TableComparison<'_>) -> Grid {
+    let measured = || comparison.places.iter().filter(|cell| cell.found.is_some());
+    let mut columns: Vec<(Data, CountRange)> = measured().map(|cell| (cell.data, cell.records)).collect();
     columns.sort_unstable();
     columns.dedup();
     let mut grid = Grid::new(2);
@@ -90,18 +90,18 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
     }
     grid.head(kinds);
     grid.head(counts);
-    for rows in beside.table.rows.chunk_by(|a, b| a.figure == b.figure) {
+    for rows in comparison.table.rows.chunk_by(|a, b| a.figure == b.figure) {
         let mut lines = Vec::new();
-        for row in rows.iter().filter(|row| found().any(|place| is_in_row(place, row))) {
+        for row in rows.iter().filter(|row| measured().any(|cell| is_in_row(cell, row))) {
             let name = if lines.is_empty() { row.figure.as_str() } else { "" };
             let size: SizeRange = row.record_size;
             let labels = [Item::new(name).painted(HEADING), Item::new(size.to_string())];
             let places = columns.iter().map(|(data, records)| {
-                let place = beside
+                let cell = comparison
                     .places
                     .iter()
-                    .find(|place| is_in_row(place, row) && place.data == *data && place.records == *records);
-                place.map_or_else(|| Item::new(""), item)
+                    .find(|cell| is_in_row(cell, row) && cell.data == *data && cell.records == *records);
+                cell.map_or_else(|| Item::new(""), place_item)
             });
             lines.push(labels.into_iter().chain(places).collect());
         }
@@ -112,13 +112,13 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
     grid
 }
 
-fn is_in_row(place: &PublishedCell<'_>, row: &Row) -> bool {
-    std::ptr::eq(place.row, row)
+fn is_in_row(cell: &PublishedCell<'_>, row: &Row) -> bool {
+    std::ptr::eq(cell.row, row)
 }
 
-fn item(place: &PublishedCell<'_>) -> Item {
-    let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
-    let (ours, sign, paint) = match &place.found {
+fn place_item(cell: &PublishedCell<'_>) -> Item {
+    let unit = if cell.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
+    let (ours, sign, paint) = match &cell.found {
         None => ("not run".to_owned(), ' ', Paint::new().dimmed()),
         Some(found) => {
             let best = found.shown.first();
@@ -131,5 +131,5 @@ fn item(place: &PublishedCell<'_>) -> Item {
             }
         }
     };
-    Item::from_lines(vec![ours, format!("{sign} {}", place.published.describe())]).painted(paint)
+    Item::from_lines(vec![ours, format!("{sign} {}", cell.published.describe())]).painted(paint)
 }

@@ -10,25 +10,25 @@ use crate::section::view::{ColumnHead, Line, View};
 use crate::section::{Block, Cell, Column, Fold, FoldState, Kind, Section, Tone};
 
 /// Parts that are shown unless all are.
-const SHOWN: usize = 4;
+const MOST_SHOWN: usize = 4;
 
 /// The narrowest column for a name before it is broken.
-const NAME: usize = 24;
+const MIN_NAME_WIDTH: usize = 24;
 
 /// A section's blocks under its title: all of it, or the first view. Empty without blocks. Each line is ended.
-pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> String {
+pub fn text(section: &Section, blocks: &[Block], style: Style, in_full: bool) -> String {
     if blocks.is_empty() {
         return String::new();
     }
-    let mut writer = Writer { style, all, out: String::new() };
+    let mut writer = Writer { style, in_full, out: String::new() };
     let title = wrap(section.title, style.width, "  ");
     writer.out.push_str(&format!("\n{}\n", style.paint(HEADING, title.trim_end())));
     writer.blocks(blocks);
     let parts = blocks.iter().filter(|block| part_number(block).is_some()).count();
-    if !all && parts > SHOWN {
-        let note = format!("--table shows all {parts} tables; here are {SHOWN}.");
+    if !in_full && parts > MOST_SHOWN {
+        let note = format!("--table shows all {parts} tables; here are {MOST_SHOWN}.");
         writer.out.push_str(&wrap(&note, style.width, "  "));
-    } else if !all && closer(blocks) {
+    } else if !in_full && has_closer(blocks) {
         writer.out.push_str(&wrap("--table shows every operation.", style.width, "  "));
     }
     writer.out
@@ -43,16 +43,16 @@ fn part_number(block: &Block) -> Option<usize> {
 }
 
 /// Whether anything is hidden in the first view.
-fn closer(blocks: &[Block]) -> bool {
+fn has_closer(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| match block {
-        Block::Fold(fold) => fold.open == FoldState::Closer || closer(&fold.blocks),
+        Block::Fold(fold) => fold.open == FoldState::Closer || has_closer(&fold.blocks),
         _ => false,
     })
 }
 
 struct Writer {
     style: Style,
-    all: bool,
+    in_full: bool,
     out: String,
 }
 
@@ -64,7 +64,7 @@ impl Writer {
                 Block::Note(text) => self.out.push_str(&wrap(text, self.style.width, "  ")),
                 Block::Table(table) if !table.is_seen() => {}
                 Block::Table(table) => {
-                    let grid = grid(&table.view(self.all), self.style);
+                    let grid = grid(&table.view(self.in_full), self.style);
                     self.out.push_str(&grid.render(self.style));
                 }
                 Block::Chart(..) => {}
@@ -76,8 +76,8 @@ impl Writer {
     fn fold(&mut self, fold: &Fold) {
         let title = wrap(&fold.title, self.style.width, "  ");
         let title = match fold.open {
-            FoldState::Part(number) if number >= SHOWN && !self.all => return,
-            FoldState::Closer if !self.all => return,
+            FoldState::Part(number) if number >= MOST_SHOWN && !self.in_full => return,
+            FoldState::Closer if !self.in_full => return,
             // The first is right below the section's title.
             FoldState::Part(0) => title,
             FoldState::Part(_) => format!("\n{title}"),
@@ -92,23 +92,23 @@ impl Writer {
 
 /// A table, with names broken into lines if they would push figures out.
 fn grid(view: &View<'_>, style: Style) -> Grid {
-    let whole = wide_grid(view);
-    if whole.width() <= style.width {
-        return whole;
+    let wide = wide_grid(view);
+    if wide.width() <= style.width {
+        return wide;
     }
-    laid_out(view, style.width.saturating_sub(whole.width_beside_first()).max(NAME))
+    lay_out(view, style.width.saturating_sub(wide.width_beside_first()).max(MIN_NAME_WIDTH))
 }
 
 /// A table with unbroken names, of any width.
 pub fn wide_grid(view: &View<'_>) -> Grid {
-    laid_out(view, usize::MAX)
+    lay_out(view, usize::MAX)
 }
 
-fn laid_out(view: &View<'_>, room: usize) -> Grid {
+fn lay_out(view: &View<'_>, room: usize) -> Grid {
     let mut grid = Grid::new(repeated_columns(view));
     grid.head(view.heads.iter().map(head).collect());
     for group in &view.groups {
-        let mut before = String::new();
+        let mut previous = String::new();
         let mut rows = Vec::new();
         for line in &group.lines {
             let mut items: Vec<Item> =
@@ -116,11 +116,11 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
             let name = line.first().map(|cells| name(cells, room)).unwrap_or_default();
             // Repeated names are shown once.
             if let Some(first) = items.first_mut() {
-                let again = name.join(" ");
+                let joined = name.join(" ");
                 let tone = line.first().and_then(|cells| cells.first()).map(|(_, cell)| paint(&cell.tone));
-                let lines = if view.labels > 0 && again == before { vec![String::new()] } else { name };
+                let lines = if view.labels > 0 && joined == previous { vec![String::new()] } else { name };
                 *first = tone.unwrap_or_default().into_iter().fold(Item::from_lines(lines), Item::painted);
-                before = again;
+                previous = joined;
             }
             rows.push(items);
         }
@@ -163,14 +163,14 @@ fn head(head: &ColumnHead<'_>) -> Item {
 
 /// The name of a line, broken if it is wider than its room, and the notes below it.
 fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
-    let broken = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
-    let of = |(column, cell): &(&Column, &Cell)| {
+    let break_lines = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
+    let item_lines = |(column, cell): &(&Column, &Cell)| {
         let best = if cell.best { "*" } else { "" };
         let text = format!("{}{best}", cell.text_for_people(column.unit).unwrap_or_default());
-        let notes = cell.notes.iter().flat_map(|note| broken(&format!("  {note}")));
-        broken(&text).into_iter().chain(notes.collect::<Vec<_>>()).collect::<Vec<_>>()
+        let notes = cell.notes.iter().flat_map(|note| break_lines(&format!("  {note}")));
+        break_lines(&text).into_iter().chain(notes.collect::<Vec<_>>()).collect::<Vec<_>>()
     };
-    cells.iter().flat_map(of).collect()
+    cells.iter().flat_map(item_lines).collect()
 }
 
 fn item(cells: &[(&Column, &Cell)], head: &ColumnHead<'_>) -> Item {

@@ -22,38 +22,38 @@ pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of t
     disk: bytes for each byte of values. power cut: what it can cost (torn: a value that is half written).";
 
 /// The tables, each line ended.
-pub fn text(all: &[Standings], style: Style) -> String {
-    let mut said = BTreeSet::new();
-    let tables: Vec<String> = all.iter().map(|one| group_text(one, &mut said, style)).collect();
+pub fn text(groups: &[Standings], style: Style) -> String {
+    let mut shown_risks = BTreeSet::new();
+    let tables: Vec<String> = groups.iter().map(|standings| group_text(standings, &mut shown_risks, style)).collect();
     tables.join("\n")
 }
 
-fn group_text(one: &Standings, said: &mut BTreeSet<String>, style: Style) -> String {
+fn group_text(standings: &Standings, shown_risks: &mut BTreeSet<String>, style: Style) -> String {
     let mut tables = Vec::new();
-    for table in &one.tables {
-        let mut out = style.paint(HEADING, wrap(&one.title(table), style.width, "  ").trim_end());
+    for table in &standings.tables {
+        let mut out = style.paint(HEADING, wrap(&standings.title(table), style.width, "  ").trim_end());
         out.push('\n');
         let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
         let mut grid = Grid::new(1);
-        let heads = one.figures.iter().map(|figure| Item::new(head(figure)).right());
+        let heads = standings.figures.iter().map(|figure| Item::new(head(figure)).right());
         let last = is_known.then(|| Item::new("power cut"));
         grid.head([Item::new("")].into_iter().chain(heads).chain(last).collect());
         let (ranked, riskier): (Vec<&Row>, Vec<&Row>) = table.rows.iter().partition(|row| !row.is_riskier);
         let items =
-            |rows: Vec<&Row>| rows.into_iter().map(|row| items(one, row, is_known)).collect::<Vec<_>>();
+            |rows: Vec<&Row>| rows.into_iter().map(|row| items(standings, row, is_known)).collect::<Vec<_>>();
         grid.group(items(ranked));
         if !riskier.is_empty() {
-            grid.titled_group(one.risks(&riskier, said), items(riskier));
+            grid.titled_group(standings.risks(&riskier, shown_risks), items(riskier));
         }
         out.push_str(&grid.render(style));
         out.extend(table.unfilled.iter().map(|line| wrap(line, style.width, "  ")));
         tables.push(out);
     }
-    let unseen: String = one.unseen.iter().map(|line| wrap(line, style.width, "  ")).collect();
+    let unseen: String = standings.unseen.iter().map(|line| wrap(line, style.width, "  ")).collect();
     tables.join("\n") + &unseen
 }
 
-fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
+fn items(standings: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
     let mark = match row.mark {
         Mark::Best => '*',
         Mark::Close => '≈',
@@ -65,7 +65,7 @@ fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
         Mark::Best => name.painted(store_style(&row.store).bold()),
         _ => name.painted(store_style(&row.store)),
     };
-    let figures = one.figures.iter().zip(&row.figures).map(|(figure, shown)| {
+    let figures = standings.figures.iter().zip(&row.figures).map(|(figure, shown)| {
         let text = shown
             .as_ref()
             .map_or_else(|| "-".to_owned(), |shown| describe_figure(figure.unit, &figure.name, shown));

@@ -22,17 +22,17 @@ use crate::data::summary::{
 };
 
 /// Entries of a list that a line shows.
-const NAMED: usize = 2;
+const MOST_NAMED: usize = 2;
 
 /// The summary, including its sections. Each line is ended. `is_whole`: with all warnings, otherwise with the first of each kind.
 pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, is_whole: bool, style: Style) -> String {
     let mut out = String::new();
-    let mut seen: IndexSet<String> = IndexSet::new();
+    let mut printed: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
         out.push_str(&heading(index, run, merged.runs.len(), style));
-        for line in machine(run) {
+        for line in machine_lines(run) {
             // Runs of one machine give the same line; once is enough.
-            if seen.insert(format!("{} {line}", run.header.hardware)) {
+            if printed.insert(format!("{} {line}", run.header.hardware)) {
                 out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
             }
         }
@@ -84,25 +84,25 @@ fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
-        all => format!("{first} And {} more: storebench report --table.", with_commas(all as u64 - 1)),
+        count => format!("{first} And {} more: storebench report --table.", with_commas(count as u64 - 1)),
     })
 }
 
 /// A list in a line: its first entries, the rest counted. `unit` is the counted noun.
 fn list_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
-    let told: Vec<String> =
-        list.iter().take(NAMED).map(|(what, alike)| describe_alike(what, alike, unit)).collect();
-    let more = list.len().saturating_sub(NAMED);
+    let entries: Vec<String> =
+        list.iter().take(MOST_NAMED).map(|(event, repeats)| describe_alike(event, repeats, unit)).collect();
+    let more = list.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    (!told.is_empty()).then(|| format!("{title}: {}{more}.", told.join("; ")))
+    (!entries.is_empty()).then(|| format!("{title}: {}{more}.", entries.join("; ")))
 }
 
 /// What happened, how often, and where first.
-fn describe_alike(what: &str, alike: &RepeatedEvent, unit: &str) -> String {
-    match (alike.times, alike.example.as_str()) {
-        (_, "") => what.to_owned(),
-        (1, example) => format!("{what} ({example})"),
-        (times, example) => format!("{what} ({} {unit}; first: {example})", with_commas(times as u64)),
+fn describe_alike(event: &str, repeats: &RepeatedEvent, unit: &str) -> String {
+    match (repeats.times, repeats.example.as_str()) {
+        (_, "") => event.to_owned(),
+        (1, example) => format!("{event} ({example})"),
+        (times, example) => format!("{event} ({} {unit}; first: {example})", with_commas(times as u64)),
     }
 }
 
@@ -115,7 +115,7 @@ fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
     style.paint(HEADING, wrap(&text, style.width, "  ").trim_end()) + "\n"
 }
 
-fn machine(run: &Run) -> Vec<String> {
+fn machine_lines(run: &Run) -> Vec<String> {
     let Environment { cpu, cores, memory_bytes, kernel, distribution, virtualisation, .. } =
         &run.header.environment;
     let unknown = || "unknown".to_owned();
@@ -127,32 +127,32 @@ fn machine(run: &Run) -> Vec<String> {
         virtualisation.clone().unwrap_or_else(unknown),
     )];
     lines.extend(run.header.locations.iter().map(|info| describe_location(info, &run.header.environment)));
-    lines.extend(settings(run));
+    lines.extend(describe_settings(run));
     lines.extend(preset::describe_preset(run));
     lines
 }
 
 /// The settings of stores for the whole run.
-fn settings(run: &Run) -> Option<String> {
+fn describe_settings(run: &Run) -> Option<String> {
     let plan = run.plan()?;
-    let all = plan.settings.iter().flat_map(|(store, all)| all.iter().map(move |one| (store, one)));
-    let all: Vec<String> = all.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
-    (!all.is_empty()).then(|| format!("settings: {}", all.join(", ")))
+    let settings = plan.settings.iter().flat_map(|(store, values)| values.iter().map(move |pair| (store, pair)));
+    let settings: Vec<String> = settings.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
+    (!settings.is_empty()).then(|| format!("settings: {}", settings.join(", ")))
 }
 
-fn describe_location(place: &LocationInfo, environment: &Environment) -> String {
-    let mut line = format!("place {}: {}", place.name, place.path);
-    line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
-    if let Some(driver) = &place.driver {
+fn describe_location(location: &LocationInfo, environment: &Environment) -> String {
+    let mut line = format!("place {}: {}", location.name, location.path);
+    line.push_str(&format!(", {}", location.file_system.as_deref().unwrap_or("unknown file system")));
+    if let Some(driver) = &location.driver {
         line.push_str(&format!(", new for each trial, by {driver}"));
     }
-    if let Some(device) = &place.device {
+    if let Some(device) = &location.device {
         line.push_str(&format!(" on {device}"));
     }
-    let known = [place.device_model.as_deref(), rotation(place, environment)];
-    let known: Vec<&str> = known.into_iter().flatten().collect();
-    if !known.is_empty() {
-        line.push_str(&format!(" ({})", known.join(", ")));
+    let parts = [location.device_model.as_deref(), rotation(location, environment)];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        line.push_str(&format!(" ({})", parts.join(", ")));
     }
     line
 }
@@ -160,25 +160,25 @@ fn describe_location(place: &LocationInfo, environment: &Environment) -> String 
 fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing_figures(merged, matrices.iter().copied());
     let mut out = failed_text(&missing, style);
-    out.push_str(&list("Left out", "combinations", &missing.left_out, style));
-    out.push_str(&list("Not run", "combinations", &missing.not_run, style));
+    out.push_str(&list_text("Left out", "combinations", &missing.left_out, style));
+    out.push_str(&list_text("Not run", "combinations", &missing.not_run, style));
     out
 }
 
 /// Failures, and what stores don't support.
 fn failed_text(missing: &MissingFigures, style: Style) -> String {
-    let failed = list("Failed", "trials", &missing.failed, style);
-    failed + &list("Unsupported", "trials", &missing.unsupported, style)
+    let failed = list_text("Failed", "trials", &missing.failed, style);
+    failed + &list_text("Unsupported", "trials", &missing.unsupported, style)
 }
 
 /// A list under a title; `unit` is the counted noun.
-fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
+fn list_text(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     if list.is_empty() {
         return String::new();
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, title));
-    for (what, alike) in list.iter().take(LISTED) {
-        let line = format!("  {}", describe_alike(what, alike, unit));
+    for (event, repeats) in list.iter().take(LISTED) {
+        let line = format!("  {}", describe_alike(event, repeats, unit));
         out.push_str(&wrap(&line, style.width, "    "));
     }
     if list.len() > LISTED {

@@ -20,9 +20,9 @@ use crate::stats::{Estimate, Interval, MeanKind, Summary};
 /// All figures of all groups, and whether any is a range. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {
     let mut out = String::new();
-    let mut seen = Footnotes::default();
+    let mut footnotes = Footnotes::default();
     for group in &merged.groups {
-        out.push_str(&group_table(merged, group, style, &mut seen));
+        out.push_str(&group_table(merged, group, style, &mut footnotes));
     }
     if out.is_empty() {
         return (out, false);
@@ -34,12 +34,12 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (
             .to_owned(),
     ];
     lines.push(merged.memory.note().to_owned());
-    lines.extend(seen.rules.into_iter().map(rule_text));
+    lines.extend(footnotes.rules.into_iter().map(rule_text));
     lines.extend(clock::notes(merged, matrices.iter().map(|matrix| matrix.clocked())));
     lines.extend(scope::notes(merged));
     lines.push("More figures, such as page faults, context switches and bytes read: --json.".to_owned());
     out.extend(lines.iter().map(|line| wrap(line, style.width, "  ")));
-    (out, seen.ranges)
+    (out, footnotes.ranges)
 }
 
 /// The parts of the tables with a note below them.
@@ -49,19 +49,19 @@ struct Footnotes {
     ranges: bool,
 }
 
-fn group_table(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Footnotes) -> String {
+fn group_table(merged: &Merged<'_>, group: &Group<'_>, style: Style, footnotes: &mut Footnotes) -> String {
     let sorted = SortedTrials::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
     for position in sorted.entries.keys() {
-        let of = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        let at = words::position_in_full(position);
-        let title = if at.is_empty() { of } else { format!("{of}: {at}") };
+        let group_name = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        let place = words::position_in_full(position);
+        let title = if place.is_empty() { group_name } else { format!("{group_name}: {place}") };
         let mut grids = Vec::new();
         for operation in &operations {
             let columns: Vec<&Column> =
                 shown_columns(merged).filter(|column| column.is_of_operation()).collect();
-            grids.push(grid(merged, &sorted, position, operation, &columns, seen));
+            grids.push(grid(merged, &sorted, position, operation, &columns, footnotes));
         }
         // A figure that no store here has, such as recovery without its check, gets no column.
         let stores = || sorted.entries[position].values();
@@ -69,7 +69,7 @@ fn group_table(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut 
             |column: &&Column| stores().any(|entries| !series(entries, "trial", column).is_empty());
         let columns: Vec<&Column> =
             shown_columns(merged).filter(|column| !column.is_of_operation()).filter(is_measured).collect();
-        grids.push(grid(merged, &sorted, position, "trial", &columns, seen));
+        grids.push(grid(merged, &sorted, position, "trial", &columns, footnotes));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
         out.push_str(&texts.join("\n"));
@@ -90,12 +90,12 @@ fn grid(
     position: &Position,
     name: &str,
     columns: &[&Column],
-    seen: &mut Footnotes,
+    footnotes: &mut Footnotes,
 ) -> Grid {
     let contests: Vec<_> = columns.iter().map(|column| sorted.contest(position, name, column)).collect();
     let contenders =
         contests.iter().filter(|contest| is_won(&contest.contenders)).flat_map(|contest| &contest.contenders);
-    seen.rules.extend(contenders.filter_map(|contender| contender.verdict.rule()));
+    footnotes.rules.extend(contenders.filter_map(|contender| contender.verdict.rule()));
     let mut grid = Grid::new(2);
     let heads = columns.iter().map(|column| Item::new(column.title).right());
     let labels = [Item::new(name).painted(HEADING), Item::new("trials").right()];
@@ -111,15 +111,15 @@ fn grid(
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
             let wins = is_won(&contest.contenders) && contest.winners().any(|winner| winner.store == *store);
             let summary = Summary::from_values(&values);
-            seen.ranges |=
+            footnotes.ranges |=
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
         });
-        let shown = merged.readable.name(store);
+        let readable_name = merged.readable.name(store);
         let name = match () {
-            () if is_unranked(entries) => format!("{shown} (not ranked)"),
-            () if sorted.avoided.contains(store) => format!("{shown} (riskier)"),
-            () => shown.into_owned(),
+            () if is_unranked(entries) => format!("{readable_name} (not ranked)"),
+            () if sorted.avoided.contains(store) => format!("{readable_name} (riskier)"),
+            () => readable_name.into_owned(),
         };
         let labels = [Item::new(name).painted(store_style(store)), Item::new(trials).right()];
         rows.push(labels.into_iter().chain(figures).collect());
@@ -135,7 +135,7 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
         Some(range) => {
             text.push_str(&spread::describe_after(Some(range), |end| unit.show(end)));
         }
-        None => text.extend(uncertainty(unit, summary).map(|of| format!(" {of}"))),
+        None => text.extend(uncertainty(unit, summary).map(|margin| format!(" {margin}"))),
     }
     // Room for the mark, so that figures stay aligned.
     text.push_str(if wins { "*" } else { " " });
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_uncertainty_as_large_as_its_figure_is_told_in_times_of_it() {
-        let told = |low: f64, high: f64| {
+        let describe = |low: f64, high: f64| {
             let interval = Some(Interval { low, high, confidence: 0.95 });
             let mean = Estimate { value: 1_000.0, interval };
             let summary = Summary {
@@ -186,10 +186,10 @@ mod tests {
             };
             uncertainty(Unit::Nanoseconds, &summary).unwrap()
         };
-        assert_eq!(told(999.9, 1_000.1), "±<0.1%");
-        assert_eq!(told(950.0, 1_050.0), "±5.0%");
-        assert_eq!(told(600.0, 1_700.0), "±70%");
-        assert_eq!(told(400.0, 2_500.0), "within 2.5x");
-        assert_eq!(told(60.0, 17_000.0), "within 17x");
+        assert_eq!(describe(999.9, 1_000.1), "±<0.1%");
+        assert_eq!(describe(950.0, 1_050.0), "±5.0%");
+        assert_eq!(describe(600.0, 1_700.0), "±70%");
+        assert_eq!(describe(400.0, 2_500.0), "within 2.5x");
+        assert_eq!(describe(60.0, 17_000.0), "within 17x");
     }
 }

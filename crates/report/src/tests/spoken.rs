@@ -90,37 +90,37 @@ impl Made {
 }
 
 /// Runs that differ from a plain one in one respect each.
-fn made() -> Vec<Made> {
-    let mut all = vec![PLAIN];
-    all.extend([1, 2, 4].map(|stores| Made { stores, ..PLAIN }));
-    all.extend([1, 2, 3, 12].map(|trials| Made { trials, ..PLAIN }));
-    all.extend([1, 2, 12].map(|trials| Made { trials, apart: 1.0, scatter: 0.2, ..PLAIN }));
-    all.extend([1, 3].map(|counts| Made { counts, ..PLAIN }));
-    all.extend([1, 3].map(|counts| Made { counts, apart: 1.0, scatter: 0.2, ..PLAIN }));
-    all.extend([1, 2, 5].map(|failed| Made { failed, ..PLAIN }));
-    all.extend([1, 2, 12].map(|left_out| Made { left_out, ..PLAIN }));
-    all.extend(["none", "power", "default"].map(|tier| Made { tier, ..PLAIN }));
-    all.push(Made { unsupported: true, ..PLAIN });
-    all.push(Made { unsupported: true, stores: 1, ..PLAIN });
-    all.push(Made { apart: 1.0001, scatter: 0.0, ..PLAIN });
-    all.push(Made { apart: 40.0, ..PLAIN });
-    all
+fn made_runs() -> Vec<Made> {
+    let mut runs = vec![PLAIN];
+    runs.extend([1, 2, 4].map(|stores| Made { stores, ..PLAIN }));
+    runs.extend([1, 2, 3, 12].map(|trials| Made { trials, ..PLAIN }));
+    runs.extend([1, 2, 12].map(|trials| Made { trials, apart: 1.0, scatter: 0.2, ..PLAIN }));
+    runs.extend([1, 3].map(|counts| Made { counts, ..PLAIN }));
+    runs.extend([1, 3].map(|counts| Made { counts, apart: 1.0, scatter: 0.2, ..PLAIN }));
+    runs.extend([1, 2, 5].map(|failed| Made { failed, ..PLAIN }));
+    runs.extend([1, 2, 12].map(|left_out| Made { left_out, ..PLAIN }));
+    runs.extend(["none", "power", "default"].map(|tier| Made { tier, ..PLAIN }));
+    runs.push(Made { unsupported: true, ..PLAIN });
+    runs.push(Made { unsupported: true, stores: 1, ..PLAIN });
+    runs.push(Made { apart: 1.0001, scatter: 0.0, ..PLAIN });
+    runs.push(Made { apart: 40.0, ..PLAIN });
+    runs
 }
 
 /// The sentences of reports of one run.
-fn of_reports() -> IndexSet<String> {
-    let of = |made: Made| {
+fn report_sentences() -> IndexSet<String> {
+    let print = |made: Made| {
         let runs = [made.run()];
         let merged = Merged::new(&runs, &[]);
         let report = Report::new(&merged);
         [terminal::end_text(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
             .concat()
     };
-    made().into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
+    made_runs().into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
 /// The sentences of advice.
-fn of_advice() -> IndexSet<String> {
+fn advice_sentences() -> IndexSet<String> {
     let question = |made: Made| Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 }.into(),
@@ -137,19 +137,19 @@ fn of_advice() -> IndexSet<String> {
         max_memory_bytes: None,
         stores: None,
     };
-    let of = |made: Made, goal: Goal| {
+    let print = |made: Made, goal: Goal| {
         let question = Question { goal, ..question(made) };
         let runs = [made.run()];
         let advice = Advice::from_runs(&question, &Merged::new(&runs, &[]), None, &[]);
         advice.map_or_else(|uncovered| uncovered.to_string(), |advice| advice.text(None, WIDE))
     };
     let goals = [Goal::Speed, Goal::Space, Goal::Memory, Goal::Balance];
-    let texts = made().into_iter().flat_map(|made| goals.map(|goal| of(made, goal)));
+    let texts = made_runs().into_iter().flat_map(|made| goals.map(|goal| print(made, goal)));
     texts.flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
 /// The sentences of tunings: with and without a gain, with one value and several, in one block of trials and in several.
-fn of_tunings() -> IndexSet<String> {
+fn tuning_sentences() -> IndexSet<String> {
     const ALL: [(&[(&str, &str)], f64); 4] =
         [(&[], 1000.0), (&[("a", "1")], 700.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)];
     const BEST: &[(&str, &str)] = &[("a", "1")];
@@ -157,70 +157,70 @@ fn of_tunings() -> IndexSet<String> {
         run.trials.retain(|trial| trial.block < blocks);
         run
     };
-    let mut asked: Vec<(Vec<Run>, u64)> = Vec::new();
+    let mut tunings: Vec<(Vec<Run>, u64)> = Vec::new();
     for blocks in [1, 2, 3, 8] {
         for values in 1..=ALL.len() {
             let screen = || cut(made_run(Kind::Screen, &ALL[..values], 100), blocks);
-            asked.push((vec![screen()], 100));
+            tunings.push((vec![screen()], 100));
             for ns in [650.0, 1000.0, 1600.0] {
                 let proof = cut(made_run(Kind::Proof, &[(&[], 1000.0), (BEST, ns)], 100), blocks);
                 let beside = |records| made_run(Kind::Beside, &[(&[], 1000.0), (BEST, 2.0 * ns)], records);
-                asked.push((vec![screen(), proof.clone()], 200));
-                asked.push((vec![screen(), proof, beside(1), beside(1000)], 100));
+                tunings.push((vec![screen(), proof.clone()], 200));
+                tunings.push((vec![screen(), proof, beside(1), beside(1000)], 100));
             }
         }
     }
-    let of = |(runs, records): (Vec<Run>, u64)| {
+    let print = |(runs, records): (Vec<Run>, u64)| {
         let question = Question { records, ..made_question() };
         let tuned = TunedSettings::from_runs(&question, &Merged::new(&runs, &[]), &MADE_STORE);
         tuned.map_or_else(|why| why.to_string(), |tuned| tuned.text(None, WIDE))
     };
-    asked.into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
+    tunings.into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
 /// The sentences of comparisons of two runs.
-fn of_comparisons() -> IndexSet<String> {
+fn comparison_sentences() -> IndexSet<String> {
     let columns: Vec<_> =
         FIGURES.iter().filter_map(|id| COLUMNS.iter().find(|column| column.id == *id)).collect();
-    let slower = |made: Made, by: f64| {
+    let slower = |made: Made, factor: f64| {
         let mut run = made.run();
         for operation in
             run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).flat_map(|m| &mut m.operations)
         {
-            operation.sum_ns = (operation.sum_ns as f64 * by) as u64;
-            operation.latency.mean_ns *= by;
+            operation.sum_ns = (operation.sum_ns as f64 * factor) as u64;
+            operation.latency.mean_ns *= factor;
         }
         run
     };
-    let mut found = IndexSet::new();
-    for made in made() {
-        for by in [1.0, 1.5] {
+    let mut collected = IndexSet::new();
+    for made in made_runs() {
+        for factor in [1.0, 1.5] {
             for (base, new) in [(PLAIN, made), (made, PLAIN), (made, made)] {
-                let (base, new) = ([base.run()], [slower(new, by)]);
+                let (base, new) = ([base.run()], [slower(new, factor)]);
                 let names = ["a-run".to_owned()];
                 let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
                 let comparison = Comparison::new(base, new, &columns, &[], &[]);
-                found.extend(sentences(&compared::text(&comparison, 2, WIDE)));
+                collected.extend(sentences(&compared::text(&comparison, 2, WIDE)));
             }
         }
     }
-    found
+    collected
 }
 
 #[test]
 fn sentences_read_well_with_any_number() {
-    let mut all = String::new();
-    for (title, found) in [
-        ("reports", of_reports()),
-        ("advice", of_advice()),
-        ("tunings", of_tunings()),
-        ("comparisons", of_comparisons()),
+    let mut text = String::new();
+    for (title, collected) in [
+        ("reports", report_sentences()),
+        ("advice", advice_sentences()),
+        ("tunings", tuning_sentences()),
+        ("comparisons", comparison_sentences()),
     ] {
-        let _ = writeln!(all, "# {title}");
-        for sentence in found {
-            let _ = writeln!(all, "{sentence}");
+        let _ = writeln!(text, "# {title}");
+        for sentence in collected {
+            let _ = writeln!(text, "{sentence}");
         }
     }
-    reads_well(&all);
-    insta::assert_snapshot!("sentences", all);
+    reads_well(&text);
+    insta::assert_snapshot!("sentences", text);
 }

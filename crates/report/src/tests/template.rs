@@ -5,22 +5,22 @@ use std::fmt::Write as _;
 /// A sentence with `N` for every number above two.
 pub fn template(sentence: &str) -> String {
     let mut out = String::new();
-    let mut rest = sentence;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
+    let mut remainder = sentence;
+    while let Some(start) = remainder.find(|c: char| c.is_ascii_digit()) {
+        let (before, digits) = remainder.split_at(start);
         // A change is one, whatever its direction.
         let before = before.strip_suffix(['+', '×']).unwrap_or(before);
         let before = if before.ends_with(" -") { &before[..before.len() - 1] } else { before };
-        let end = from
+        let end = digits
             .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | ':' | '-'))
-            .unwrap_or(from.len());
-        let number = from[..end].trim_end_matches(['.', ',', ':', '-']);
+            .unwrap_or(digits.len());
+        let number = digits[..end].trim_end_matches(['.', ',', ':', '-']);
         let shown = if matches!(number, "0" | "1" | "2") { number } else { "N" };
         // Writing to a string can't fail.
         let _ = write!(out, "{before}{shown}");
-        rest = &from[number.len()..];
+        remainder = &digits[number.len()..];
     }
-    out + rest
+    out + remainder
 }
 
 /// The lines of a text that are sentences: rows of tables have gaps.

@@ -27,27 +27,27 @@ pub struct OtherMeasurements {
 pub fn measure_elsewhere(
     runs: &[Run],
     races: &[(usize, RaceResult)],
-    each: &[(Operation, [Series<BlockKey>; 2])],
+    latencies: &[(Operation, [Series<BlockKey>; 2])],
     mix: &Mix,
     confidence: f64,
 ) -> OtherMeasurements {
-    let beside: Vec<_> = races.iter().filter(|(_, raced)| raced.kind == Kind::Beside).collect();
+    let other_races: Vec<_> = races.iter().filter(|(_, race)| race.kind == Kind::Beside).collect();
     // Each is a separate statement; all should hold together.
-    let shared = 1.0 - (1.0 - CONFIDENCE) / beside.len().max(1) as f64;
-    let one = |(run, raced): &&(usize, RaceResult)| {
-        raced.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;
-        Some((record_shape(&runs[*run])?, raced.ratio(DEFAULT + 1, shared)?))
+    let shared = 1.0 - (1.0 - CONFIDENCE) / other_races.len().max(1) as f64;
+    let measure = |(run, race): &&(usize, RaceResult)| {
+        race.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;
+        Some((record_shape(&runs[*run])?, race.ratio(DEFAULT + 1, shared)?))
     };
-    let now = (mix.share(Operation::Get) * 100.0).round() as u32;
-    let loses = |percent: &u32| {
+    let current = (mix.share(Operation::Get) * 100.0).round() as u32;
+    let is_slower = |percent: &u32| {
         let mix = mix.with_gets(f64::from(*percent) / 100.0);
-        mix.and_then(|mix| ratio(each, &mix, confidence)).is_some_and(|ratio| ratio.ratio.value > 1.0)
+        mix.and_then(|mix| ratio(latencies, &mix, confidence)).is_some_and(|ratio| ratio.ratio.value > 1.0)
     };
-    let here = loses(&now);
+    let is_slower_now = is_slower(&current);
     OtherMeasurements {
-        records: beside.iter().filter_map(one).collect(),
-        fewer_gets: (0..now).rev().find(|_| !here).and_then(|_| (0..now).rev().find(loses)).map(share),
-        more_gets: (now + 1..=100).find(|percent| !here && loses(percent)).map(share),
+        records: other_races.iter().filter_map(measure).collect(),
+        fewer_gets: (0..current).rev().find(|_| !is_slower_now).and_then(|_| (0..current).rev().find(is_slower)).map(share),
+        more_gets: (current + 1..=100).find(|percent| !is_slower_now && is_slower(percent)).map(share),
     }
 }
 
@@ -56,12 +56,12 @@ fn share(percent: u32) -> f64 {
 }
 
 /// The time of an operation of another mix as a multiple of the default's.
-fn ratio(each: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
+fn ratio(latencies: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
     let side = |side: usize| -> Option<Series<BlockKey>> {
         let mut sums: BTreeMap<BlockKey, f64> = BTreeMap::new();
         for (operation, share) in mix.shares() {
-            let (_, both) = each.iter().find(|(own, _)| own == operation)?;
-            for (block, latency) in &both[side] {
+            let (_, sides) = latencies.iter().find(|(other, _)| other == operation)?;
+            for (block, latency) in &sides[side] {
                 *sums.entry(*block).or_default() += share * latency;
             }
         }

@@ -12,8 +12,8 @@ use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll,
 pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     let changes = tuned
         .changes()
-        .map(|gain| list(gain.changes.iter().map(|one| tag("strong").with(change(tuned, one))).collect()));
-    let promised = tuned.changes().is_none().then(|| p(describe_safety(tuned)));
+        .map(|gain| list(gain.changes.iter().map(|entry| tag("strong").with(change(tuned, entry))).collect()));
+    let safety = tuned.changes().is_none().then(|| p(describe_safety(tuned)));
     let worth = (!tuned.worth.is_empty()).then(|| {
         let rows: Vec<Tag> = tuned.worth.iter().map(worth_row).collect();
         let heads = ["value", "time", ""].map(column).into();
@@ -26,7 +26,7 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     let first = (
         p(leading_line(tuned)).class("lead"),
         changes,
-        (gain(tuned).into_iter().map(p).collect::<Vec<_>>(), promised),
+        (gain(tuned).into_iter().map(p).collect::<Vec<_>>(), safety),
         note(("Asked: ", tuned.question.to_string(), ".")),
         note(("Tried: ", describe_tried(tuned).join(" "))),
     );

@@ -88,13 +88,13 @@ impl<'j> Judge<'j> {
     }
 
     fn breaks_promise(&self, measured: &Measurements) -> Option<String> {
-        let own = self.safety_of(measured);
-        let promise = self.promise.filter(|promise| !promise.is_kept_by(&own))?;
-        if own.guarantee != promise.guarantee {
-            return Some(format!("gives the guarantee {}, not {}", own.guarantee, promise.guarantee));
+        let given = self.safety_of(measured);
+        let promise = self.promise.filter(|promise| !promise.is_kept_by(&given))?;
+        if given.guarantee != promise.guarantee {
+            return Some(format!("gives the guarantee {}, not {}", given.guarantee, promise.guarantee));
         }
         let cost = |danger: Option<&Danger>| danger.map_or("what is not known".to_owned(), Danger::to_string);
-        Some(format!("risks more than the default. {}", cost(own.danger)))
+        Some(format!("risks more than the default. {}", cost(given.danger)))
     }
 
     fn takes_too_much(&self, measured: &Measurements) -> Option<String> {
@@ -145,26 +145,26 @@ pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
 
 /// All races among some runs, each with the index of its run.
 pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, RaceResult)> {
-    let one = |(index, run): (usize, &Run)| {
+    let read_race = |(index, run): (usize, &Run)| {
         let (kind, arms) = race_of(run, judge.store.name)?;
         Some((index, judge.raced(kind, &arms, index, &run.trials)))
     };
-    runs.iter().enumerate().filter_map(one).collect()
+    runs.iter().enumerate().filter_map(read_race).collect()
 }
 
 /// The changes worth a trial, from the store's table.
 pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
-    let of = |def: &storebench_core::store::SettingDef| {
-        let one = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
-        def.tune.iter().map(one).collect::<Vec<_>>()
+    let changes_of = |def: &storebench_core::store::SettingDef| {
+        let change = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
+        def.tune.iter().map(change).collect::<Vec<_>>()
     };
-    store.settings.iter().flat_map(of).collect()
+    store.settings.iter().flat_map(changes_of).collect()
 }
 
 /// Whether settings read back equal, so that both are the same.
 pub fn reads_back_alike(a: &[Setting], b: &[Setting]) -> bool {
-    let by_name = |all: &[Setting]| -> BTreeMap<String, String> {
-        all.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect()
+    let by_name = |settings: &[Setting]| -> BTreeMap<String, String> {
+        settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect()
     };
     by_name(a) == by_name(b)
 }

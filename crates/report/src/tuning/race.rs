@@ -52,7 +52,7 @@ const NEAR_BLOCKS: u32 = 8;
 const GIVE_UP: f64 = 0.99;
 
 /// The smallest saving of one more setting, as a share of the time.
-const EACH: f64 = 0.01;
+const MIN_EACH_SAVING: f64 = 0.01;
 
 /// The default, always the first of a race's arms.
 pub const DEFAULT: usize = 0;
@@ -114,9 +114,9 @@ impl RaceResult {
         let mut alive: Vec<usize> =
             (0..self.arms.len()).filter(|arm| self.is_rival(*arm) && self.arms[*arm].out.is_none()).collect();
         for look in LOOKS.into_iter().filter(|look| *look <= self.blocks()) {
-            let seen = self.first_blocks(look);
-            if seen.is_complete(&alive) {
-                alive = seen.cut(alive);
+            let first = self.first_blocks(look);
+            if first.is_complete(&alive) {
+                alive = first.keep_best(alive);
             }
         }
         alive
@@ -156,7 +156,7 @@ impl RaceResult {
     }
 
     /// The arms that continue.
-    fn cut(&self, mut alive: Vec<usize>) -> Vec<usize> {
+    fn keep_best(&self, mut alive: Vec<usize>) -> Vec<usize> {
         match self.kind {
             Kind::Screen => {
                 alive.retain(|arm| !self.is_surely_worse(*arm));
@@ -183,7 +183,7 @@ impl RaceResult {
 
     /// The ratio, plus a little for each setting: of two equally good arms, the one with fewer continues.
     pub fn price(&self, arm: usize) -> f64 {
-        self.value(arm) * (1.0 + EACH * self.arms[arm].settings.len() as f64)
+        self.value(arm) * (1.0 + MIN_EACH_SAVING * self.arms[arm].settings.len() as f64)
     }
 
     /// Whether an arm is better than the control by at least `least`, at this confidence for the single comparison.

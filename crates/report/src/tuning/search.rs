@@ -16,13 +16,13 @@ const NEAR_UNTIL: f64 = 0.7;
 const PROOF_UNTIL: f64 = 0.9;
 
 /// A value that seems to save less than this share of the time is not combined.
-const WORTH: f64 = 0.01;
+const MIN_SAVING: f64 = 0.01;
 /// The confidence that a single value helps before it is combined; later races remove a false one.
 const PROMISING: f64 = 0.8;
 /// The confidence that a neighbour is better before it replaces the best.
 const BETTER: f64 = 0.9;
 /// A setting is removed if the time grows by no more than this share without it.
-const FREE: f64 = 0.005;
+const MAX_LOSS: f64 = 0.005;
 /// The most values that are combined.
 const MOST_COMBINED: usize = 6;
 /// The most races among neighbours.
@@ -83,24 +83,24 @@ pub struct Race {
 }
 
 /// The next race; `None` when the search is over.
-pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race> {
-    let Some(screen) = screened(raced) else {
+pub fn next(changes: &[Change], races: &[RaceResult], time: Time) -> Option<Race> {
+    let Some(screen) = screened(races) else {
         let arms = with_default(changes.iter().map(Change::as_settings));
         return (arms.len() > 1).then(|| race(Kind::Screen, arms, SCREEN_UNTIL));
     };
-    let helpful = helpful(&screen);
-    let count = |kind| races_of_kind(raced, kind).count();
+    let helpful = helpful_changes(&screen);
+    let count = |kind| races_of_kind(races, kind).count();
     if count(Kind::Proof) > 0 {
         return None;
     }
-    let Some(best) = best(raced) else { return repeat_screen(&screen, count(Kind::Screen), time) };
+    let Some(best) = best(races) else { return repeat_screen(&screen, count(Kind::Screen), time) };
     if helpful.len() > 1
         && count(Kind::Combine) + count(Kind::Near) == 0
-        && let Some(combine) = combine(&helpful, time)
+        && let Some(combine) = race_combinations(&helpful, time)
     {
         return Some(combine);
     }
-    if let Some(near) = race_neighbours(&screen, raced, &best, time) {
+    if let Some(near) = race_neighbours(&screen, races, &best, time) {
         return Some(near);
     }
     let looks = interim::plan_analyses(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
@@ -108,16 +108,16 @@ pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race
 }
 
 /// If nothing looks helpful: the remaining candidates once more, for a stronger statement.
-fn repeat_screen(screen: &RaceResult, before: usize, time: Time) -> Option<Race> {
+fn repeat_screen(screen: &RaceResult, screenings: usize, time: Time) -> Option<Race> {
     let may_help = |arm: &usize| screen.arms[*arm].out.is_none() && screen.value(*arm) < HOPELESS;
     let rivals = (DEFAULT + 1..screen.arms.len()).filter(may_help);
     let arms = with_default(rivals.map(|arm| screen.arms[arm].settings.clone()));
-    let in_time = time.blocks(NEAR_UNTIL, arms.len()) >= FEWEST_BLOCKS;
-    (before == 1 && arms.len() > 1 && in_time).then(|| race(Kind::Screen, arms, NEAR_UNTIL))
+    let has_time = time.blocks(NEAR_UNTIL, arms.len()) >= FEWEST_BLOCKS;
+    (screenings == 1 && arms.len() > 1 && has_time).then(|| race(Kind::Screen, arms, NEAR_UNTIL))
 }
 
 /// The race of combinations, if there is time for one.
-fn combine(helpful: &[Change], time: Time) -> Option<Race> {
+fn race_combinations(helpful: &[Change], time: Time) -> Option<Race> {
     let arms = with_default(prefixes(helpful));
     let until = [COMBINE_UNTIL, NEAR_UNTIL];
     let until = until.into_iter().find(|until| time.blocks(*until, arms.len()) >= FEWEST_BLOCKS)?;
@@ -132,31 +132,31 @@ fn with_default(others: impl IntoIterator<Item = Settings>) -> Vec<Settings> {
     std::iter::once(Settings::new()).chain(others).collect()
 }
 
-fn races_of_kind(raced: &[RaceResult], kind: Kind) -> impl Iterator<Item = &RaceResult> {
-    raced.iter().filter(move |race| race.kind == kind)
+fn races_of_kind(races: &[RaceResult], kind: Kind) -> impl Iterator<Item = &RaceResult> {
+    races.iter().filter(move |race| race.kind == kind)
 }
 
 /// All screenings as one race: in a second one the same settings add blocks.
-pub fn screened(raced: &[RaceResult]) -> Option<RaceResult> {
-    let mut all = races_of_kind(raced, Kind::Screen);
-    let mut screen = all.next()?.clone();
-    for arm in all.flat_map(|race| &race.arms) {
-        if let Some(known) = screen.arms.iter_mut().find(|known| known.settings == arm.settings) {
-            known.times.extend(&arm.times);
-            known.out = known.out.take().or_else(|| arm.out.clone());
+pub fn screened(races: &[RaceResult]) -> Option<RaceResult> {
+    let mut screens = races_of_kind(races, Kind::Screen);
+    let mut screen = screens.next()?.clone();
+    for arm in screens.flat_map(|race| &race.arms) {
+        if let Some(same) = screen.arms.iter_mut().find(|same| same.settings == arm.settings) {
+            same.times.extend(&arm.times);
+            same.out = same.out.take().or_else(|| arm.out.clone());
         }
     }
     Some(screen)
 }
 
 /// The best settings in the races so far; `None` for the default.
-pub fn best(raced: &[RaceResult]) -> Option<Settings> {
-    let screen = screened(raced)?;
-    let mut best = helpful(&screen).into_iter().next()?.as_settings();
-    for race in raced {
+pub fn best(races: &[RaceResult]) -> Option<Settings> {
+    let screen = screened(races)?;
+    let mut best = helpful_changes(&screen).into_iter().next()?.as_settings();
+    for race in races {
         best = match race.kind {
             Kind::Combine => best_combination(race).unwrap_or(best),
-            Kind::Near => step(race).unwrap_or(best),
+            Kind::Near => better_neighbour(race).unwrap_or(best),
             Kind::Screen | Kind::Proof | Kind::Beside => best,
         };
     }
@@ -165,31 +165,31 @@ pub fn best(raced: &[RaceResult]) -> Option<Settings> {
 
 /// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
 /// usable ones.
-fn helpful(screen: &RaceResult) -> Vec<Change> {
-    let must = screen.arms.first().is_some_and(|default| default.out.is_some());
-    let mut all: Vec<(f64, Change)> = Vec::new();
+fn helpful_changes(screen: &RaceResult) -> Vec<Change> {
+    let must_replace = screen.arms.first().is_some_and(|default| default.out.is_some());
+    let mut changes: Vec<(f64, Change)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
-        let measured = !arm.times.is_empty();
-        let taken = measured && (must || screen.is_better(index, WORTH, PROMISING));
-        let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && taken)
+        let is_measured = !arm.times.is_empty();
+        let is_helpful = is_measured && (must_replace || screen.is_better(index, MIN_SAVING, PROMISING));
+        let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && is_helpful)
         else {
             continue;
         };
         let change = Change { setting: setting.clone(), value: value.clone() };
-        match all.iter_mut().find(|(_, known)| known.setting == change.setting) {
-            Some(known) if known.0 > screen.value(index) => *known = (screen.value(index), change),
+        match changes.iter_mut().find(|(_, other)| other.setting == change.setting) {
+            Some(other) if other.0 > screen.value(index) => *other = (screen.value(index), change),
             Some(_) => {}
-            None => all.push((screen.value(index), change)),
+            None => changes.push((screen.value(index), change)),
         }
     }
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all.into_iter().map(|(_, change)| change).take(MOST_COMBINED).collect()
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    changes.into_iter().map(|(_, change)| change).take(MOST_COMBINED).collect()
 }
 
 /// The first, the first two, and so on.
 fn prefixes(helpful: &[Change]) -> Vec<Settings> {
-    let one = |number: usize| helpful[..number].iter().flat_map(Change::as_settings).collect();
-    (1..=helpful.len()).map(one).collect()
+    let first_changes = |number: usize| helpful[..number].iter().flat_map(Change::as_settings).collect();
+    (1..=helpful.len()).map(first_changes).collect()
 }
 
 /// The best of the combinations that reached the end; one with fewer settings if more save next to nothing.
@@ -199,29 +199,29 @@ fn best_combination(race: &RaceResult) -> Option<Settings> {
 }
 
 /// The neighbour that replaces the best: a better one, or one without an ineffective setting.
-fn step(race: &RaceResult) -> Option<Settings> {
+fn better_neighbour(race: &RaceResult) -> Option<Settings> {
     let control = &race.arms.get(race.control())?.settings;
     let mut alive = race.alive();
     alive.sort_by(|a, b| race.value(*a).total_cmp(&race.value(*b)));
-    let better = alive.iter().find(|arm| race.is_better(**arm, WORTH, BETTER));
-    let fewer = |arm: &&usize| race.arms[**arm].settings.len() < control.len();
-    let free = || alive.iter().filter(fewer).find(|arm| race.value(**arm) <= 1.0 + FREE);
-    better.or_else(free).map(|arm| race.arms[*arm].settings.clone())
+    let better = alive.iter().find(|arm| race.is_better(**arm, MIN_SAVING, BETTER));
+    let has_fewer = |arm: &&usize| race.arms[**arm].settings.len() < control.len();
+    let find_free = || alive.iter().filter(has_fewer).find(|arm| race.value(**arm) <= 1.0 + MAX_LOSS);
+    better.or_else(find_free).map(|arm| race.arms[*arm].settings.clone())
 }
 
 /// The next race among neighbours, if the last found a better one and there is time.
-fn race_neighbours(screen: &RaceResult, raced: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
-    let before: Vec<&RaceResult> = races_of_kind(raced, Kind::Near).collect();
-    if before.len() >= MOST_NEAR || before.last().is_some_and(|last| step(last).is_none()) {
+fn race_neighbours(screen: &RaceResult, races: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
+    let earlier: Vec<&RaceResult> = races_of_kind(races, Kind::Near).collect();
+    if earlier.len() >= MOST_NEAR || earlier.last().is_some_and(|last| better_neighbour(last).is_none()) {
         return None;
     }
-    let known = |settings: &Settings| {
-        before.iter().flat_map(|race| race.arms.iter().skip(1)).any(|arm| arm.settings == *settings)
+    let is_known = |settings: &Settings| {
+        earlier.iter().flat_map(|race| race.arms.iter().skip(1)).any(|arm| arm.settings == *settings)
     };
     let mut rivals: Vec<Settings> =
-        neighbours(screen, best).into_iter().filter(|settings| !known(settings)).collect();
-    let room = (time.blocks(NEAR_UNTIL, 1) / FEWEST_BLOCKS) as usize;
-    rivals.truncate(room.saturating_sub(2));
+        neighbours(screen, best).into_iter().filter(|settings| !is_known(settings)).collect();
+    let most_rivals = (time.blocks(NEAR_UNTIL, 1) / FEWEST_BLOCKS) as usize;
+    rivals.truncate(most_rivals.saturating_sub(2));
     let arms = with_default(std::iter::once(best.clone()).chain(rivals));
     (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
 }
@@ -229,16 +229,16 @@ fn race_neighbours(screen: &RaceResult, raced: &[RaceResult], best: &Settings, t
 /// The settings that differ from given ones in one: first without it, then with each other value that is not much worse
 /// alone, the best first.
 fn neighbours(screen: &RaceResult, best: &Settings) -> Vec<Settings> {
-    let without = |name: &String| {
+    let remove_setting = |name: &String| {
         let mut settings = best.clone();
         settings.remove(name);
         settings
     };
-    let fewer = best.keys().map(without).filter(|settings| !settings.is_empty());
+    let fewer = best.keys().map(remove_setting).filter(|settings| !settings.is_empty());
     let mut others: Vec<(f64, Settings)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
-        let hopeless = arm.out.is_some() || screen.value(index) > HOPELESS;
-        if hopeless || arm.settings.iter().any(|(name, value)| best.get(name) == Some(value)) {
+        let is_hopeless = arm.out.is_some() || screen.value(index) > HOPELESS;
+        if is_hopeless || arm.settings.iter().any(|(name, value)| best.get(name) == Some(value)) {
             continue;
         }
         let mut settings = best.clone();

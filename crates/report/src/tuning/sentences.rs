@@ -19,11 +19,11 @@ const LOOSE: f64 = 0.5;
 
 /// `page_size = 8192 (default: 4096)`.
 pub fn change(tuned: &TunedSettings, change: &Change) -> String {
-    let known = tuned.worth.iter().find(|worth| worth.change.setting == change.setting);
-    let default = known.map_or(String::new(), |worth| format!(" (default: {})", worth.default));
-    let costs = tuned.worth.iter().find(|worth| worth.change == *change).map_or("", |worth| worth.cost);
-    let costs = if costs.is_empty() { String::new() } else { format!("; {costs}") };
-    format!("{} = {}{default}{costs}", change.setting, change.value)
+    let worth_of_setting = tuned.worth.iter().find(|worth| worth.change.setting == change.setting);
+    let default = worth_of_setting.map_or(String::new(), |worth| format!(" (default: {})", worth.default));
+    let cost = tuned.worth.iter().find(|worth| worth.change == *change).map_or("", |worth| worth.cost);
+    let cost = if cost.is_empty() { String::new() } else { format!("; {cost}") };
+    format!("{} = {}{default}{cost}", change.setting, change.value)
 }
 
 /// The first line: what to do.
@@ -44,11 +44,11 @@ pub fn leading_line(tuned: &TunedSettings) -> String {
 pub fn gain(tuned: &TunedSettings) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
         (None, _) if tuned.contention.is_some() => describe_contention(tuned),
-        (Some(gain), _) => gained(tuned, gain),
-        (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
+        (Some(gain), _) => describe_gain(tuned, gain),
+        (None, Some(gain)) => vec![describe_no_gain(gain), describe_bound(tuned), describe_too_few(tuned)],
         (None, None) => {
             let nothing = "No value that was tried looked better than the default.".to_owned();
-            vec![nothing, bound(tuned), too_few(tuned)]
+            vec![nothing, describe_bound(tuned), describe_too_few(tuned)]
         }
     }
     .into_iter()
@@ -67,8 +67,8 @@ fn describe_contention(tuned: &TunedSettings) -> Vec<String> {
     tuned.contention.iter().map(words).collect()
 }
 
-fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
-    let [default, own] = &gain.figures;
+fn describe_gain(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
+    let [default, chosen] = &gain.figures;
     let time = |side: &Side| Unit::Nanoseconds.show(side.time_ns);
     let mut lines = Vec::new();
     if let Some(why) = &tuned.default_out {
@@ -77,23 +77,23 @@ fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
     lines.push(format!(
         "{}: an operation takes {} instead of {}.",
         faster(&gain.times),
-        time(own),
+        time(chosen),
         time(default)
     ));
-    lines.push(fresh(gain));
-    let each: Vec<String> = gain
+    lines.push(describe_proof(gain));
+    let by_operation: Vec<String> = gain
         .operations
         .iter()
         .filter_map(|(operation, ratio)| Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?))))
         .collect();
-    if each.len() > 1 {
-        lines.push(format!("By operation: {}.", each.join(", ")));
+    if by_operation.len() > 1 {
+        lines.push(format!("By operation: {}.", by_operation.join(", ")));
     }
     lines.push(format!(
         "{} bytes on disk per byte of values, by default {}; {} of memory at its peak {}, by default {}.",
-        three_digits(own.space),
+        three_digits(chosen.space),
         three_digits(default.space),
-        rough_bytes(own.memory_bytes),
+        rough_bytes(chosen.memory_bytes),
         tuned.memory.describe(),
         rough_bytes(default.memory_bytes),
     ));
@@ -102,7 +102,7 @@ fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
 }
 
 /// The source of the interval.
-fn fresh(gain: &Gain) -> String {
+fn describe_proof(gain: &Gain) -> String {
     let looks = gain.looks;
     let looks = if looks > 1 { format!(", allowing for {looks} interim analyses") } else { String::new() };
     if gain.times.blocks < MIN_BLOCKS {
@@ -118,23 +118,23 @@ fn fresh(gain: &Gain) -> String {
     )
 }
 
-fn not_gained(gain: &Gain) -> String {
-    let named: Vec<String> =
+fn describe_no_gain(gain: &Gain) -> String {
+    let changes: Vec<String> =
         gain.changes.iter().map(|change| format!("{}={}", change.setting, change.value)).collect();
-    let named = named.join(" ");
+    let changes = changes.join(" ");
     if let Some(why) = &gain.out {
-        return format!("What looked best ({named}) can't be taken: {why}.");
+        return format!("What looked best ({changes}) can't be taken: {why}.");
     }
-    let says = match Verdict::judge(&gain.times) {
+    let outcome = match Verdict::judge(&gain.times) {
         Verdict::Alike => format!("no difference beyond {:.0} %", ALIKE * 100.0),
         Verdict::Slower => "it is slower".into(),
         _ => "whether it is faster is not known".into(),
     };
-    format!("What looked best ({named}) was measured again: {says}, {}. {}", times(&gain.times), fresh(gain))
+    format!("What looked best ({changes}) was measured again: {outcome}, {}. {}", times(&gain.times), describe_proof(gain))
 }
 
 /// The most that a single value could still save.
-fn bound(tuned: &TunedSettings) -> String {
+fn describe_bound(tuned: &TunedSettings) -> String {
     let interval =
         |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
     let measured: Vec<Interval> =
@@ -142,12 +142,12 @@ fn bound(tuned: &TunedSettings) -> String {
     let lowest = measured.iter().map(|interval| interval.low).min_by(f64::total_cmp);
     match lowest.map(|low| 1.0 - low).filter(|most| *most < LOOSE) {
         Some(most) => {
-            let none = match measured.len() {
+            let subject = match measured.len() {
                 1 => "the one value that was measured saves no".to_owned(),
                 several => format!("none of the {several} values that were measured saves"),
             };
             format!(
-                "With {:.0} % confidence {none} more than {:.0} % of the time alone.",
+                "With {:.0} % confidence {subject} more than {:.0} % of the time alone.",
                 CONFIDENCE * 100.0,
                 (most.max(0.0) * 100.0).ceil()
             )
@@ -157,9 +157,9 @@ fn bound(tuned: &TunedSettings) -> String {
 }
 
 /// The note on a budget too short for an interval of every value.
-fn too_few(tuned: &TunedSettings) -> String {
-    let taken = tuned.worth.iter().filter(|worth| worth.out.is_none());
-    let few = taken.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
+fn describe_too_few(tuned: &TunedSettings) -> String {
+    let usable = tuned.worth.iter().filter(|worth| worth.out.is_none());
+    let few = usable.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
     match few {
         0 => String::new(),
         1 => "One value was measured less than three times: a longer --budget may find more.".into(),
@@ -224,27 +224,27 @@ pub fn worth_words(worth: &ValueWorth) -> &'static str {
 /// Which settings mattered, which did not, and which are undecided.
 pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
     let measured: Vec<&ValueWorth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
-    let settings = |wanted: &dyn Fn(&[&ValueWorth]) -> bool| -> Vec<String> {
+    let settings = |is_wanted: &dyn Fn(&[&ValueWorth]) -> bool| -> Vec<String> {
         let groups = measured.chunk_by(|a, b| a.change.setting == b.change.setting);
-        groups.filter(|group| wanted(group)).map(|group| group[0].change.setting.clone()).collect()
+        groups.filter(|group| is_wanted(group)).map(|group| group[0].change.setting.clone()).collect()
     };
-    let matters = |group: &[&ValueWorth]| {
+    let has_effect = |group: &[&ValueWorth]| {
         group.iter().any(|worth| matches!(worth.verdict(), Verdict::Faster | Verdict::Slower))
     };
-    let unfilled = |group: &[&ValueWorth]| !matters(group) && group.iter().all(|worth| worth.unfilled);
-    let alike = |group: &[&ValueWorth]| {
-        !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike)
+    let is_unfilled = |group: &[&ValueWorth]| !has_effect(group) && group.iter().all(|worth| worth.unfilled);
+    let is_alike = |group: &[&ValueWorth]| {
+        !is_unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike)
     };
-    let open = |group: &[&ValueWorth]| !matters(group) && !alike(group) && !unfilled(group);
+    let is_open = |group: &[&ValueWorth]| !has_effect(group) && !is_alike(group) && !is_unfilled(group);
     let line = |title: &str, names: Vec<String>| {
         (!names.is_empty()).then(|| format!("{title}: {}.", names.join(", ")))
     };
     let percent = format!("{:.0} %", ALIKE * 100.0);
     [
-        line("Mattered", settings(&matters)),
-        line(&format!("Made no difference beyond {percent}"), settings(&alike)),
-        line("Not known", settings(&open)),
-        line("Could not matter, as the work never filled it", settings(&unfilled)),
+        line("Mattered", settings(&has_effect)),
+        line(&format!("Made no difference beyond {percent}"), settings(&is_alike)),
+        line("Not known", settings(&is_open)),
+        line("Could not matter, as the work never filled it", settings(&is_unfilled)),
     ]
     .into_iter()
     .flatten()
@@ -257,23 +257,23 @@ pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of
 
 /// The values that can't be used, with reasons.
 pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
-    let one = |worth: &ValueWorth| {
+    let format_value = |worth: &ValueWorth| {
         let why = worth.out.as_ref()?;
         Some(format!("{}={}: {}", worth.change.setting, worth.change.value, why.trim_end_matches('.')))
     };
-    tuned.worth.iter().filter_map(one).collect()
+    tuned.worth.iter().filter_map(format_value).collect()
 }
 
 /// The tried values, combinations and trials, in sentences.
 pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
-    let place = tuned.place.as_ref().map_or_else(String::new, |place| {
-        let file_system = place.file_system.as_deref().unwrap_or("unknown file system");
-        format!(", in {} ({file_system})", place.path)
+    let location = tuned.place.as_ref().map_or_else(String::new, |location| {
+        let file_system = location.file_system.as_deref().unwrap_or("unknown file system");
+        format!(", in {} ({file_system})", location.path)
     });
     let mut lines = vec![format!(
-        "{} and {} in {}, on {}{place}; {} of {}.",
+        "{} and {} in {}, on {}{location}; {} of {}.",
         plural(tried.values, "single value"),
         plural(tried.combinations, "combination"),
         plural(tried.trials, "trial"),
@@ -305,18 +305,18 @@ pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
         lines
             .push(format!("With {} gets or more the default is faster, by the same trials.", percent(share)));
     }
-    let mixed = gain.operations.len() > 1 && tuned.question.reads();
-    if mixed && lines.is_empty() {
+    let is_mixed = gain.operations.len() > 1 && tuned.question.reads();
+    if is_mixed && lines.is_empty() {
         lines.push("With no other share of gets is the default faster, by the same trials.".into());
     }
     lines.extend(gain.elsewhere.records.iter().map(|((size, records), ratio)| {
-        let says = match Verdict::judge(ratio) {
+        let outcome = match Verdict::judge(ratio) {
             Verdict::Faster => "still a gain",
             Verdict::Slower => "a loss",
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!("With {} of {}: {says}, {}.", plural(records.from, "record"), size.describe(), faster(ratio))
+        format!("With {} of {}: {outcome}, {}.", plural(records.from, "record"), size.describe(), faster(ratio))
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

@@ -15,7 +15,7 @@ pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> Strin
     let mut out = titled("Asked", &[tuned.question.to_string()], style);
     out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&leading_line(tuned)))));
     if let Some(gain) = tuned.changes() {
-        let changes: Vec<String> = gain.changes.iter().map(|one| change(tuned, one)).collect();
+        let changes: Vec<String> = gain.changes.iter().map(|entry| change(tuned, entry)).collect();
         out.push_str(&indented(&changes, style));
     }
     out.push_str(&titled("What that gains", &gain(tuned), style));
@@ -54,7 +54,7 @@ fn indented(lines: &[String], style: Style) -> String {
 fn table(worth: &[ValueWorth]) -> Grid {
     let mut grid = Grid::new(1);
     grid.head(vec![Item::new("setting"), Item::new("time").right(), Item::new("")]);
-    for of_setting in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
+    for values in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
         let row = |worth: &ValueWorth| {
             let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
             vec![
@@ -63,10 +63,10 @@ fn table(worth: &[ValueWorth]) -> Grid {
                 Item::new(worth_words(worth)),
             ]
         };
-        let title = of_setting.first().map_or_else(String::new, |first| {
+        let title = values.first().map_or_else(String::new, |first| {
             format!("{}, from {}", first.change.setting, first.readable[1])
         });
-        grid.titled_group(one_line(&title), of_setting.iter().map(row).collect());
+        grid.titled_group(one_line(&title), values.iter().map(row).collect());
     }
     grid
 }

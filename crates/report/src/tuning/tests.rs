@@ -41,22 +41,22 @@ pub(crate) fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64)
         let sample = Sample::new("made").records(CountRange::starting_at(records)).ns(ns);
         settings.iter().fold(sample, |sample, (name, value)| sample.setting(&format!("made.{name}"), value))
     };
-    let of = |(number, weather): (usize, &f64)| {
-        let all = variants.iter().enumerate();
+    let block_samples = |(number, weather): (usize, &f64)| {
+        let numbered = variants.iter().enumerate();
         // A little noise, so that intervals have a width.
         let wobble = |index: usize| 1.0 + 0.002 * ((number * 7 + index * 3) % 5) as f64;
-        all.map(|(index, (settings, ns))| sample(settings, ns * weather * wobble(index))).collect()
+        numbered.map(|(index, (settings, ns))| sample(settings, ns * weather * wobble(index))).collect()
     };
     let weather = [1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.0, 1.15];
-    let mut run = blocks("box", &weather.iter().enumerate().map(of).collect::<Vec<_>>());
+    let mut run = blocks("box", &weather.iter().enumerate().map(block_samples).collect::<Vec<_>>());
     let points: String = variants
         .iter()
         .filter(|(settings, _)| !settings.is_empty())
         .enumerate()
         .map(|(number, (settings, _))| {
-            let own: Vec<String> =
+            let assignments: Vec<String> =
                 settings.iter().map(|(name, value)| format!("{name} = \"{value}\"")).collect();
-            format!("[[point]]\nname = \"{number}\"\nmade = {{ {} }}\n", own.join(", "))
+            format!("[[point]]\nname = \"{number}\"\nmade = {{ {} }}\n", assignments.join(", "))
         })
         .collect();
     run.header.study = kind.name().into();
@@ -82,7 +82,7 @@ pub(crate) fn proof(ns: f64) -> Run {
     run(Kind::Proof, &[(&[], 1000.0), (&[("a", "1"), ("b", "1")], ns)], 100)
 }
 
-fn tuned(runs: &[Run], question: &Question) -> Result<TunedSettings, NoAnswer> {
+fn tune(runs: &[Run], question: &Question) -> Result<TunedSettings, NoAnswer> {
     TunedSettings::from_runs(question, &Merged::new(runs, &[]), &STORE)
 }
 
@@ -93,7 +93,7 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
         proof(650.0),
         run(Kind::Beside, &[(&[], 1000.0), (&[("a", "1"), ("b", "1")], 1400.0)], 1000),
     ];
-    let tuned = tuned(&runs, &question()).unwrap();
+    let tuned = tune(&runs, &question()).unwrap();
     let gain = tuned.changes().unwrap();
     assert!((gain.times.ratio.value - 0.65).abs() < 0.01, "{:?}", gain.times);
     let interval = gain.times.ratio.interval.unwrap();
@@ -148,7 +148,7 @@ fn values_that_read_back_as_numbers_are_named() {
 #[test]
 fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
     let nothing = run(Kind::Screen, &[(&[], 1000.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)], 100);
-    let kept = tuned(&[nothing], &question()).unwrap();
+    let kept = tune(&[nothing], &question()).unwrap();
     assert_eq!((kept.changes(), &kept.gain), (None, &None));
     let text = kept.text(None, Style { width: 400, colour: false });
     for part in [
@@ -159,11 +159,11 @@ fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    let refuted = tuned(&[screen(), proof(1001.0)], &question()).unwrap();
+    let refuted = tune(&[screen(), proof(1001.0)], &question()).unwrap();
     let text = refuted.text(None, Style { width: 400, colour: false });
     assert!(refuted.changes().is_none());
-    let said = "What looked best (a=1 b=1) was measured again: no difference beyond 3 %, ×1.00";
-    assert!(text.contains(said), "{text}");
+    let expected = "What looked best (a=1 b=1) was measured again: no difference beyond 3 %, ×1.00";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn what_cannot_be_told_is_no_verdict_on_the_settings() {
     for operation in far.flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations) {
         operation.sum_ns *= 3;
     }
-    let open = tuned(&[screen(), vague], &question()).unwrap();
+    let open = tune(&[screen(), vague], &question()).unwrap();
     let text = open.text(None, Style { width: 400, colour: false });
     assert!(open.changes().is_none() && open.is_open());
     for part in
@@ -187,7 +187,7 @@ fn what_cannot_be_told_is_no_verdict_on_the_settings() {
     let mut crowded = [screen(), proof(650.0)];
     let trials = crowded.iter_mut().flat_map(|run| &mut run.trials);
     trials.for_each(|trial| trial.others_processors = Some(2.0));
-    let crowded = tuned(&crowded, &question()).unwrap();
+    let crowded = tune(&crowded, &question()).unwrap();
     let text = crowded.text(None, Style { width: 400, colour: false });
     assert!(crowded.changes().is_none() && crowded.is_open());
     for part in ["Not known whether", "Other programs kept 2.00 of 2 processors busy", "Tune again"] {
@@ -208,7 +208,7 @@ fn settings_that_promise_less_fail_or_take_too_much_memory_are_not_taken() {
         }
     }
     let question = Question { max_memory_bytes: Some(1 << 29), ..question() };
-    let kept = tuned(&runs, &question).unwrap();
+    let kept = tune(&runs, &question).unwrap();
     assert!(kept.changes().is_none());
     let text = kept.text(None, Style { width: 400, colour: false });
     assert!(text.contains("a=1: gives the guarantee none, not process"), "{text}");
@@ -217,11 +217,11 @@ fn settings_that_promise_less_fail_or_take_too_much_memory_are_not_taken() {
 
 #[test]
 fn runs_of_other_work_answer_nothing() {
-    let why = |runs: &[Run], question: &Question| tuned(runs, question).unwrap_err().to_string();
+    let why = |runs: &[Run], question: &Question| tune(runs, question).unwrap_err().to_string();
     assert_eq!(why(&[proof(500.0)], &question()), "the runs were not made to tune made");
     let other = Question { threads: 4, mix: "get=1".parse().unwrap(), ..question() };
-    let said = why(&[screen()], &other);
-    assert!(said.contains("1 thread,") && said.contains("a mix of 80 get, 20 update"), "{said}");
+    let reason = why(&[screen()], &other);
+    assert!(reason.contains("1 thread,") && reason.contains("a mix of 80 get, 20 update"), "{reason}");
     let several = why(&[screen(), screen(), screen()], &question());
     assert!(several.contains("several tunings"), "{several}");
 }

@@ -59,13 +59,13 @@ pub fn value_worths(
     let confidence = confidence(screen.arms.len().saturating_sub(1));
     let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
         let def = store.settings.iter().find(|def| def.name == change.setting);
-        let read_back = default.iter().find(|own| own.name == change.setting && !own.value.is_empty());
+        let read_back = default.iter().find(|setting| setting.name == change.setting && !setting.value.is_empty());
         let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
         let word = |value: &str| def.map_or(value, |def| def.word(value)).to_owned();
-        let default = read_back.map_or_else(shipped, |own| word(&own.value));
-        let in_words = |value: &str| readable.value(&change.setting, &word(value)).into_owned();
+        let default = read_back.map_or_else(shipped, |setting| word(&setting.value));
+        let readable_value = |value: &str| readable.value(&change.setting, &word(value)).into_owned();
         ValueWorth {
-            readable: [in_words(&change.value), in_words(&default)],
+            readable: [readable_value(&change.value), readable_value(&default)],
             cost: def.map_or("", |def| def.cost),
             unfilled: def.zip(written.as_ref()).is_some_and(|(def, written)| {
                 [&default, &change.value].into_iter().all(|size| def.is_unfilled(size, written))
@@ -81,14 +81,14 @@ pub fn value_worths(
         let change = Change { setting: setting.clone(), value: value.clone() };
         Some(worth(change, screen.ratio(index, confidence), arm.out.clone()))
     });
-    let refused = run.header.left_out.iter().filter_map(|left| {
-        let (setting, value) = settings_of(&left.cell).into_iter().next()?;
-        Some(worth(Change { setting, value }, None, Some(left.reason.to_string())))
+    let refused = run.header.left_out.iter().filter_map(|omitted| {
+        let (setting, value) = settings_of(&omitted.cell).into_iter().next()?;
+        Some(worth(Change { setting, value }, None, Some(omitted.reason.to_string())))
     });
-    let mut all: Vec<ValueWorth> = measured.chain(refused).collect();
-    let place = |worth: &ValueWorth| store.settings.iter().position(|def| def.name == worth.change.setting);
-    all.sort_by_key(place);
-    all
+    let mut worths: Vec<ValueWorth> = measured.chain(refused).collect();
+    let index_of = |worth: &ValueWorth| store.settings.iter().position(|def| def.name == worth.change.setting);
+    worths.sort_by_key(index_of);
+    worths
 }
 
 /// The most that a trial of a run wrote, including loading; `None` if one does not report it.

@@ -41,7 +41,7 @@ fn mixed_sizes_are_told_in_the_first_lines_and_where_it_was_measured() {
 
 #[test]
 fn mixed_sizes_are_answered_by_what_is_like_them() {
-    let answered = |asked: &str, measured: &[&str]| {
+    let answer_sizes = |asked: &str, measured: &[&str]| {
         let runs: Vec<Run> = measured.iter().map(|sizes| of_sizes(sizes)).collect();
         let asked = Question { size: asked.parse().unwrap(), ..question() };
         advice(&asked, &runs).map(|advice| advice.at.1.to_string())
@@ -49,14 +49,14 @@ fn mixed_sizes_are_answered_by_what_is_like_them() {
     let mixed = "90%:400B..600B+10%:20KiB";
     let wide = "100B..5000B";
     // The exact sizes win over others with the same mean, and over near ones.
-    assert_eq!(answered(mixed, &[wide, mixed]), Ok(mixed.into()));
-    assert_eq!(answered(mixed, &[wide]), Ok(wide.into()));
-    assert_eq!(answered("1KiB..2KiB", &[mixed]), Ok(mixed.into()));
+    assert_eq!(answer_sizes(mixed, &[wide, mixed]), Ok(mixed.into()));
+    assert_eq!(answer_sizes(mixed, &[wide]), Ok(wide.into()));
+    assert_eq!(answer_sizes("1KiB..2KiB", &[mixed]), Ok(mixed.into()));
     // Within its ends, and far from most of its sizes.
     assert!(
-        matches!(answered("18KiB", &[mixed]), Err(MissingCoverage::Place(there)) if there[0].contains("mixed sizes"))
+        matches!(answer_sizes("18KiB", &[mixed]), Err(MissingCoverage::Place(places)) if places[0].contains("mixed sizes"))
     );
-    assert!(answered(mixed, &["400B..600B"]).is_err());
+    assert!(answer_sizes(mixed, &["400B..600B"]).is_err());
 }
 
 #[test]

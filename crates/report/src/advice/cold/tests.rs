@@ -13,37 +13,37 @@ use crate::data::samples::{Sample, blocks};
 /// those of lmdb.
 fn runs(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> [Run; 2] {
     let records = CountRange { from: records, to: records * 5 };
-    let of = |lmdb: f64, redb: f64, noise: [f64; 3]| {
+    let run_of = |lmdb: f64, redb: f64, noise: [f64; 3]| {
         let block = |noise: f64| {
             let lmdb = Sample::new("lmdb").records(records).ns(lmdb * noise);
             vec![lmdb, Sample::new("redb").records(records).ns(redb)]
         };
         blocks("box", &noise.map(block))
     };
-    let mut cold = of(lmdb, redb, noise);
+    let mut cold = run_of(lmdb, redb, noise);
     cold.trials.iter_mut().for_each(|trial| trial.cell.set(Axis::CACHE, Cache::Cold.into()));
-    [of(50_000.0, 90_000.0, [1.0; 3]), cold]
+    [run_of(50_000.0, 90_000.0, [1.0; 3]), cold]
 }
 
-fn told(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> String {
+fn describe_cold(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> String {
     let asked = Question { records, ..question() };
     remarks(&advice(&asked, &runs(records, lmdb, redb, noise)).unwrap()).join(" ")
 }
 
 #[test]
 fn cold_reads_say_whether_the_recommended_store_is_still_fastest() {
-    let still = told(1000, 1e6, 2e6, [1.0; 3]);
+    let still = describe_cold(1000, 1e6, 2e6, [1.0; 3]);
     assert!(
         still.contains("Read cold, from disk: lmdb is still fastest (lmdb 500 µs, redb 1.00 ms"),
         "{still}"
     );
-    let other = told(1000, 3e6, 2e6, [1.0; 3]);
+    let other = describe_cold(1000, 3e6, 2e6, [1.0; 3]);
     assert!(other.contains("Read cold, from disk: redb is fastest, lmdb is 1.50x slower (redb "), "{other}");
-    let tie = told(1000, 2.1e6, 2e6, [1.0, 1.3, 0.8]);
+    let tie = describe_cold(1000, 2.1e6, 2e6, [1.0, 1.3, 0.8]);
     assert!(tie.contains("Read cold, from disk: lmdb is too close to call with redb (redb "), "{tie}");
 }
 
 #[test]
 fn more_reads_than_records_are_not_called_cold() {
-    assert!(!told(999, 1e6, 2e6, [1.0; 3]).contains("Read cold"));
+    assert!(!describe_cold(999, 1e6, 2e6, [1.0; 3]).contains("Read cold"));
 }

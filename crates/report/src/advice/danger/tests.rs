@@ -98,8 +98,8 @@ fn a_riskier_store_that_gains_nothing_is_ruled_out() {
         !text.contains("Riskier") && text.contains("every other store that answers is riskier"),
         "{text}"
     );
-    let told = "Ruled out\n  lmdb: 1.20x slower (1.91 µs), measured 3 times, and a power cut can cost the whole store\n";
-    assert!(text.replace("\n    ", " ").contains(told), "{text}");
+    let expected = "Ruled out\n  lmdb: 1.20x slower (1.91 µs), measured 3 times, and a power cut can cost the whole store\n";
+    assert!(text.replace("\n    ", " ").contains(expected), "{text}");
 }
 
 #[test]
@@ -107,17 +107,17 @@ fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning()
     let best = |question: &Question, runs: &[Run]| {
         let advice = advice(question, runs);
         let best = advice.verdict.ranking[0].clone();
-        let told = sentences::describe_danger(&advice, &best);
-        (best.store, advice.verdict.riskier.len(), told)
+        let danger = sentences::describe_danger(&advice, &best);
+        (best.store, advice.verdict.riskier.len(), danger)
     };
     let reads = Question { mix: "get=1".parse().unwrap(), ..question() };
-    let told = best(&reads, &runs());
-    assert_eq!((told.0.as_str(), told.1), ("lmdb", 0));
-    assert!(told.2.starts_with("Nothing is written in this mix"), "{}", told.2);
+    let choice = best(&reads, &runs());
+    assert_eq!((choice.0.as_str(), choice.1), ("lmdb", 0));
+    assert!(choice.2.starts_with("Nothing is written in this mix"), "{}", choice.2);
     let alone = Question { stores: Some(vec!["lmdb".into()]), ..question() };
-    let told = best(&alone, &runs());
-    assert_eq!((told.0.as_str(), told.1), ("lmdb", 0));
-    assert!(told.2.contains("the whole store"), "{}", told.2);
+    let choice = best(&alone, &runs());
+    assert_eq!((choice.0.as_str(), choice.1), ("lmdb", 0));
+    assert!(choice.2.contains("the whole store"), "{}", choice.2);
     let found = advice(&alone, &runs());
     assert!(!found.is_recommendation());
     assert!(text(&found).contains("Measured alone:") && !text(&found).contains("Recommended:"));

@@ -81,8 +81,8 @@ fn table() -> Vec<StoreDef> {
 
 /// The true cost of an operation of the mix, by the goal.
 fn truth(costs: &Costs, question: &Question) -> f64 {
-    let of = |operation: Operation| if operation == Operation::Get { costs.get } else { costs.write };
-    let speed: f64 = question.mix.shares().iter().map(|(operation, share)| share * of(*operation)).sum();
+    let cost = |operation: Operation| if operation == Operation::Get { costs.get } else { costs.write };
+    let speed: f64 = question.mix.shares().iter().map(|(operation, share)| share * cost(*operation)).sum();
     let room = (costs.space * question.values_bytes() / f64::from(1 << 20)).max(1.0);
     let memory = costs.memory_mib.max(1.0);
     match question.goal {
@@ -118,23 +118,23 @@ fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random
 }
 
 /// All stores twice, then the best three that can be recommended and the map five times.
-fn answered(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
+fn answer(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
     let advice =
         |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &table()).unwrap();
-    let look = measured(question, stores, 2, random);
-    let looked = advice(std::slice::from_ref(&look));
-    let best: Vec<&str> = looked.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
+    let first_run = measured(question, stores, 2, random);
+    let first_advice = advice(std::slice::from_ref(&first_run));
+    let best: Vec<&str> = first_advice.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
     let again: Vec<(&str, Costs)> =
         stores.iter().filter(|(name, _)| best.contains(name) || *name == "map").copied().collect();
     let again = measured(question, &again, 5, random);
-    advice(&[look, again])
+    advice(&[first_run, again])
 }
 
 /// Records whose values take some 50 MB.
-const MANY: u64 = 100_000;
+const MANY_RECORDS: u64 = 100_000;
 
-fn asked(mix: &str, change: impl Fn(&mut Question)) -> Question {
-    let mut question = Question { mix: mix.parse::<Mix>().unwrap(), records: MANY, ..question() };
+fn make_question(mix: &str, change: impl Fn(&mut Question)) -> Question {
+    let mut question = Question { mix: mix.parse::<Mix>().unwrap(), records: MANY_RECORDS, ..question() };
     change(&mut question);
     question
 }
@@ -144,35 +144,35 @@ type Known = (&'static str, Question, &'static [(&'static str, Costs)], &'static
 
 fn questions() -> Vec<Known> {
     vec![
-        ("reads, mostly", asked("get=95,update=5", |_| ()), &STORES, &["tree"]),
-        ("writes, mostly", asked("get=20,update=80", |_| ()), &STORES, &["log"]),
-        ("read-only", asked("get=1", |_| ()), &STORES, &["map"]),
-        ("the disk is small", asked("get=80,update=20", |q| q.goal = Goal::Space), &STORES, &["log"]),
+        ("reads, mostly", make_question("get=95,update=5", |_| ()), &STORES, &["tree"]),
+        ("writes, mostly", make_question("get=20,update=80", |_| ()), &STORES, &["log"]),
+        ("read-only", make_question("get=1", |_| ()), &STORES, &["map"]),
+        ("the disk is small", make_question("get=80,update=20", |q| q.goal = Goal::Space), &STORES, &["log"]),
         (
             "memory is small",
-            asked("get=20,update=80", |q| q.max_memory_bytes = Some(8 << 20)),
+            make_question("get=20,update=80", |q| q.max_memory_bytes = Some(8 << 20)),
             &STORES,
             &["files"],
         ),
-        ("the least memory", asked("get=80,update=20", |q| q.goal = Goal::Memory), &STORES, &["files"]),
+        ("the least memory", make_question("get=80,update=20", |q| q.goal = Goal::Memory), &STORES, &["files"]),
         (
             "nothing need survive",
-            asked("get=50,update=50", |q| q.guarantee = Guarantee::None),
+            make_question("get=50,update=50", |q| q.guarantee = Guarantee::None),
             &STORES,
             &["map"],
         ),
-        ("synced", asked("get=50,update=50", |q| q.guarantee = Guarantee::Power), &SYNCED, &["log"]),
-        ("huge", asked("get=80,update=20", |q| q.records = 10_000_000), &HUGE, &["log"]),
-        ("cold", asked("get=95,insert=5", |q| q.cold = true), &COLD, &["files"]),
-        ("tiny", asked("get=90,update=10", |q| q.records = 50), &TINY, &["tree", "log"]),
+        ("synced", make_question("get=50,update=50", |q| q.guarantee = Guarantee::Power), &SYNCED, &["log"]),
+        ("huge", make_question("get=80,update=20", |q| q.records = 10_000_000), &HUGE, &["log"]),
+        ("cold", make_question("get=95,insert=5", |q| q.cold = true), &COLD, &["files"]),
+        ("tiny", make_question("get=90,update=10", |q| q.records = 50), &TINY, &["tree", "log"]),
         // Neither takes 1 MiB: disk space decides nothing, and the quickest comes first.
         (
             "tiny, and the disk is small",
-            asked("get=90,update=10", |q| (q.records, q.goal) = (50, Goal::Space)),
+            make_question("get=90,update=10", |q| (q.records, q.goal) = (50, Goal::Space)),
             &TINY,
             &["tree", "log"],
         ),
-        ("all three", asked("get=80,update=20", |q| q.goal = Goal::Balance), &STORES, &["tree"]),
+        ("all three", make_question("get=80,update=20", |q| q.goal = Goal::Balance), &STORES, &["tree"]),
     ]
 }
 
@@ -181,7 +181,7 @@ fn made_questions_get_the_answers_that_are_known() {
     let mut random = fastrand::Rng::with_seed(12);
     for (name, question, stores, known) in questions() {
         for round in 0..5 {
-            let advice = answered(&question, stores, &mut random);
+            let advice = answer(&question, stores, &mut random);
             let best = advice.verdict.ranking[0].store.as_str();
             assert!(known.contains(&best), "{name}, round {round}: {best} and not {known:?}");
         }
@@ -191,23 +191,23 @@ fn made_questions_get_the_answers_that_are_known() {
 #[test]
 fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
     let mut random = fastrand::Rng::with_seed(5);
-    let (mut held, mut all) = (0, 0);
+    let (mut covered, mut total) = (0, 0);
     for (_, question, stores, _) in questions() {
         let cost = |store: &str| truth(&stores.iter().find(|(name, _)| *name == store).unwrap().1, &question);
         for _ in 0..20 {
-            let advice = answered(&question, stores, &mut random);
+            let advice = answer(&question, stores, &mut random);
             let [best, others @ ..] = advice.verdict.ranking.as_slice() else { panic!() };
             for other in others {
                 let Some(interval) = other.times_worse.and_then(|ratio| ratio.ratio.interval) else {
                     continue;
                 };
                 let true_ratio = cost(&other.store) / cost(&best.store);
-                all += 1;
-                held += usize::from(interval.low <= true_ratio || other.verdict.wins());
+                total += 1;
+                covered += usize::from(interval.low <= true_ratio || other.verdict.wins());
             }
         }
     }
-    assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
+    assert!(total > 300 && covered as f64 >= 0.95 * f64::from(total), "{covered} of {total}");
 }
 
 /// Runs for the fastest gave up the smallest and the least demanding after a look, with all records or with half of them.
@@ -216,15 +216,15 @@ fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
     let mut random = fastrand::Rng::with_seed(3);
     let known =
         [(Goal::Speed, "tree"), (Goal::Space, "log"), (Goal::Memory, "files"), (Goal::Balance, "tree")];
-    for records in [MANY, MANY / 2] {
-        let mut looked = asked("get=95,update=5", |question| question.records = records);
-        let look = measured(&looked, &STORES, 2, &mut random);
-        looked.records = MANY;
-        let again = measured(&looked, &STORES[..2], 5, &mut random);
-        let runs = [look, again];
+    for records in [MANY_RECORDS, MANY_RECORDS / 2] {
+        let mut asked = make_question("get=95,update=5", |question| question.records = records);
+        let first_run = measured(&asked, &STORES, 2, &mut random);
+        asked.records = MANY_RECORDS;
+        let again = measured(&asked, &STORES[..2], 5, &mut random);
+        let runs = [first_run, again];
         for (goal, known) in known {
-            looked.goal = goal;
-            let advice = Advice::from_runs(&looked, &Merged::new(&runs, &[NULL]), None, &table()).unwrap();
+            asked.goal = goal;
+            let advice = Advice::from_runs(&asked, &Merged::new(&runs, &[NULL]), None, &table()).unwrap();
             let best = &advice.verdict.ranking[0];
             assert_eq!(best.store, known, "{goal:?}, looked at with {records} records");
             let smaller = |store: &&Candidate| store.is_better_at(goal);
@@ -234,7 +234,7 @@ fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
 }
 
 /// The remarks on stores of which the last was given up after the first look, given the nanoseconds of an operation.
-fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
+fn remarks_for(question: &Question, times: &[(&str, f64)]) -> String {
     let tier = match question.guarantee {
         Guarantee::Power => "power",
         _ => "process",
@@ -260,21 +260,21 @@ fn all_remarks(advice: &Advice) -> String {
 
 #[test]
 fn a_store_that_was_given_up_is_named_where_the_difference_does_not_matter() {
-    let asked = asked("insert=1", |question| question.records = 100);
-    let told = remarked(&asked, &[("tree", 2e3), ("log", 25e3), ("files", 15e3)]);
-    assert!(told.contains("tree and files both answer in under 20.0 µs. Few"), "{told}");
+    let asked = make_question("insert=1", |question| question.records = 100);
+    let remarks = remarks_for(&asked, &[("tree", 2e3), ("log", 25e3), ("files", 15e3)]);
+    assert!(remarks.contains("tree and files both answer in under 20.0 µs. Few"), "{remarks}");
 }
 
 #[test]
 fn synced_writes_are_alike_within_a_millisecond_and_half() {
-    let asked = asked("insert=1", |question| {
+    let asked = make_question("insert=1", |question| {
         question.records = 100;
         question.guarantee = Guarantee::Power;
     });
-    let told = remarked(&asked, &[("tree", 500e3), ("log", 800e3), ("map", 600e3), ("files", 700e3)]);
+    let remarks = remarks_for(&asked, &[("tree", 500e3), ("log", 800e3), ("map", 600e3), ("files", 700e3)]);
     let alike = "tree, map and files all answer in under 1.00 ms and within 1.5 times of each other. Few";
-    assert!(told.contains(alike), "{told}");
-    let slow = remarked(&asked, &[("tree", 1.1e6), ("log", 1.2e6), ("map", 1.3e6)]);
+    assert!(remarks.contains(alike), "{remarks}");
+    let slow = remarks_for(&asked, &[("tree", 1.1e6), ("log", 1.2e6), ("map", 1.3e6)]);
     assert!(!slow.contains("Few applications"), "{slow}");
 }
 
@@ -282,7 +282,7 @@ fn synced_writes_are_alike_within_a_millisecond_and_half() {
 fn where_the_difference_does_not_matter_that_is_said() {
     let mut random = fastrand::Rng::with_seed(7);
     let (_, question, stores, _) = questions().into_iter().find(|(name, ..)| *name == "tiny").unwrap();
-    let advice = answered(&question, stores, &mut random);
+    let advice = answer(&question, stores, &mut random);
     let remarks = all_remarks(&advice);
     assert!(remarks.starts_with("All ") && remarks.contains("answer in under 20.0 µs."), "{remarks}");
     assert!(!remarks.contains("times the size of your values"), "less than 1 MiB: {remarks}");
@@ -292,7 +292,7 @@ fn where_the_difference_does_not_matter_that_is_said() {
         sentences::describe_confidence(&advice)
     );
     // With many records the same difference is mentioned.
-    let advice = answered(&Question { records: MANY, ..question }, stores, &mut random);
+    let advice = answer(&Question { records: MANY_RECORDS, ..question }, stores, &mut random);
     if advice.verdict.ranking[0].store == "tree" {
         let remarks = crate::advice::remarks::remarks(&advice).join(" ");
         assert!(remarks.contains("times the size of your values"), "{remarks}");

@@ -15,12 +15,12 @@ fn timed(store: &str, ns: &[f64]) -> Vec<Vec<Sample>> {
 
 #[test]
 fn what_the_clock_cannot_tell_is_too_close_to_call() {
-    let told = |ns: f64| {
+    let rule_at = |ns: f64| {
         let block = || vec![Sample::new("lmdb").ns(ns), Sample::new("redb").ns(ns * 1.02)];
         let runs = [blocks("box", &[block(), block(), block()])];
         advice(&question(), &runs).unwrap().verdict.ranking[1].verdict.rule()
     };
-    assert_eq!((told(300.0), told(300_000.0)), (Some(Rule::Clock), Some(Rule::Interval)));
+    assert_eq!((rule_at(300.0), rule_at(300_000.0)), (Some(Rule::Clock), Some(Rule::Interval)));
 }
 
 #[test]
@@ -38,15 +38,15 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     let again = blocks("box", &[block(1.0), block(1.01), block(0.99), block(1.0)]);
     let advice = advice(&question(), &[first, again]).unwrap();
     let JudgedStores { ranking, given_up, .. } = &advice.verdict;
-    let told: Vec<(&str, bool)> =
+    let verdicts: Vec<(&str, bool)> =
         ranking.iter().map(|store| (store.store.as_str(), store.verdict.wins())).collect();
-    assert_eq!(told, [("lmdb", true), ("redb", false)]);
+    assert_eq!(verdicts, [("lmdb", true), ("redb", false)]);
     // The remark on it says what the first look found, compared with the best in that look.
     let ratio = given_up[0].times_worse.unwrap();
     assert!((ratio.ratio.value - 1.2).abs() < 0.01 && ratio.blocks == 1, "{ratio:?}");
     let text = advice.text(None, Style { width: 160, colour: false });
-    let told = text.contains("Given up after a look\n  sqlite: 1.20x slower (38.");
-    assert!(told && text.contains(" µs), measured once.\n"), "{text}");
+    let is_listed = text.contains("Given up after a look\n  sqlite: 1.20x slower (38.");
+    assert!(is_listed && text.contains(" µs), measured once.\n"), "{text}");
     // All figures of the table are from the blocks of both.
     for store in ranking {
         assert_eq!((store.speed.trials, store.operations[0].1.trials), (5, 5), "{}", store.store);
@@ -65,9 +65,9 @@ fn a_store_that_a_planned_look_gave_up_takes_no_blocks_from_the_others() {
     run.header.interim_analyses = vec![3, 5, 8];
     let advice = advice(&question(), &[run]).unwrap();
     let JudgedStores { ranking, given_up, .. } = &advice.verdict;
-    let told: Vec<(&str, usize)> =
+    let trials: Vec<(&str, usize)> =
         ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect();
-    assert_eq!(told, [("lmdb", 5), ("redb", 5)]);
+    assert_eq!(trials, [("lmdb", 5), ("redb", 5)]);
     let ratio = given_up[0].times_worse.unwrap();
     assert_eq!((given_up[0].store.as_str(), ratio.blocks), ("sqlite", 3));
 }
@@ -135,9 +135,9 @@ fn simulated_searches_find_the_best_and_never_recommend_what_they_gave_up() {
                 set_ns(trial, TRUTH[store] * weather[index + trial.block as usize] * noise);
             }
         }
-        let looked = advice(&question(), &runs[..1]).unwrap();
+        let first_advice = advice(&question(), &runs[..1]).unwrap();
         let finalists: Vec<String> =
-            looked.verdict.ranking.iter().take(4).map(|store| store.store.clone()).collect();
+            first_advice.verdict.ranking.iter().take(4).map(|store| store.store.clone()).collect();
         runs[1].trials.retain(|trial| finalists.iter().any(|store| store == trial.cell.store()));
         let best = advice(&question(), &runs).unwrap().verdict.ranking.swap_remove(0);
         given_up += usize::from(!finalists.contains(&best.store));

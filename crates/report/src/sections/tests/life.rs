@@ -24,14 +24,14 @@ pub fn aged() -> Run {
             disk: disk(8 << 10),
             meanwhile: None,
         });
-        let back = SpaceReclaim {
+        let reclaim = SpaceReclaim {
             removed: 45,
             value_bytes: 4_500,
             remove_ns: 1_000_000,
             disk: disk(48 << 10),
             compacted,
         };
-        trial.measured.as_mut().unwrap().space_reclaim = Some(back);
+        trial.measured.as_mut().unwrap().space_reclaim = Some(reclaim);
     }
     run
 }
@@ -42,7 +42,7 @@ pub fn bursting() -> Run {
     let mut run = samples::run("box", &stores);
     for trial in &mut run.trials {
         let is_quick = trial.cell.store() == "sqlite";
-        let at = |percent: f64| Burst {
+        let burst_at = |percent: f64| Burst {
             percent,
             per_second: 100.0 * percent,
             times: 10.0,
@@ -57,7 +57,7 @@ pub fn bursting() -> Run {
             pauses: None,
             left_out: if is_quick || percent < 90.0 { 0 } else { 12 },
         };
-        trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(at).into();
+        trial.measured.as_mut().unwrap().bursts = [10.0, 90.0].map(burst_at).into();
     }
     run
 }
@@ -71,7 +71,7 @@ pub fn pausing() -> Run {
         let work = |work: &str, after, otherwise| UpkeepCount { work: work.into(), after, otherwise };
         let by_call = [("update".to_owned(), 2), ("scan".to_owned(), 12)];
         let looks = |count, each_ns: u64| Samples { count, span_ns: count * each_ns };
-        let told = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
+        let upkeep = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
         trial.measured.as_mut().unwrap().pauses = Some(Pauses {
             over_ns: 10_000_000,
             calls: 100_000,
@@ -82,7 +82,7 @@ pub fn pausing() -> Run {
             sync_ns: (store == "redb").then_some(900_000_000),
             after: looks(13, 40_000_000),
             otherwise: looks(1_000, 10_000_000),
-            upkeep: if store == "rocksdb" { told } else { Vec::new() },
+            upkeep: if store == "rocksdb" { upkeep } else { Vec::new() },
         });
         let measured = trial.measured.as_mut().unwrap();
         let in_burst = Burst { percent: 90.0, pauses: measured.pauses.clone(), ..Burst::default() };
@@ -161,15 +161,15 @@ pub fn unequal() -> Run {
         let full = 2 << 20;
         measured.stored.value_bytes = full;
         measured.disk.allocated_bytes = full;
-        let left = if store == "lmdb" { full } else { full / 8 };
-        let disk = Disk { allocated_bytes: left, apparent_bytes: left, files: 1 };
+        let left_bytes = if store == "lmdb" { full } else { full / 8 };
+        let disk = Disk { allocated_bytes: left_bytes, apparent_bytes: left_bytes, files: 1 };
         measured.space_reclaim = Some(SpaceReclaim { removed: 45, disk, ..SpaceReclaim::default() });
-        let mut all = measured.operations[0].clone();
-        all.operation = OVERALL.into();
+        let mut overall = measured.operations[0].clone();
+        overall.operation = OVERALL.into();
         if store == "redb" {
-            all.latency.max_ns *= 50;
+            overall.latency.max_ns *= 50;
         }
-        measured.operations.insert(0, all);
+        measured.operations.insert(0, overall);
     }
     run
 }
@@ -187,7 +187,7 @@ pub fn trending() -> Run {
         let measured = trial.measured.as_mut().unwrap();
         measured.disk = measured.rounds[11].disk.clone();
         let writes = measured.rounds.iter_mut().flat_map(|round| &mut round.operations);
-        writes.for_each(|one| one.value_bytes = 16 << 20);
+        writes.for_each(|operation| operation.value_bytes = 16 << 20);
     }
     for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
         let rounds = &mut trial.measured.as_mut().unwrap().rounds;

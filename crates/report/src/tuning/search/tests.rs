@@ -24,14 +24,14 @@ struct Made {
 const NEVER: fn(&Settings) -> bool = |_| false;
 
 /// The outcome of one tuning.
-struct Came {
+struct TuningOutcome {
     best: Option<Settings>,
     times: Option<Ratio>,
     raced: Vec<RaceResult>,
     spent: f64,
 }
 
-impl Came {
+impl TuningOutcome {
     fn is_faster(&self) -> bool {
         self.times.as_ref().is_some_and(|times| Verdict::judge(times) == Verdict::Faster)
     }
@@ -40,44 +40,44 @@ impl Came {
 const SETTINGS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 fn changes() -> Vec<Change> {
-    let of =
+    let changes_of =
         |setting: &&str| ["1", "2"].map(|value| Change { setting: (*setting).into(), value: value.into() });
-    SETTINGS.iter().flat_map(of).collect()
+    SETTINGS.iter().flat_map(changes_of).collect()
 }
 
 fn has(settings: &Settings, setting: &str, value: &str) -> bool {
-    settings.get(setting).is_some_and(|own| own == value)
+    settings.get(setting).is_some_and(|other| other == value)
 }
 
 impl Made {
-    fn tune(&self, seed: u64) -> Came {
+    fn tune(&self, seed: u64) -> TuningOutcome {
         let (mut random, mut raced, mut spent) = (fastrand::Rng::with_seed(seed), Vec::new(), 0.0);
         let time = |spent_s: f64| Time { budget_s: self.trials, spent_s, trial_s: 1.0, race_s: 2.0 };
         let (mut best, mut times) = (None, None);
         while let Some(race) = next(&changes(), &raced, time(spent)) {
             spent += 2.0;
-            let came = self.race(&race, raced.len(), &mut spent, &mut random);
+            let result = self.race(&race, raced.len(), &mut spent, &mut random);
             if race.kind == Kind::Proof {
                 best = race.arms.last().cloned();
-                times = came.ratio(DEFAULT + 1, interim::confidence(race.looks.len()));
+                times = result.ratio(DEFAULT + 1, interim::confidence(race.looks.len()));
             }
-            raced.push(came);
+            raced.push(result);
         }
-        Came { best, times, raced, spent }
+        TuningOutcome { best, times, raced, spent }
     }
 
     fn race(&self, race: &Race, run: usize, spent: &mut f64, random: &mut fastrand::Rng) -> RaceResult {
-        let mut came =
+        let mut result =
             RaceResult { kind: race.kind, arms: race.arms.iter().cloned().map(Arm::new).collect() };
         for block in 0.. {
             let weather = 0.2 * normal(random);
-            let alive = came.alive();
-            let goes_on = |arm: usize| arm == DEFAULT || arm == came.control() || alive.contains(&arm);
+            let alive = result.alive();
+            let goes_on = |arm: usize| arm == DEFAULT || arm == result.control() || alive.contains(&arm);
             let go_on: Vec<bool> =
-                (0..came.arms.len()).map(|arm| race.kind >= Kind::Proof || goes_on(arm)).collect();
-            for (arm, _) in came.arms.iter_mut().zip(go_on).filter(|(_, goes_on)| *goes_on) {
+                (0..result.arms.len()).map(|arm| race.kind >= Kind::Proof || goes_on(arm)).collect();
+            for (arm, _) in result.arms.iter_mut().zip(go_on).filter(|(_, goes_on)| *goes_on) {
                 if *spent >= self.trials * race.until {
-                    return came;
+                    return result;
                 }
                 *spent += 1.0;
                 let ln = 9.0 + weather + (self.effect)(&arm.settings) + self.noise * normal(random);
@@ -86,30 +86,30 @@ impl Made {
             }
             let enough = match race.kind {
                 Kind::Proof => {
-                    interim::is_over(&race.looks, block + 1, || is_settled(&came, race.looks.len()))
+                    interim::is_over(&race.looks, block + 1, || is_settled(&result, race.looks.len()))
                 }
-                _ => came.is_over(),
+                _ => result.is_over(),
             };
             if enough {
-                return came;
+                return result;
             }
         }
-        came
+        result
     }
 }
 
 /// The share of tunings with the wanted outcome.
-fn share(made: &Made, rounds: u64, wanted: impl Fn(&Came) -> bool) -> f64 {
-    let wanted = (0..rounds).filter(|round| wanted(&made.tune(1000 + round))).count();
-    wanted as f64 / rounds as f64
+fn share(made: &Made, rounds: u64, is_wanted: impl Fn(&TuningOutcome) -> bool) -> f64 {
+    let count = (0..rounds).filter(|round| is_wanted(&made.tune(1000 + round))).count();
+    count as f64 / rounds as f64
 }
 
 #[test]
 fn where_nothing_helps_a_gain_is_told_no_more_often_than_promised() {
     for (noise, trials) in [(0.05, 400.0), (0.3, 250.0)] {
         let made = Made { effect: |_| 0.0, noise, trials, out: NEVER };
-        let told = share(&made, 200, Came::is_faster);
-        assert!(told <= 0.05, "noise {noise}: {told}");
+        let rate = share(&made, 200, TuningOutcome::is_faster);
+        assert!(rate <= 0.05, "noise {noise}: {rate}");
     }
 }
 
@@ -117,7 +117,7 @@ fn where_nothing_helps_a_gain_is_told_no_more_often_than_promised() {
 fn where_everything_costs_the_default_is_kept() {
     let made =
         Made { effect: |settings| 0.2 * settings.len() as f64, noise: 0.05, trials: 400.0, out: NEVER };
-    assert_eq!(share(&made, 100, |came| came.best.is_some()), 0.0);
+    assert_eq!(share(&made, 100, |outcome| outcome.best.is_some()), 0.0);
 }
 
 /// `a=2` and `c=1` help, `b=1` costs; all others do nothing.
@@ -130,19 +130,19 @@ const PLAIN: fn(&Settings) -> f64 = |settings| {
 fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
     let made = Made { effect: PLAIN, noise: 0.05, trials: 400.0, out: NEVER };
     let rounds = 100;
-    let found = share(&made, rounds, |came| {
-        let best = came.best.clone().unwrap_or_default();
-        came.is_faster() && has(&best, "a", "2") && has(&best, "c", "1")
+    let found = share(&made, rounds, |outcome| {
+        let best = outcome.best.clone().unwrap_or_default();
+        outcome.is_faster() && has(&best, "a", "2") && has(&best, "c", "1")
     });
     assert!(found >= 0.9, "{found}");
-    let holds = share(&made, rounds, |came| {
-        let truth = came.best.as_ref().map_or(1.0, |best| PLAIN(best).exp());
-        let interval = came.times.and_then(|times| times.ratio.interval);
+    let holds = share(&made, rounds, |outcome| {
+        let truth = outcome.best.as_ref().map_or(1.0, |best| PLAIN(best).exp());
+        let interval = outcome.times.and_then(|times| times.ratio.interval);
         interval.is_some_and(|interval| interval.contains(truth))
     });
     assert!(holds >= 0.93, "the interval allows for every look, and for the choice: {holds}");
-    let idle = share(&made, rounds, |came| {
-        let best = came.best.clone().unwrap_or_default();
+    let idle = share(&made, rounds, |outcome| {
+        let best = outcome.best.clone().unwrap_or_default();
         best.len() > 3
     });
     assert!(idle <= 0.2, "settings that do nothing are mostly taken away: {idle}");
@@ -151,8 +151,8 @@ fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
 #[test]
 fn single_values_are_called_better_or_worse_together_no_more_often_than_promised() {
     let made = Made { effect: |_| 0.0, noise: 0.1, trials: 500.0, out: NEVER };
-    let wrong = share(&made, 150, |came| {
-        let screened = screened(&came.raced).unwrap();
+    let wrong = share(&made, 150, |outcome| {
+        let screened = screened(&outcome.raced).unwrap();
         (1..screened.arms.len()).any(|arm| {
             let times = screened.ratio(arm, worth::confidence(screened.arms.len() - 1));
             times.is_some_and(|times| matches!(Verdict::judge(&times), Verdict::Faster | Verdict::Slower))
@@ -169,9 +169,9 @@ fn of_two_that_do_the_same_one_is_taken_and_two_that_harm_each_other_are_not() {
         trials: 500.0,
         out: NEVER,
     };
-    let one = share(&redundant, 60, |came| {
-        let best = came.best.clone().unwrap_or_default();
-        came.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
+    let one = share(&redundant, 60, |outcome| {
+        let best = outcome.best.clone().unwrap_or_default();
+        outcome.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
     });
     assert!(one >= 0.8, "{one}");
     let harmful = Made {
@@ -182,9 +182,9 @@ fn of_two_that_do_the_same_one_is_taken_and_two_that_harm_each_other_are_not() {
         },
         ..redundant
     };
-    let one = share(&harmful, 60, |came| {
-        let best = came.best.clone().unwrap_or_default();
-        came.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
+    let one = share(&harmful, 60, |outcome| {
+        let best = outcome.best.clone().unwrap_or_default();
+        outcome.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
     });
     assert!(one >= 0.9, "{one}");
 }
@@ -201,8 +201,8 @@ fn what_helps_only_beside_another_is_found_among_the_neighbours() {
         trials: 500.0,
         out: NEVER,
     };
-    let both = share(&made, 60, |came| {
-        let best = came.best.clone().unwrap_or_default();
+    let both = share(&made, 60, |outcome| {
+        let best = outcome.best.clone().unwrap_or_default();
         has(&best, "a", "1") && has(&best, "b", "2")
     });
     assert!(both >= 0.9, "{both}");
@@ -217,10 +217,10 @@ fn what_can_t_be_taken_is_never_chosen_and_the_time_is_kept() {
         out: |settings| has(settings, "a", "2") || settings.len() > 2,
     };
     for seed in 0..20 {
-        let came = made.tune(seed);
-        let best = came.best.clone().unwrap_or_default();
+        let outcome = made.tune(seed);
+        let best = outcome.best.clone().unwrap_or_default();
         assert!(!has(&best, "a", "2") && best.len() <= 2, "{best:?}");
-        assert!(came.spent <= made.trials * 1.05, "{}", came.spent);
+        assert!(outcome.spent <= made.trials * 1.05, "{}", outcome.spent);
     }
     // If the default itself is unusable, the best usable settings are taken.
     let made = Made { out: Settings::is_empty, effect: |settings| 0.1 * settings.len() as f64, ..made };
