@@ -448,9 +448,7 @@ mod tests {
         assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let is_limited = |left: &LeftOutCell| {
-            matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20)
-        };
+        let is_limited = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
         assert!(left_out.iter().all(|left| is_limited(left)));
     }
 

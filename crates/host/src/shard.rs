@@ -338,10 +338,11 @@ mod tests {
         let split = split(&plan, 3);
         let of_null = |part| -> Vec<String> {
             let cells = split.combinations(part).into_iter().filter(|cell| cell.store() == "null");
-            cells.map(|cell| {
-                [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis)).join(" ")
-            })
-            .collect()
+            cells
+                .map(|cell| {
+                    [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].map(|axis| cell.text(axis)).join(" ")
+                })
+                .collect()
         };
         let first = ["1B..1KiB 100..500", "1B..1KiB 1000..5000", "1KiB..10KiB 1000..5000"];
         assert_eq!(of_null(1), first.map(|values| format!("{values} compressible")));

@@ -181,7 +181,9 @@ fn find_dangers(
     };
     let stores = turns.turns.iter().filter_map(AnswerChange::store);
     stores
-        .filter_map(|store| Some((store.to_owned(), measured_danger(store).or_else(|| shipped_danger(store))?)))
+        .filter_map(|store| {
+            Some((store.to_owned(), measured_danger(store).or_else(|| shipped_danger(store))?))
+        })
         .collect()
 }
 

@@ -70,7 +70,8 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, few, not_judged, comparisons] = count_comparisons(&matrices);
     let answers = sections::answers(report);
-    let (danger, has_answer) = (describe_riskier(report.standings(), &answers), comparisons > 0 || !answers.is_empty());
+    let (danger, has_answer) =
+        (describe_riskier(report.standings(), &answers), comparisons > 0 || !answers.is_empty());
     if !has_answer && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
@@ -82,21 +83,32 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let compared_groups: Vec<&Standings> = report
         .standings()
         .iter()
-        .filter(|standings| standings.answers.iter().any(|(_, answer)| is_compared(answer) || has_one_safe(answer)))
+        .filter(|standings| {
+            standings.answers.iter().any(|(_, answer)| is_compared(answer) || has_one_safe(answer))
+        })
         .collect();
     let crowded = if not_judged > 0 { contention::describe_contention(merged) } else { Vec::new() };
     let mut lines = vec![describe_measured(report)];
     // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
-    lines.splice(if answers.is_empty() { 0..0 } else { 1..1 }, answers.iter().cloned().chain(crowded).take(MOST_ANSWER_LINES));
+    lines.splice(
+        if answers.is_empty() { 0..0 } else { 1..1 },
+        answers.iter().cloned().chain(crowded).take(MOST_ANSWER_LINES),
+    );
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
-    let is_shown = |standings: &&&Standings| !has_cuts || standings.answers.iter().any(|(_, answer)| is_named(answer));
-    let answer_lines: Vec<String> =
-        compared_groups.iter().filter(is_shown).map(|standings| answer_group(standings, report.standings())).collect();
+    let is_shown =
+        |standings: &&&Standings| !has_cuts || standings.answers.iter().any(|(_, answer)| is_named(answer));
+    let answer_lines: Vec<String> = compared_groups
+        .iter()
+        .filter(is_shown)
+        .map(|standings| answer_group(standings, report.standings()))
+        .collect();
     let trials = Trials::count(merged.runs);
-    let certainty = (not_judged == 0 && comparisons > 0).then(|| describe_certainty([decided, few, comparisons], &trials));
+    let certainty = (not_judged == 0 && comparisons > 0)
+        .then(|| describe_certainty([decided, few, comparisons], &trials));
     let study = merged.runs.first().map_or("", |run| run.header.study.as_str());
-    let next_step = certainty.as_ref().and_then(|_| describe_next_step(study, &trials, decided < comparisons));
+    let next_step =
+        certainty.as_ref().and_then(|_| describe_next_step(study, &trials, decided < comparisons));
     let last = certainty.into_iter().chain(next_step).collect::<Vec<_>>().join(" ");
     let last = Some(last).filter(|last| !last.is_empty());
     let room = MOST_LINES.saturating_sub(lines.len() + danger.iter().chain(&last).count());
@@ -121,14 +133,16 @@ fn has_one_safe(answer: &Answer) -> bool {
 fn describe_measured(report: &Report<'_>) -> String {
     let merged = report.merged;
     let tables = || report.standings().iter().flat_map(|standings| &standings.tables);
-    let mut positions: Vec<&Position> = tables().map(|table| &table.at).filter(|position| !position.is_empty()).collect();
+    let mut positions: Vec<&Position> =
+        tables().map(|table| &table.at).filter(|position| !position.is_empty()).collect();
     positions.sort();
     positions.dedup();
     let sizes = match positions.len() {
         0 => None,
         1 => Some(describe_position(positions[0])),
         2..=MOST_POSITIONS => Some(join_with_and(
-            &positions.iter()
+            &positions
+                .iter()
                 .map(|position| describe_position(&distinguishing_part(position, &positions, &SIZE_AXES)))
                 .collect::<Vec<_>>(),
         )),
@@ -152,7 +166,9 @@ fn describe_traces(merged: &Merged<'_>) -> IndexSet<String> {
 
 /// A position without the values that all share, except those `kept`.
 pub(crate) fn distinguishing_part(position: &Position, positions: &[&Position], kept: &[Axis]) -> Position {
-    let common = position.values().filter(|(axis, value)| positions.iter().all(|other| other.value(*axis) == Some(value)));
+    let common = position
+        .values()
+        .filter(|(axis, value)| positions.iter().all(|other| other.value(*axis) == Some(value)));
     let common = common.filter(|(axis, _)| !kept.contains(axis));
     common.fold(position.clone(), |remainder, (axis, _)| remainder.without_axis(axis))
 }
@@ -162,7 +178,8 @@ pub(crate) fn describe_position(position: &Position) -> String {
     let size = position.value(Axis::RECORD_SIZE).map(|size| words::short(Axis::RECORD_SIZE, size));
     let records = position.value(Axis::RECORDS).map(|records| (Axis::RECORDS.def().words)(records));
     let (Some(size), Some(records)) = (size, records) else { return words::position_in_full(position) };
-    let others = words::position_in_full(&position.without_axis(Axis::RECORD_SIZE).without_axis(Axis::RECORDS));
+    let others =
+        words::position_in_full(&position.without_axis(Axis::RECORD_SIZE).without_axis(Axis::RECORDS));
     if others.is_empty() { format!("{records} of {size}") } else { format!("{records} of {size}, {others}") }
 }
 
@@ -201,7 +218,8 @@ fn answer_group(standings: &Standings, groups: &[Standings]) -> String {
     let answer = match standings.answers.as_slice() {
         [(_, answer)] => describe_answer(answer),
         several => {
-            let answers = several.iter().map(|(sizes, answer)| format!("{sizes}: {}", describe_recommendation(answer)));
+            let answers =
+                several.iter().map(|(sizes, answer)| format!("{sizes}: {}", describe_recommendation(answer)));
             answers.collect::<Vec<_>>().join(". ")
         }
     };
@@ -216,7 +234,8 @@ fn answer_group(standings: &Standings, groups: &[Standings]) -> String {
 /// The stores next to these that are ranked apart and alone, such as a library next to servers.
 fn ranked_alone<'a>(standings: &Standings, groups: &'a [Standings]) -> Vec<&'a str> {
     let key = standings.key.beside_libraries();
-    let others = groups.iter().filter(|other| other.key != standings.key && other.key.beside_libraries() == key);
+    let others =
+        groups.iter().filter(|other| other.key != standings.key && other.key.beside_libraries() == key);
     let answers = others.flat_map(|other| &other.answers).map(|(_, answer)| answer);
     let alone = answers.filter(|answer| !is_compared(answer) && !has_one_safe(answer));
     let names: IndexSet<&str> =
@@ -243,8 +262,9 @@ fn describe_recommendation(answer: &Answer) -> String {
         (take, _) if answer.is_open => format!("too few trials to name one: {}", name_with_times(take)),
         ([first, close @ ..], (_, comparisons)) => {
             let sure = answer.alone - answer.few;
-            let [won, sure, few, total, tied] = [first.won, sure, answer.few, comparisons, first.won - answer.alone]
-                .map(|count| with_commas(count as u64));
+            let [won, sure, few, total, tied] =
+                [first.won, sure, answer.few, comparisons, first.won - answer.alone]
+                    .map(|count| with_commas(count as u64));
             let best = match (answer.alone, answer.few) {
                 (_, 0) => format!("the best in {sure}"),
                 (alone, few_alone) if alone == few_alone => format!("the only candidate in {few}"),
@@ -278,8 +298,14 @@ fn describe_answer(answer: &Answer) -> String {
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
     if let Some(first) = answer.take.first() {
         let mut others: IndexMap<&str, Vec<&NamedContestant>> = IndexMap::new();
-        answer.others.iter().for_each(|contestant| others.entry(describe_comparison(first, contestant)).or_default().push(contestant));
-        parts.extend(others.into_iter().map(|(comparison, contestants)| format!("{comparison}: {}", name_with_times(contestants))));
+        answer.others.iter().for_each(|contestant| {
+            others.entry(describe_comparison(first, contestant)).or_default().push(contestant)
+        });
+        parts.extend(
+            others
+                .into_iter()
+                .map(|(comparison, contestants)| format!("{comparison}: {}", name_with_times(contestants))),
+        );
     }
     parts.join("; ")
 }
@@ -322,11 +348,14 @@ fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> 
     for standings in groups {
         let guarantee = standings.name.strip_prefix("Guarantee ").unwrap_or(&standings.name);
         let (mut fast, mut slow) = (IndexSet::new(), IndexSet::new());
-        let risks =
-            standings.answers.iter().flat_map(|(size, answer)| answer.riskier.iter().map(move |risk| (size, risk)));
+        let risks = standings
+            .answers
+            .iter()
+            .flat_map(|(size, answer)| answer.riskier.iter().map(move |risk| (size, risk)));
         for (size, risk) in risks {
             let store = risk.named.store.as_str();
-            let guarantee = if size.is_empty() { guarantee.to_owned() } else { format!("{guarantee}, {size}") };
+            let guarantee =
+                if size.is_empty() { guarantee.to_owned() } else { format!("{guarantee}, {size}") };
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
                     let descriptions = faster.entry((store, risk.loss.to_string())).or_default();
@@ -348,7 +377,8 @@ fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> 
         .collect();
     let lines: [(&str, Vec<String>); 2] = [("Faster but riskier", faster), ("Riskier", others)];
     let lines = lines.into_iter().filter(|(_, stores)| !stores.is_empty());
-    let lines: Vec<String> = lines.map(|(title, stores)| format!("{title}: {}.", stores.join("; "))).collect();
+    let lines: Vec<String> =
+        lines.map(|(title, stores)| format!("{title}: {}.", stores.join("; "))).collect();
     (!lines.is_empty()).then(|| lines.join(" "))
 }
 
@@ -408,7 +438,9 @@ fn describe_certainty([decided, few, comparisons]: [usize; 3], trials: &Trials) 
     };
     let trials_of_each = format!("with {trials} of each store");
     match (decided, comparisons) {
-        (0, _) if trials == "1 trial" => format!("How sure: {trials_of_each} there are candidates, and no winner."),
+        (0, _) if trials == "1 trial" => {
+            format!("How sure: {trials_of_each} there are candidates, and no winner.")
+        }
         (0, 1) if few == 1 => format!("How sure: {trials_of_each} there is one candidate, and no winner."),
         (0, 1) => format!("How sure: the best are too close to call {trials_of_each}."),
         (_, 1) => format!("How sure: one store is best {trials_of_each}, beyond what trials vary by."),
@@ -426,10 +458,16 @@ fn describe_certainty([decided, few, comparisons]: [usize; 3], trials: &Trials) 
             )
         }
         (0, _) => {
-            format!("How sure: in none of {} comparisons is one store best, {trials_of_each}.", with_commas(comparisons as u64))
+            format!(
+                "How sure: in none of {} comparisons is one store best, {trials_of_each}.",
+                with_commas(comparisons as u64)
+            )
         }
         _ if decided == comparisons => {
-            format!("How sure: in all {} comparisons one store is best, {trials_of_each}.", with_commas(comparisons as u64))
+            format!(
+                "How sure: in all {} comparisons one store is best, {trials_of_each}.",
+                with_commas(comparisons as u64)
+            )
         }
         _ => format!(
             "How sure: in {} of {} comparisons one store is best, {trials_of_each}; in the others the best are too close to call.",

@@ -34,7 +34,10 @@ pub fn all(report: &Report<'_>, folder: &Path, notes: &[String]) -> Vec<Group> {
     let Some(run) = merged.runs.first() else { return Vec::new() };
     vec![
         Group { about: "the files", lines: check_files(run, notes) },
-        Group { about: "the run", lines: check_complete(merged, folder).chain(check_trials(report)).collect() },
+        Group {
+            about: "the run",
+            lines: check_complete(merged, folder).chain(check_trials(report)).collect(),
+        },
         Group { about: "the machine", lines: check_machine(merged, &run.header.environment) },
         Group {
             about: "the figures",
@@ -57,7 +60,10 @@ fn first_findings(found: &[String]) -> Option<String> {
 }
 
 fn check_files(run: &Run, notes: &[String]) -> Vec<Line> {
-    [check_results(run, notes), check_figures(run), check_unique(run)].into_iter().chain(find_user_names(run)).collect()
+    [check_results(run, notes), check_figures(run), check_unique(run)]
+        .into_iter()
+        .chain(find_user_names(run))
+        .collect()
 }
 
 /// Addresses with user names in the run's files: whoever publishes the run should know.
@@ -144,8 +150,7 @@ fn check_machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
         |line: String| Line { state: State::Hint, ..Line::ok("other programs", format!("{line} {CROWDED}")) };
     lines.extend(crowded.map(hint));
     if lines.is_empty() {
-        let busy =
-            merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
+        let busy = merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
         lines.push(match busy.reduce(f64::max) {
             Some(most) => Line::ok(
                 "other programs",
@@ -186,7 +191,8 @@ fn check_harness(merged: &Merged<'_>, run: &Run) -> Line {
     let stores = run.trials.iter().filter(|trial| !merged.is_harness(trial.cell.store()));
     let shares = stores.flat_map(|trial| {
         let operations = trial.ok().into_iter().flat_map(|measured| &measured.operations);
-        operations.filter_map(move |operation| Some((operation.harness_share?, &operation.operation, &trial.cell)))
+        operations
+            .filter_map(move |operation| Some((operation.harness_share?, &operation.operation, &trial.cell)))
     });
     let Some((share, operation, cell)) = shares.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Line::ok("harness", "no closed loop, so no such share");

@@ -221,8 +221,11 @@ impl<'a> Comparison<'a> {
     /// Figures in which a change by this share could go unnoticed, the worst first.
     pub fn blind_to(&self, share: f64) -> Vec<&FigureChange> {
         let detectable = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
-        let mut unnoticed: Vec<&FigureChange> =
-            self.figures.iter().filter(|figure| !figure.is_significant() && detectable(figure) > share).collect();
+        let mut unnoticed: Vec<&FigureChange> = self
+            .figures
+            .iter()
+            .filter(|figure| !figure.is_significant() && detectable(figure) > share)
+            .collect();
         unnoticed.sort_by(|a, b| detectable(b).total_cmp(&detectable(a)));
         unnoticed
     }

@@ -191,7 +191,8 @@ impl Table {
             };
             interval.is_range() && interval.low < interval.high
         };
-        let has_range = |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
+        let has_range =
+            |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
         columns.into_iter().any(has_range)
     }
 

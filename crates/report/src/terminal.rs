@@ -41,7 +41,13 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         .collect();
     let ranges = ranges_legend(report, false, style);
     first_screen(report, style)
-        + &summary::text(report.merged, &readable_matrices(report), &first_sections(report, style, false), false, style)
+        + &summary::text(
+            report.merged,
+            &readable_matrices(report),
+            &first_sections(report, style, false),
+            false,
+            style,
+        )
         + &winners_text(report, true, style)
         + &sections
         + &ranges
@@ -248,7 +254,8 @@ fn short_names(position: &Position, axes: &BTreeSet<Axis>) -> String {
 /// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
 fn head(matrix: &Matrix, column: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = short_names(column, axes);
-    let looks_alike = |other: &&Position| half_of(other) == half_of(column) && short_names(other, axes) == short;
+    let looks_alike =
+        |other: &&Position| half_of(other) == half_of(column) && short_names(other, axes) == short;
     if matrix.columns.iter().filter(looks_alike).count() == 1 {
         return short;
     }
@@ -294,7 +301,8 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
 /// The legend of the matrices, and the rules by which their winners were decided.
 fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let (noun, _) = merged.layout.ranked(merged.cells());
-    let has_figure = |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
+    let has_figure =
+        |name: &str| matrices.iter().flat_map(|matrix| &matrix.rows).any(|row| row.figure.name == name);
     let (space, memory) = (has_figure(SPACE), has_figure(MEMORY));
     let mut figures = vec!["the mean latency of operations"];
     figures.extend(space.then_some("bytes on disk per byte of values for space"));

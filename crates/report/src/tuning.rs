@@ -287,7 +287,12 @@ fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
 }
 
 /// The gain from the proof, if it was run.
-fn measure_gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
+fn measure_gain(
+    runs: &[Run],
+    races: &[(usize, RaceResult)],
+    judge: &Judge<'_>,
+    question: &Question,
+) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
@@ -323,7 +328,13 @@ fn measure_gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, 
         ],
         settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
         out,
-        elsewhere: elsewhere::measure_elsewhere(runs, races, &latencies_by_operation, &question.mix, confidence),
+        elsewhere: elsewhere::measure_elsewhere(
+            runs,
+            races,
+            &latencies_by_operation,
+            &question.mix,
+            confidence,
+        ),
     })
 }
 

@@ -167,13 +167,14 @@ impl Template {
         disk_folder: &Path,
         name: &str,
     ) -> Result<std::result::Result<PathBuf, String>> {
-        let mounted = self.mount_served(stage, disk_folder.to_path_buf(), name).and_then(|(mount_point, _)| {
-            let store = mount_point.join(stage::STORE);
-            if !store.exists() {
-                std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
-            }
-            Ok(store)
-        });
+        let mounted =
+            self.mount_served(stage, disk_folder.to_path_buf(), name).and_then(|(mount_point, _)| {
+                let store = mount_point.join(stage::STORE);
+                if !store.exists() {
+                    std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
+                }
+                Ok(store)
+            });
         Ok(mounted.map_err(|error| error.message))
     }
 

@@ -164,14 +164,15 @@ impl TrialLimits {
         let reports: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
         let missing_reports = || {
             let limits = self.decision.held.iter();
-            limits.map(|enforced| LimitReport {
-                limit: enforced.limit,
-                asked: enforced.asked,
-                in_force: None,
-                by: Some(enforced.by.to_string()),
-                remark: Some("the trial ended before it was held".into()),
-            })
-            .collect()
+            limits
+                .map(|enforced| LimitReport {
+                    limit: enforced.limit,
+                    asked: enforced.asked,
+                    in_force: None,
+                    by: Some(enforced.by.to_string()),
+                    remark: Some("the trial ended before it was held".into()),
+                })
+                .collect()
         };
         let mut limits = if reports.is_empty() { missing_reports() } else { reports };
         limits.extend(self.decision.not_held.iter().cloned());

@@ -148,8 +148,8 @@ pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     let mut results = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let is_interrupted = || job.interrupted.load(Ordering::Relaxed);
-        let Some(result) =
-            run_short_trial(&job, &shrink(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !is_interrupted())
+        let Some(result) = run_short_trial(&job, &shrink(cell)?, RehearsalExtent::EachSetting)?
+            .filter(|_| !is_interrupted())
         else {
             return Ok(None);
         };

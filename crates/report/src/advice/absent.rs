@@ -49,7 +49,8 @@ pub fn absent(
     };
     // The reason, and whether the store was merely not measured.
     let why = |store: &str| {
-        let unable = || why_outgrown(table, store, question).or_else(|| why_unable(table, store, question.guarantee));
+        let unable =
+            || why_outgrown(table, store, question).or_else(|| why_unable(table, store, question.guarantee));
         match () {
             () if !question.allows(store) => (NOT_CHOSEN.to_owned(), false),
             () if is_planned(store) && can_answer(store) && !was_run(store) => (NO_TURN.to_owned(), true),
@@ -66,7 +67,8 @@ pub fn absent(
     };
     let table_stores = table.iter().filter(is_expected);
     let mut named = known.clone();
-    let missing = run_stores.chain(table_stores.map(|def| def.name)).filter(|store| !merged.is_harness(store));
+    let missing =
+        run_stores.chain(table_stores.map(|def| def.name)).filter(|store| !merged.is_harness(store));
     missing
         .filter(|store| named.insert(store))
         .map(|store| (store, why(store)))

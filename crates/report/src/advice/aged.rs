@@ -87,12 +87,14 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
     let trials = trials.flat_map(|(run, source)| source.trials.iter().map(move |trial| Entry { run, trial }));
     let entries: Vec<Entry<'_>> = trials.filter(|entry| is_like_question(&entry.trial.cell)).collect();
     let has_reader = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD_READER;
-    let (read_entries, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(has_reader);
+    let (read_entries, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) =
+        entries.into_iter().partition(has_reader);
     // Trials of one cell, with the fewest threads.
     entries.sort_by_key(|entry| entry.trial.cell.threads());
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
-    let measurements: Vec<&Measurements> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
+    let measurements: Vec<&Measurements> =
+        measured(&entries).into_iter().map(|(_, measured)| measured).collect();
     let first = *measurements.first()?;
     let updates: u64 = first.rounds.iter().filter_map(|round| Some(round.operation("update")?.count)).sum();
     let files_left = measurements.iter().find_map(|measurement| files_after_removal(measurement));
@@ -101,7 +103,8 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         bare.remove(Axis::READER);
         bare
     };
-    let read_entries = read_entries.into_iter().filter(|entry| without_reader(&entry.trial.cell) == without_reader(&cell));
+    let read_entries =
+        read_entries.into_iter().filter(|entry| without_reader(&entry.trial.cell) == without_reader(&cell));
     let read_entries: Vec<Entry<'_>> = read_entries.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
     Some(AgedStore {
@@ -112,9 +115,13 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         rounds: first.rounds.len(),
         speed: last_over_first(Figure::Speed)?,
         growth: last_over_first(Figure::Files),
-        longest_ns: measurements.iter().filter_map(|measurement| Some(measurement.operation(OVERALL)?.latency.max_ns)).max()?,
+        longest_ns: measurements
+            .iter()
+            .filter_map(|measurement| Some(measurement.operation(OVERALL)?.latency.max_ns))
+            .max()?,
         late_growth: rounds::growth(&measurements),
-        growth_with_reader: rounds::last_over_first(&read_entries, Figure::Files).map(|times| times.mean.value),
+        growth_with_reader: rounds::last_over_first(&read_entries, Figure::Files)
+            .map(|times| times.mean.value),
         stalls: count_stalls(&measurements),
         kept_share: files_left.as_ref().map(|(share, _)| *share),
         after_reclaim: files_left.and_then(|(_, reclaimed)| reclaimed),
@@ -135,7 +142,10 @@ fn count_stalls(measurements: &[&Measurements]) -> (u64, u64) {
 fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
     let reclaim = measured.space_reclaim.as_ref()?;
     let full_bytes = Some(measured.disk.allocated_bytes as f64).filter(|full_bytes| *full_bytes > 0.0)?;
-    let reclaimed = reclaim.compacted.as_ref().map(|result| (result.disk.allocated_bytes as f64 / full_bytes, result.by.clone()));
+    let reclaimed = reclaim
+        .compacted
+        .as_ref()
+        .map(|result| (result.disk.allocated_bytes as f64 / full_bytes, result.by.clone()));
     Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
 }
 
@@ -175,7 +185,9 @@ fn cautions(advice: &Advice) -> Vec<String> {
     };
     let unmeasured = advice.cautions.iter().filter(|caution| !is_measured(caution));
     unmeasured
-        .map(|caution| format!("{}, not measured here: {} (source: {}).", best.store, caution.says, caution.source))
+        .map(|caution| {
+            format!("{}, not measured here: {} (source: {}).", best.store, caution.says, caution.source)
+        })
         .collect()
 }
 
@@ -203,7 +215,9 @@ fn describe_store(aged: &AgedStore, period: Option<Period>) -> String {
     line += &match aged.stalls {
         (_, 0) => String::new(),
         (0, asked) => format!(" It reported no write stall, asked {asked} times."),
-        (reported, asked) => format!(" It reported a write stall {reported} of the {asked} times that it was asked."),
+        (reported, asked) => {
+            format!(" It reported a write stall {reported} of the {asked} times that it was asked.")
+        }
     };
     if let Some(kept) = aged.kept_share.filter(|kept| *kept >= KEPT_SHARE) {
         line += &format!(" With nine tenths of its records removed it keeps {} of its files", percent(kept));

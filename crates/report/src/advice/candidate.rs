@@ -97,7 +97,13 @@ impl CandidateContext<'_> {
             version: last.store_version.clone(),
             guarantee: last.guarantee,
             danger,
-            operations: self.question.mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
+            operations: self
+                .question
+                .mix
+                .shares()
+                .iter()
+                .filter_map(|(operation, _)| latency(*operation))
+                .collect(),
             speed: summary(|figures| figures.speed_ns)?,
             space: summary(|figures| figures.space)?,
             memory: summary(|figures| figures.memory_bytes)?,
@@ -120,7 +126,8 @@ impl CandidateContext<'_> {
         if best == store {
             return Vec::new();
         }
-        let ratio = |figures: &StoreFigures<'_>| compare_at(figures.get(store)?, figures.get(best)?, self.confidence);
+        let ratio =
+            |figures: &StoreFigures<'_>| compare_at(figures.get(store)?, figures.get(best)?, self.confidence);
         [Goal::Speed, Goal::Space, Goal::Memory]
             .into_iter()
             .map(|goal| (goal, ratio(&by_goal[&goal])))

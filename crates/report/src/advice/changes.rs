@@ -72,7 +72,8 @@ fn describe_other_store(
             let times =
                 times.map_or_else(String::new, |ratio| format!(", {}", better(goal, ratio.ratio.value)));
             let equal_at = equal_at.filter(|_| other.trials >= MIN_BLOCKS);
-            let equal_at = equal_at.map_or_else(String::new, |equal_at| format!("; equal at about {}", format_point(equal_at)));
+            let equal_at = equal_at
+                .map_or_else(String::new, |equal_at| format!("; equal at about {}", format_point(equal_at)));
             format!("{store}{times} ({trials}{cost}){equal_at}.")
         }
         (OtherStoreReason::Out(why), Some(store)) => {
@@ -126,7 +127,10 @@ fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
         }
         AnswerChange::Gets(share, other) => {
             let percent = |point: f64| format!("{point:.0} %");
-            format!("With {share} % gets: {}", describe_other_store(other, (best, current_goal), percent, &cost))
+            format!(
+                "With {share} % gets: {}",
+                describe_other_store(other, (best, current_goal), percent, &cost)
+            )
         }
         AnswerChange::Size(size, other) => {
             let sentence = describe_other_store(other, (best, current_goal), rough_bytes, &cost);

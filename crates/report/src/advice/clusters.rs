@@ -96,7 +96,8 @@ pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef])
             && cell.threads() == question.threads
             && (cell.text(Axis::CACHE) == "cold") == question.cold
     };
-    let runs: Vec<&Run> = cluster_runs.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
+    let runs: Vec<&Run> =
+        cluster_runs.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
     let trials = runs.iter().flat_map(|run| &run.trials).filter(|trial| is_like_question(&trial.cell));
     let trials: Vec<&TrialResult> = trials.collect();
     let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_no_figures(&trial.outcome)?)));
@@ -138,8 +139,9 @@ fn mean_times(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(De
 pub fn describe(advice: &Advice) -> Vec<String> {
     let Clusters { measured, missing, no_time } = &advice.clusters;
     let best = advice.verdict.ranking.first();
-    let base =
-        measured.iter().find(|(deployment, _)| best.is_some_and(|best| best.store == deployment.cell.store()));
+    let base = measured
+        .iter()
+        .find(|(deployment, _)| best.is_some_and(|best| best.store == deployment.cell.store()));
     let mut lines: Vec<String> = measured.iter().map(|entry| describe_one(entry, base)).collect();
     lines.extend(missing.iter().cloned());
     let most = measured.iter().map(|(deployment, _)| deployment.servers.0).max();
@@ -216,7 +218,8 @@ mod tests {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
         let network = network.map(|text| text.parse().unwrap());
         let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
-        let cluster_runs = ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
+        let cluster_runs =
+            ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
         answer.clusters = clusters(&answer, &cluster_runs, &[]);
         let lines = describe(&answer);
         let text = answer.text(None, Style { width: 100, colour: false });

@@ -118,18 +118,22 @@ pub fn cold(
     let best_series = weights.get(best)?;
     let latencies: Vec<_> = weights.values().cloned().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    let terms = Terms::default().during(contention::find_contention(&headers, eligible.values().flatten()), true);
+    let terms =
+        Terms::default().during(contention::find_contention(&headers, eligible.values().flatten()), true);
     let standings = decide_on(&latencies, Better::Lower, terms);
     let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
     let mean = |index: usize| {
         let values: Vec<f64> = latencies[index].values().copied().collect();
         Summary::from_values(&values).map(|summary| summary.mean.value)
     };
-    let gets: Vec<(String, f64)> =
-        standings.iter().filter_map(|standing| Some((name(standing.index)?, mean(standing.index)?))).collect();
+    let gets: Vec<(String, f64)> = standings
+        .iter()
+        .filter_map(|standing| Some((name(standing.index)?, mean(standing.index)?)))
+        .collect();
     let standing = standings.iter().find(|standing| name(standing.index).as_deref() == Some(best))?;
     let quickest = standings.first().and_then(|quickest| latencies.get(quickest.index))?;
-    let is_open = |standing: &Standing| matches!(standing.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
+    let is_open =
+        |standing: &Standing| matches!(standing.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
     let is_judged = !standings.iter().any(is_open);
     (gets.len() > 1).then(|| ColdReads {
         best: best.to_owned(),

@@ -15,7 +15,8 @@ use crate::judge::danger::{dangerous, is_dangerous};
 /// The danger of a store with the settings that its trials read back; `None` for a store that
 /// is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
-    let dangers = measured(entries).into_iter().filter_map(|(_, trial)| danger::find_danger(table, store, trial));
+    let dangers =
+        measured(entries).into_iter().filter_map(|(_, trial)| danger::find_danger(table, store, trial));
     dangers.min_by_key(|danger| danger.power_cut)
 }
 

@@ -72,7 +72,9 @@ pub fn weigh_stores<'a>(
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
         trials
-            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.goal_figure(goal, values))))
+            .filter_map(|(block, m)| {
+                Some((block, Figures::from_trial(m, mix, basis)?.goal_figure(goal, values)))
+            })
             .collect()
     };
     let figures = entries_by_store.iter().map(|(store, entries)| (store.clone(), series(entries)));

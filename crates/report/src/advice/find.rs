@@ -52,7 +52,8 @@ impl MissingCoverage {
                 )
             }
             MissingCoverage::Place(positions) => {
-                let nearest = positions.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
+                let nearest =
+                    positions.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
                 match positions.len() {
                     0 => "no trial had such records; measured were none of that kind".to_owned(),
                     1..=MOST_NAMED => format!("no trial had such records; measured were {nearest}"),
@@ -126,7 +127,8 @@ fn groups_of_age<'a>(
                 groups.iter().flat_map(|group| shapes_of(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let describe_shape = |shape: &RecordShape| format!("{} of {}", plural(shape.2.from, "record"), shape.1.describe());
+            let describe_shape =
+                |shape: &RecordShape| format!("{} of {}", plural(shape.2.from, "record"), shape.1.describe());
             Err(MissingCoverage::Place(positions.iter().map(describe_shape).collect()))
         }
     }
@@ -207,5 +209,6 @@ fn typical_size(sizes: &Sizes) -> u64 {
 /// The logarithmic distance between measured and wanted sizes and counts.
 fn distance(shape: &RecordShape, question: &Question) -> f64 {
     let log_distance = |a: f64, b: f64| (a / b).ln().abs();
-    log_distance(shape.1.mean(), question.size.mean()) + log_distance(shape.2.from as f64, question.records as f64)
+    log_distance(shape.1.mean(), question.size.mean())
+        + log_distance(shape.2.from as f64, question.records as f64)
 }

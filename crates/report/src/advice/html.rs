@@ -30,7 +30,8 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         ". ",
         describe_danger(advice, best),
     );
-    let given_up_lines: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
+    let given_up_lines: Vec<String> =
+        advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
             heading("Stores, best first"),

@@ -31,7 +31,8 @@ impl OtherCountsContext<'_> {
         known: &dyn Fn(&str) -> bool,
     ) -> Vec<Candidate> {
         let distance = |shape: &RecordShape| (shape.2.from as f64 / self.at.2.from as f64).ln().abs();
-        let is_comparable = |shape: &RecordShape| (shape.0, shape.1) == (self.at.0, self.at.1) && shape.2 != self.at.2;
+        let is_comparable =
+            |shape: &RecordShape| (shape.0, shape.1) == (self.at.0, self.at.1) && shape.2 != self.at.2;
         let mut places: Vec<RecordShape> = sorted
             .entries
             .keys()
@@ -45,12 +46,14 @@ impl OtherCountsContext<'_> {
         for place in places {
             let Some(tested) = sorted.entries.get(&position(place)) else { continue };
             let eligible = answering(self.merged, tested, self.question, self.table);
-            let weigh =
-                |goal| (goal, weigh_stores(&eligible, self.question, &self.question.mix, goal, self.merged.memory));
+            let weigh = |goal| {
+                (goal, weigh_stores(&eligible, self.question, &self.question.mix, goal, self.merged.memory))
+            };
             let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL.into_iter().map(weigh).collect();
             let mut new = eligible.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));
-            let candidates = compare_with_best(&context, (&eligible, &by_goal), self.table, self.best, &mut new);
+            let candidates =
+                compare_with_best(&context, (&eligible, &by_goal), self.table, self.best, &mut new);
             let candidates = candidates.into_iter().filter(|candidate| candidate.times_worse.is_some());
             let candidates: Vec<Candidate> =
                 candidates.map(|candidate| Candidate { looked_at: Some(place.2), ..candidate }).collect();

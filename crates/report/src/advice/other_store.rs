@@ -76,7 +76,8 @@ fn better_store(
         compare(figures.get(store.as_str())?, figures.get(context.best)?).map(|ratio| ratio.ratio.value)
     };
     let equal_at = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(previous.0, point.0, a, b));
-    let trials = [store.as_str(), context.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
+    let trials =
+        [store.as_str(), context.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
     OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, equal_at), trials }
 }

@@ -114,7 +114,8 @@ pub fn rank(
     };
     if let Some(best) = ranking.first() {
         let is_measured = |store: &str| tested.contains_key(store);
-        let search = other_counts::OtherCountsContext { merged, at: shape, question, table, best: &best.store };
+        let search =
+            other_counts::OtherCountsContext { merged, at: shape, question, table, best: &best.store };
         let (risky, others): (Vec<_>, Vec<_>) = search
             .find_candidates(&sorted, &is_measured)
             .into_iter()
@@ -178,7 +179,11 @@ impl JudgingContext<'_, '_> {
     }
 
     /// The blocks of all figures in the ranking, and the stores that have them.
-    fn comparable_stores(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
+    fn comparable_stores(
+        &self,
+        avoided: &BTreeSet<String>,
+        often: bool,
+    ) -> (BTreeSet<BlockKey>, Vec<String>) {
         let goal = self.context.question.goal;
         // Stores that are exactly equal by the goal, as with next to no memory, are ordered by speed.
         let speed = &self.by_goal[&Goal::Speed];
@@ -317,7 +322,8 @@ fn unanswered_stores(
 pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) -> String {
     if !fits_in_memory(entries, question, basis) {
         let peak = most_memory(entries, basis).unwrap_or(0);
-        let basis_words = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
+        let basis_words =
+            if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
         return format!("took up to {} of memory{basis_words}", rough_bytes(peak as f64));
     }
     if ranked(entries).is_empty()

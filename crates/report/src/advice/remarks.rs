@@ -35,8 +35,10 @@ pub fn any_will_do(advice: &Advice) -> Option<String> {
 /// If several stores answer at once, or wait for the disk alike: choose by something else. Also whether this is true of all measured stores.
 fn describe_unnoticed(advice: &Advice) -> Option<(String, bool)> {
     let (stores, claim) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
-        let claim =
-            format!("answer in under {} and within {ALIKE} times of each other", show_ns(UNNOTICED_SYNCED_NS));
+        let claim = format!(
+            "answer in under {} and within {ALIKE} times of each other",
+            show_ns(UNNOTICED_SYNCED_NS)
+        );
         (equally_fast(advice), claim)
     } else {
         let quick = same_records(advice).filter(|store| store.speed.mean.value < UNNOTICED_NS);
@@ -51,7 +53,10 @@ fn describe_unnoticed(advice: &Advice) -> Option<(String, bool)> {
         _ => format!("{} all {claim}", join_with_and(&names)),
     };
     advice.question.goal.is_of_time().then(|| {
-        (format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."), is_all)
+        (
+            format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."),
+            is_all,
+        )
     })
 }
 
@@ -120,7 +125,13 @@ pub fn practice(advice: &Advice) -> Vec<String> {
         [first, others @ ..] if !others.is_empty() => format!("{first}, like {},", others.join(" and ")),
         _ => stores.concat(),
     };
-    let sentences: Vec<String> =
-        by_text.iter().map(|(practice, stores)| format!("{} is {practice}", describe_stores(stores))).collect();
-    if sentences.is_empty() { Vec::new() } else { vec![format!("No benchmark sees: {}.", sentences.join(". "))] }
+    let sentences: Vec<String> = by_text
+        .iter()
+        .map(|(practice, stores)| format!("{} is {practice}", describe_stores(stores)))
+        .collect();
+    if sentences.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("No benchmark sees: {}.", sentences.join(". "))]
+    }
 }

@@ -73,7 +73,9 @@ pub fn find_changes(
     let by_count = positions().filter(|p| p.1 == shape.1).map(|p| (p.2.from as f64, p));
     let (sizes, other_sizes) = walk_outward(&context, (shape.1.mean(), shape), by_size.collect());
     let (counts, other_counts) = walk_outward(&context, (shape.2.from as f64, shape), by_count.collect());
-    turns.extend(other_sizes.into_iter().map(|(p, other_store)| AnswerChange::Size(Box::new(p.1), other_store)));
+    turns.extend(
+        other_sizes.into_iter().map(|(p, other_store)| AnswerChange::Size(Box::new(p.1), other_store)),
+    );
     turns.extend(other_counts.into_iter().map(|(p, other_store)| AnswerChange::Records(p.2, other_store)));
     Sensitivity {
         turns,
@@ -139,7 +141,9 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
 
     /// The terms on which stores are separated at a position.
     fn terms_at(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> Terms {
-        let entries = || self.sorted.entries.get(&position(shape)).into_iter().flatten().flat_map(|(_, entries)| entries);
+        let entries = || {
+            self.sorted.entries.get(&position(shape)).into_iter().flatten().flat_map(|(_, entries)| entries)
+        };
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
         let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.analyses(entries())));
         terms.during(contention::find_contention(&headers, entries()), goal.is_of_time())
@@ -152,7 +156,9 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
 
     /// The standing of the recommended store at another position.
     pub(super) fn standing_at(&self, shape: RecordShape) -> RecommendedStanding {
-        let Some(entries) = self.sorted.entries.get(&position(shape)) else { return RecommendedStanding::Unknown };
+        let Some(entries) = self.sorted.entries.get(&position(shape)) else {
+            return RecommendedStanding::Unknown;
+        };
         let figures = self.question_figures(shape);
         if figures.contains_key(self.best) {
             if self.question_terms(shape).crowded {
@@ -192,15 +198,21 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
         let current = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let figures_and_terms = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            Some((self.figures_at(shape, &mix, self.question.goal), self.terms_at(shape, &mix, self.question.goal)))
+            Some((
+                self.figures_at(shape, &mix, self.question.goal),
+                self.terms_at(shape, &mix, self.question.goal),
+            ))
         };
         let nearest_change = |shares: Vec<u32>| {
-            let winner =
-                |percent| figures_and_terms(percent).and_then(|(figures, terms)| other_winner(&figures, self.best, terms));
-            let (percent, (store, times)) = shares.iter().find_map(|share| Some((*share, winner(*share)?)))?;
+            let winner = |percent| {
+                figures_and_terms(percent)
+                    .and_then(|(figures, terms)| other_winner(&figures, self.best, terms))
+            };
+            let (percent, (store, times)) =
+                shares.iter().find_map(|share| Some((*share, winner(*share)?)))?;
             let is_ahead = |percent: &&u32| {
-                let ratio =
-                    figures_and_terms(**percent).and_then(|(figures, _)| compare(figures.get(&*store)?, figures.get(self.best)?));
+                let ratio = figures_and_terms(**percent)
+                    .and_then(|(figures, _)| compare(figures.get(&*store)?, figures.get(self.best)?));
                 ratio.is_some_and(|ratio| ratio.ratio.value < 1.0)
             };
             let equal_at = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));

@@ -124,7 +124,8 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
             format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
         })
         .collect();
-    let by_operation = if by_operation.len() > 1 { format!(": {}", by_operation.join(", ")) } else { String::new() };
+    let by_operation =
+        if by_operation.len() > 1 { format!(": {}", by_operation.join(", ")) } else { String::new() };
     let mut lines = vec![
         format!("{} an operation{by_operation}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(
@@ -145,7 +146,8 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
 
 pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
     let is_visible = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
-    let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && is_visible(interval));
+    let interval =
+        summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && is_visible(interval));
     format!("{}{}", unit.show(summary.mean.value), spread::describe_after(interval, |end| unit.show(end)))
 }
 
@@ -341,7 +343,9 @@ pub fn describe_ratio(advice: &Advice, rank: usize, tie: &str) -> String {
 fn little_memory(advice: &Advice) -> Option<String> {
     let is_little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let has_little = advice.verdict.ranking.iter().any(is_little);
-    has_little.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
+    has_little.then(|| {
+        format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY))
+    })
 }
 
 /// The note on stores with next to no disk space, if any.
@@ -406,7 +410,8 @@ pub fn ruled_out(advice: &Advice) -> Vec<String> {
         let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.describe());
         format!("{}: {}, and a power cut can cost {cost}", store.store, describe_comparison(advice, store))
     };
-    let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(describe_store);
+    let no_better =
+        advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(describe_store);
     no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
 }
 

@@ -14,8 +14,9 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     let find_def = |setting: &Setting| defs.iter().find(|def| def.name == setting.name);
     let (shipped, set): (Vec<&Setting>, Vec<&Setting>) =
         store.settings.iter().partition(|setting| setting.is_as_shipped());
-    let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
-        set.into_iter().partition(|setting| find_def(setting).is_some_and(|def| differs(def, &setting.value)));
+    let (changed, rest): (Vec<&Setting>, Vec<&Setting>) = set
+        .into_iter()
+        .partition(|setting| find_def(setting).is_some_and(|def| differs(def, &setting.value)));
     let join_settings = |settings: &[&Setting]| {
         let describe = |setting: &&Setting| describe_setting(setting, find_def(setting));
         settings.iter().map(describe).collect::<Vec<_>>().join("; ")
@@ -32,7 +33,9 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
         (true, true) => vec!["It has no settings.".into()],
         (true, false) => vec![rest],
         (false, true) => vec![format!("Not as shipped: {}", join_settings(&changed))],
-        (false, false) => vec![format!("Not as shipped: {}", join_settings(&changed)), format!("The rest: {rest}")],
+        (false, false) => {
+            vec![format!("Not as shipped: {}", join_settings(&changed)), format!("The rest: {rest}")]
+        }
     }
 }
 

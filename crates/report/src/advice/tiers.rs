@@ -35,8 +35,9 @@ pub fn join_groups<'a>(groups: &[&Group<'a>], question: &Question, table: &[Stor
         let trials = group.trials.iter().filter(|entry| answers_at(entry.trial.cell.store(), tier));
         joined.trials.extend(trials.copied());
         let left_out = group.left_out.iter();
-        joined.left_out
-            .extend(left_out.filter(|omitted| tier == asked || answers_at(omitted.cell.store(), tier)).cloned());
+        joined.left_out.extend(
+            left_out.filter(|omitted| tier == asked || answers_at(omitted.cell.store(), tier)).cloned(),
+        );
     }
     Some(joined)
 }

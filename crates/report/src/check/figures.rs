@@ -41,8 +41,9 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
     let share = operation.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
     // Only in a closed loop, for which alone the harness's share is known: otherwise operations wait for their turn, as a part of their latency.
-    let max_ns =
-        sessions.filter(|_| operation.harness_share.is_some()).map(|sessions| operation.wall_ns.saturating_mul(sessions));
+    let max_ns = sessions
+        .filter(|_| operation.harness_share.is_some())
+        .map(|sessions| operation.wall_ns.saturating_mul(sessions));
     let wall = max_ns.filter(|max| operation.sum_ns > *max).map(|_| {
         format!(
             "wall_ns is {}, and its operations took {}",
@@ -53,8 +54,9 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
     let calls = operation.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
         let (written, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
-        (written != sum)
-            .then(|| format!("syncs is {}, and its calls add up to {}", with_commas(written), with_commas(sum)))
+        (written != sum).then(|| {
+            format!("syncs is {}, and its calls add up to {}", with_commas(written), with_commas(sum))
+        })
     });
     share.or(wall).or(syncs)
 }
@@ -97,7 +99,8 @@ fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(
 fn check_mean(operation: &OperationResult, count: u64) -> Option<String> {
     let computed = operation.sum_ns as f64 / count.max(1) as f64;
     let error = (operation.latency.mean_ns - computed).abs();
-    (error > ROUNDING * computed).then(|| format!("mean_ns is {}, and {computed} follows", operation.latency.mean_ns))
+    (error > ROUNDING * computed)
+        .then(|| format!("mean_ns is {}, and {computed} follows", operation.latency.mean_ns))
 }
 
 /// The deviation is computed from the latencies themselves; a histogram, with three digits of each, gives nearly the same.

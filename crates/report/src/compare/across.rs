@@ -81,7 +81,10 @@ impl Across {
         }
         let others = others.into_iter().filter(|other| !is_same(other, wanted)).collect::<Vec<_>>();
         let available = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
-        Err(format!("no cell of {side} was run at {}={wanted}; values that are there: {available}", self.axis))
+        Err(format!(
+            "no cell of {side} was run at {}={wanted}; values that are there: {available}",
+            self.axis
+        ))
     }
 
     /// The value that a run's plan sets for all cells, if the axis is a store's setting.
@@ -178,7 +181,8 @@ mod tests {
             !found.is_empty() && found.iter().all(|pair| *pair == ("lmdb → sqlite".to_owned(), 2.0)),
             "{found:?}"
         );
-        let error = "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [two_stores()], false).unwrap_err();
+        let error =
+            "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [two_stores()], false).unwrap_err();
         assert_eq!(error, "no cell of NEW was run at store=redb; values that are there: lmdb, sqlite");
     }
 
@@ -210,13 +214,22 @@ mod tests {
             run.header.plan = format!("[settings.sqlite]\npage_size = \"{size}\"\n");
             run
         };
-        compare_narrowed(run_with_size("4096"), run_with_size("8192"), "sqlite.page_size=4KiB,8192", |comparison| {
-            let found = ratios(comparison);
-            assert!(
-                !found.is_empty() && found.iter().all(|pair| *pair == ("sqlite".to_owned(), 1.0)),
-                "{found:?}"
-            );
-            assert!(!comparison.differences.iter().any(|difference| difference.refuses), "{:?}", comparison.differences);
-        });
+        compare_narrowed(
+            run_with_size("4096"),
+            run_with_size("8192"),
+            "sqlite.page_size=4KiB,8192",
+            |comparison| {
+                let found = ratios(comparison);
+                assert!(
+                    !found.is_empty() && found.iter().all(|pair| *pair == ("sqlite".to_owned(), 1.0)),
+                    "{found:?}"
+                );
+                assert!(
+                    !comparison.differences.iter().any(|difference| difference.refuses),
+                    "{:?}",
+                    comparison.differences
+                );
+            },
+        );
     }
 }

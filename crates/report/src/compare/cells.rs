@@ -131,8 +131,10 @@ impl<'a> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
             for (index, run) in runs.iter().enumerate() {
-                let plan_seed = Method::from_run(run).and_then(|method| method.value(SEED).map(str::to_owned));
-                let seed = |trial: &TrialResult| Seed(plan_seed.clone(), run.header.blocks_before + trial.block);
+                let plan_seed =
+                    Method::from_run(run).and_then(|method| method.value(SEED).map(str::to_owned));
+                let seed =
+                    |trial: &TrialResult| Seed(plan_seed.clone(), run.header.blocks_before + trial.block);
                 run.trials.iter().for_each(|trial| cells.add(side, (index, seed(trial)), trial));
                 for left_out in &run.header.left_out {
                     cells.fate(side, &left_out.cell).left_out = Some(&left_out.reason);
@@ -275,7 +277,12 @@ impl<'a> ObservedCell<'a> {
     }
 
     /// The observations of a figure in BASE and in NEW.
-    pub fn values(&self, operation: Option<&str>, column: &Column, observations: Observations) -> [Vec<f64>; 2] {
+    pub fn values(
+        &self,
+        operation: Option<&str>,
+        column: &Column,
+        observations: Observations,
+    ) -> [Vec<f64>; 2] {
         [0, 1].map(|side| {
             let mut runs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
             for Trial { run, measured, .. } in &self.sides[side] {

@@ -143,7 +143,8 @@ pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
     };
     let mut new = versions_by_store(new);
     let bases = versions_by_store(base).into_iter();
-    bases.filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
+    bases
+        .filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
         .collect()
 }
 
@@ -165,7 +166,9 @@ impl RunDifferences {
     fn differ_at(&mut self, refuses: bool, key: &str, base: &str, other: &str) {
         let known_count = self.differences.len();
         self.differ(refuses, &format!("plan, {key}"), base, other);
-        self.differences[known_count..].iter_mut().for_each(|difference| difference.key = Some(key.to_owned()));
+        self.differences[known_count..]
+            .iter_mut()
+            .for_each(|difference| difference.key = Some(key.to_owned()));
     }
 
     fn builds(&mut self, first: &Run, run: &Run) {
@@ -230,7 +233,9 @@ impl RunDifferences {
             differ(true, "file system", |location| location.file_system.as_deref());
             differ(true, "driver", |location| location.driver.as_deref());
             differ(true, "model of the device", |location| location.device_model.as_deref());
-            differ(true, "rotates", |location| location.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
+            differ(true, "rotates", |location| {
+                location.rotates.map(|rotates| if rotates { "yes" } else { "no" })
+            });
             differ(false, "mount options", |location| location.mount_options.as_deref());
             differ(false, "device", |location| location.device.as_deref());
         }
@@ -331,8 +336,15 @@ mod tests {
         assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
         assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O2"), &[]), []);
         let across = |text: &str| [text.parse::<Across>().unwrap()];
-        assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("store=lmdb,redb")), []);
-        assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("guarantee=process,power")).len(), 1);
+        assert_eq!(
+            differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("store=lmdb,redb")),
+            []
+        );
+        assert_eq!(
+            differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("guarantee=process,power"))
+                .len(),
+            1
+        );
     }
 
     #[test]

@@ -109,7 +109,9 @@ fn false_marks(runs: usize, trials: usize, noise: Noise, rounds: u32) -> f64 {
     let mut sides = [vec![blank(trials); runs], vec![blank(trials); runs]];
     let marked = (0..rounds).filter(|_| {
         sides.iter_mut().flatten().for_each(|run| draw(run, &mut random, noise, 1.0));
-        compare(&sides[0], &sides[1], |comparison| comparison.figures.iter().any(FigureChange::is_significant))
+        compare(&sides[0], &sides[1], |comparison| {
+            comparison.figures.iter().any(FigureChange::is_significant)
+        })
     });
     marked.count() as f64 / f64::from(rounds)
 }
@@ -220,8 +222,12 @@ fn what_matters_most_comes_first() {
         for part in [&comparison.figures[..split], &comparison.figures[split..]] {
             assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
-        let worse: Vec<&str> =
-            comparison.figures.iter().filter(|f| f.verdict == Verdict::Worse).map(|f| f.cell.store()).collect();
+        let worse: Vec<&str> = comparison
+            .figures
+            .iter()
+            .filter(|f| f.verdict == Verdict::Worse)
+            .map(|f| f.cell.store())
+            .collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
 }
@@ -248,7 +254,8 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         let only: Vec<(&str, &str)> = comparison.only.iter().map(|o| (o.cell.store(), o.side)).collect();
         assert_eq!(only, [("fjall", "BASE"), ("lmdb", "NEW")]);
         assert!(
-            comparison.controls.iter().all(|control| control.cell.store() == "null") && !comparison.controls.is_empty()
+            comparison.controls.iter().all(|control| control.cell.store() == "null")
+                && !comparison.controls.is_empty()
         );
         assert!(comparison.figures.iter().all(|figure| figure.cell.store() != "null"));
         let setting = &comparison.settings[0];
@@ -263,8 +270,9 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         cell: Sample::new("lmdb").cell(),
         reason: LeftOutReason::Sentence("too large".into()),
     });
-    let other =
-        compare(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |comparison| comparison.only.clone());
+    let other = compare(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |comparison| {
+        comparison.only.clone()
+    });
     assert_eq!(other[0].other, "left out: too large");
 }
 
@@ -335,8 +343,11 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
         vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
     });
     compare(&[base], &[new], |comparison| {
-        let broken: Vec<_> =
-            comparison.broken.iter().map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base)).collect();
+        let broken: Vec<_> = comparison
+            .broken
+            .iter()
+            .map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base))
+            .collect();
         assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
         let text = terminal::text(comparison, 6, Style { width: 160, colour: false });
         assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");

@@ -198,7 +198,9 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         ),
         Observations::Runs => None,
     };
-    lines.extend(next_step.filter(|_| !comparison.figures.is_empty()).map(|next_step| format!("Next: {next_step}.")));
+    lines.extend(
+        next_step.filter(|_| !comparison.figures.is_empty()).map(|next_step| format!("Next: {next_step}.")),
+    );
     lines
 }
 
@@ -265,7 +267,8 @@ fn decision_rules(comparison: &Comparison<'_>) -> Vec<String> {
             (paired, "in the same ratio in every block".to_owned()),
         ];
         let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, condition)| format!("{} {condition}", figures_are(count))).collect();
+        let parts: Vec<String> =
+            parts.map(|(count, condition)| format!("{} {condition}", figures_are(count))).collect();
         rules.push(format!(
             "{}. If the sides differ the change is exact; it is called worse or better \
              if chance alone would bring that about rarely enough, corrected for the number of such figures, which share \
@@ -310,7 +313,8 @@ fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
 
 /// Mean latencies by store, and all together.
 pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
-    let format_store = |store: &StoreChange| format!("{} {}", store.store, keep_together(relative(store.ratio)));
+    let format_store =
+        |store: &StoreChange| format!("{} {}", store.store, keep_together(relative(store.ratio)));
     let stores: Vec<String> = comparison.stores.iter().map(format_store).collect();
     (!stores.is_empty()).then(|| {
         format!(

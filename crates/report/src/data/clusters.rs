@@ -197,7 +197,8 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, trials: &ClusterTri
             None => MapSpot::Missing(why_absent(trials, place)),
         };
         let row_spots = |row: &_| {
-            let find_place = |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
+            let find_place =
+                |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
             columns.iter().map(|cluster| find_place(cluster).map(|place| map_spot(place))).collect()
         };
         let spots = rows.iter().map(row_spots).collect();
@@ -270,7 +271,8 @@ fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason 
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    reasons.chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
+    reasons
+        .chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
         .min()
         .unwrap_or(AbsenceReason::NotRun)
 }

@@ -44,12 +44,15 @@ impl CheckedStates {
         sums.requests += results.requests;
         sums.flushes += results.flushes;
         sums.whole_bytes = results.whole_bytes;
-        for (counts, additions) in [(&mut sums.found, &results.found), (&mut sums.unacknowledged, &results.unacknowledged)] {
+        for (counts, additions) in
+            [(&mut sums.found, &results.found), (&mut sums.unacknowledged, &results.unacknowledged)]
+        {
             additions.iter().for_each(|(finding, states)| *counts.entry(*finding).or_default() += states);
         }
         sums.sessions = results.sessions;
         results.phases.iter().for_each(|(phase, states)| sums.phases.entry(*phase).or_default().add(*states));
-        results.controls
+        results
+            .controls
             .iter()
             .for_each(|(control, states)| sums.controls.entry(*control).or_default().add(*states));
         sums.open_ns.extend(&results.open_ns);

@@ -277,7 +277,8 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
     }
     let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
     let silent = study.checked.iter().filter(is_silent);
-    let (inapplicable, unmeasurable): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
+    let (inapplicable, unmeasurable): (Vec<_>, Vec<_>) =
+        silent.partition(|checked| checked.findings.is_empty());
     for (label, number) in [(NOT_MEASURABLE, unmeasurable.len()), (NOT_APPLICABLE, inapplicable.len())] {
         if number > 0 {
             let mut counts = Counts::default();

@@ -131,8 +131,7 @@ pub fn drift(run: &Run) -> Option<Drift> {
     let ratios: Vec<f64> =
         by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
     let times = geometric_mean(&ratios)?;
-    let is_certain =
-        times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
+    let is_certain = times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
     (is_certain && (times.value - 1.0).abs() > MIN_DRIFT).then_some(Drift { times })
 }
 

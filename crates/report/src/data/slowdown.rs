@@ -77,8 +77,7 @@ fn key_without_load(key: &GroupKey) -> GroupKey {
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let undisturbed_key = key_without_load(&group.key);
     let undisturbed_group = merged.groups.iter().find(|candidate| candidate.key == undisturbed_key)?;
-    let (loaded, unloaded) =
-        (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
+    let (loaded, unloaded) = (SortedTrials::new(merged, group), SortedTrials::new(merged, undisturbed_group));
     let stores: IndexSet<&str> =
         loaded.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
     let operations = operations(group);
@@ -115,7 +114,8 @@ fn paired_latencies(
     let pairs = |position: &Position| -> Pairs {
         let unloaded = latencies(unloaded, position);
         let loaded = latencies(loaded, position).into_iter();
-        loaded.filter_map(|(block, loaded)| unloaded.get(&block).map(|unloaded| (block, (loaded, *unloaded))))
+        loaded
+            .filter_map(|(block, loaded)| unloaded.get(&block).map(|unloaded| (block, (loaded, *unloaded))))
             .filter(|(_, (loaded, unloaded))| *loaded > 0.0 && *unloaded > 0.0)
             .collect()
     };

@@ -152,7 +152,8 @@ mod tests {
             texts[2]
         );
         assert!(texts[1].contains(" (1.00 µs..10.0 ms)") && texts[1].contains(LEGEND), "{}", texts[1]);
-        let starts_interval = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
+        let starts_interval =
+            |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
         assert!(!texts[1].split('±').skip(1).any(starts_interval), "{}", texts[1]);
     }
 

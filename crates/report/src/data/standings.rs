@@ -185,9 +185,7 @@ pub fn are_short(groups: &[Standings], report: &Report<'_>) -> bool {
     let contests = matrices.flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let compared = contests.filter(|contest| contest.contenders.len() > 1).count();
     let tables = || groups.iter().flat_map(|group| &group.tables);
-    compared <= MAX_COMPARISONS
-        && tables().count() > 0
-        && tables().all(|table| table.rows.len() <= MAX_ROWS)
+    compared <= MAX_COMPARISONS && tables().count() > 0 && tables().all(|table| table.rows.len() <= MAX_ROWS)
 }
 
 /// A group's name as a heading, with the machine if there are several.

@@ -205,7 +205,8 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
     // With paired axes, a matrix has places that no plan has: no store ran there.
     let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
-        let is_unmeasured = |why: AbsenceReason| matches!(why, AbsenceReason::NotMeasured | AbsenceReason::NotRun);
+        let is_unmeasured =
+            |why: AbsenceReason| matches!(why, AbsenceReason::NotMeasured | AbsenceReason::NotRun);
         let absent = matrix.absent();
         let has_no_plan = |position: &Position| {
             let not_run =

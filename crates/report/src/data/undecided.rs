@@ -67,13 +67,17 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
     let studies = check_at(&merged, interim::levels(&[&run.header]).early);
     let checks = studies.iter().flat_map(|study| &study.checked);
     let findings = checks.flat_map(|check| check.findings.iter().map(move |finding| (check.claim, finding)));
-    let open_findings: Vec<(&Claim, &Finding)> = findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
+    let open_findings: Vec<(&Claim, &Finding)> =
+        findings.filter(|(claim, finding)| finding.is_open(claim)).collect();
     let mut ids = BTreeSet::new();
     for group in &merged.groups {
         let group_scope = scope(&group.key);
         for (position, contestants) in &SortedTrials::new(&merged, group).entries {
             for (claim, finding) in &open_findings {
-                let compared = claim.expect.axis().map_or_else(|| group_scope.clone(), |axis| group_scope.without_axis(axis));
+                let compared = claim
+                    .expect
+                    .axis()
+                    .map_or_else(|| group_scope.clone(), |axis| group_scope.without_axis(axis));
                 let is_in_scope = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
                 if !is_in_scope || !finding.is_close_at(claim, position) {
                     continue;
@@ -124,7 +128,8 @@ impl UndecidedComparison {
             }
         }
         let continues = |store: &str| !analyses.contains(&blocks) || chances.contains_key(store);
-        let continuing = contestants.iter().filter(|(store, entries)| is_measured(entries) && continues(store));
+        let continuing =
+            contestants.iter().filter(|(store, entries)| is_measured(entries) && continues(store));
         let (mut cells, mut took_s) = (Vec::new(), 0.0);
         for (_, entries) in continuing {
             let Some(entry) = entries.first() else { continue };

@@ -102,7 +102,8 @@ fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
     }
     let (store, times) = nearest_store(rankings, &measured_in_half(rankings))?;
     let factors: Vec<f64> = rankings.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
-    (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR)).then_some(store)
+    (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR))
+        .then_some(store)
 }
 
 /// The preferred store, and the stores tied with it over all combinations: each is tied with it in some,
@@ -192,7 +193,11 @@ mod tests {
             contest(&[("a", 1.0), ("b", 1.1), ("c", 3.0)]),
             contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
         ];
-        assert_eq!(leaders(&slices(&rankings)), Some(("a", vec!["b"])), "c ties in two, and is far behind in one");
+        assert_eq!(
+            leaders(&slices(&rankings)),
+            Some(("a", vec!["b"])),
+            "c ties in two, and is far behind in one"
+        );
         assert_eq!(leaders(&slices(&rankings[1..2])), Some(("a", vec![])), "a is best by itself");
         assert_eq!(leaders(&[]), None);
     }

@@ -61,6 +61,8 @@ mod tests {
         assert_eq!((judge(&[]), judge(&[(1.2, 1.0)])), (None, None));
         assert_eq!(judge(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));
         // Long trials count for more.
-        assert!(judge(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && judge(&[(2.0, 0.001), (0.0, 1.0)]).is_none());
+        assert!(
+            judge(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && judge(&[(2.0, 0.001), (0.0, 1.0)]).is_none()
+        );
     }
 }

@@ -68,7 +68,9 @@ pub fn is_news(cuts: &CutResults, tier: Guarantee, known: Option<&Danger>) -> bo
 /// The interval of a share of states, with [`CONFIDENCE`] (C. Clopper and E. Pearson, Biometrika 26, 1934).
 pub fn share_interval(states: u64, total: u64) -> Interval {
     let tail = (1.0 - CONFIDENCE) / 2.0;
-    let quantile = |a: u64, b: u64, probability: f64| Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(probability));
+    let quantile = |a: u64, b: u64, probability: f64| {
+        Beta::new(a as f64, b as f64).map(|beta| beta.inverse_cdf(probability))
+    };
     let low = if states == 0 { Ok(0.0) } else { quantile(states, total - states + 1, tail) };
     let high = if states == total { Ok(1.0) } else { quantile(states + 1, total - states, 1.0 - tail) };
     Interval { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0), confidence: CONFIDENCE }
@@ -110,7 +112,11 @@ mod tests {
     fn a_store_that_a_power_cut_can_wreck_is_dangerous_to_who_writes_and_minds() {
         let newest = &Danger::NEWEST[0];
         let is_dangerous_at = |guarantee, writes| is_dangerous(Some(&WRECKED), guarantee, writes);
-        assert!(is_dangerous_at(Guarantee::Process, true) && !is_dangerous_at(Guarantee::None, true) && !is_dangerous_at(Guarantee::Power, false));
+        assert!(
+            is_dangerous_at(Guarantee::Process, true)
+                && !is_dangerous_at(Guarantee::None, true)
+                && !is_dangerous_at(Guarantee::Power, false)
+        );
         assert!(!is_dangerous(Some(newest), Guarantee::Process, true));
         assert!(!is_dangerous(None, Guarantee::Process, true));
         let dangerous_stores = |stores: &[(&'static str, bool)]| dangerous(stores.iter().copied());
@@ -137,11 +143,7 @@ mod tests {
         assert_eq!(judge(Refused, power, 2, Loss::Nothing), (false, false), "while it was created");
         assert_eq!(judge(Refused, power, 1, Loss::Nothing), (true, true), "one of two was not");
         assert_eq!(judge(Refused, power, 0, Loss::ByHand), (true, false));
-        assert_eq!(
-            judge(Wrong, power, 0, Loss::ByHand),
-            (true, true),
-            "nothing said that it loses anything"
-        );
+        assert_eq!(judge(Wrong, power, 0, Loss::ByHand), (true, true), "nothing said that it loses anything");
         // SQLite with DELETE and FULL, checked against `power`, and LMDB at `process`.
         assert_eq!(judge(Lost, power, 0, Loss::Last), (true, false));
         assert_eq!(judge(Crashed, process, 0, Loss::Whole), (true, false));

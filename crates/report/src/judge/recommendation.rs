@@ -41,7 +41,8 @@ pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<
             matches!(standings[..], [Standing { index: 0, .. }, Standing { verdict: Verdict::Worse(_), .. }])
         })
     };
-    let first = |store: usize| (0..stores).find(|other| is_better(*other, store) && !is_better(store, *other));
+    let first =
+        |store: usize| (0..stores).find(|other| is_better(*other, store) && !is_better(store, *other));
     (0..stores).map(first).collect()
 }
 
@@ -54,9 +55,12 @@ pub fn ranked<K: Ord, S: Ord>(
     safety: &[S],
 ) -> Vec<Standing> {
     let standings = decide_on(stores, Better::Lower, terms);
-    let good = standings.iter().filter(|standing| standing.verdict.wins() && beaten_by[standing.index].is_none());
+    let good =
+        standings.iter().filter(|standing| standing.verdict.wins() && beaten_by[standing.index].is_none());
     // Of equally safe ones the first; among candidates the one that looks better.
-    let safety_of = |standing: &&Standing| (!matches!(standing.verdict, Verdict::Candidate(_))).then(|| &safety[standing.index]);
+    let safety_of = |standing: &&Standing| {
+        (!matches!(standing.verdict, Verdict::Candidate(_))).then(|| &safety[standing.index])
+    };
     let first = good.rev().max_by_key(safety_of).map(|standing| standing.index);
     rank_with_leader(first, stores, Better::Lower, terms)
 }

@@ -206,7 +206,12 @@ pub fn best<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<u
 }
 
 /// The same with a given store in the place of the best: one that is as good, as far as trials show.
-pub fn rank_with_leader<K: Ord>(leader: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
+pub fn rank_with_leader<K: Ord>(
+    leader: Option<usize>,
+    stores: &[Series<K>],
+    better: Better,
+    terms: Terms,
+) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
     }

@@ -111,7 +111,8 @@ pub fn position_in_full(position: &Position) -> String {
 
 /// The same without the values common to all of some positions, unless nothing remains.
 pub fn position_among(position: &Position, all: &[&Position]) -> String {
-    let differs = |value| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != value));
+    let differs =
+        |value| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != value));
     let mut values: Vec<_> = position.values().filter(|value| differs(*value)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
     let parts = values.into_iter().map(|(axis, value)| describe_value(axis, value));
@@ -185,6 +186,9 @@ mod tests {
         assert_eq!(number_at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
         assert_eq!(number_at(Axis::RECORD_SIZE, "90%:10B+10%:1000B"), Some(109.0));
         assert_eq!((number_at(Axis::THREADS, "4"), number_at(Axis::DATA, "compressible")), (Some(4.0), None));
-        assert_eq!((number_at(Axis::BLOCK_SIZE, "4KiB"), number_at(Axis::IO, "direct")), (Some(4096.0), None));
+        assert_eq!(
+            (number_at(Axis::BLOCK_SIZE, "4KiB"), number_at(Axis::IO, "direct")),
+            (Some(4096.0), None)
+        );
     }
 }

@@ -51,11 +51,14 @@ impl Table {
         let has_text = |words: String| words != DASH;
         let is_shown =
             |place: usize| self.rows.iter().any(|row| cell_text(columns, row, place).is_some_and(has_text));
-        let columns_with = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
+        let columns_with =
+            |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
         let is_line = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
         let lines: Vec<usize> = (0..columns.len()).filter(is_line).filter(|place| is_shown(*place)).collect();
-        let (spread, across) =
-            (columns_with(ColumnRole::Spread).collect::<Vec<usize>>(), columns_with(ColumnRole::Across).next());
+        let (spread, across) = (
+            columns_with(ColumnRole::Spread).collect::<Vec<usize>>(),
+            columns_with(ColumnRole::Across).next(),
+        );
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
@@ -68,7 +71,8 @@ impl Table {
             if (row.seen == Visibility::Closer && !in_full) || (hidden && across.is_none()) {
                 continue;
             }
-            let title = columns_with(ColumnRole::Group).next().and_then(|place| cell_text(columns, row, place));
+            let title =
+                columns_with(ColumnRole::Group).next().and_then(|place| cell_text(columns, row, place));
             if groups.last().is_none_or(|(last, _)| *last != title) {
                 groups.push((title, Vec::new()));
             }
@@ -125,7 +129,8 @@ impl Table {
         let groups: Vec<Group<'t>> = groups
             .into_iter()
             .map(|(title, lines)| {
-                let line = |line: OpenLine<'t>| shown.iter().map(|index| line.cells[*index].clone()).collect();
+                let line =
+                    |line: OpenLine<'t>| shown.iter().map(|index| line.cells[*index].clone()).collect();
                 Group { title, lines: lines.into_iter().map(line).collect() }
             })
             .collect();

@@ -47,7 +47,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let works: Vec<&ConcurrentWork> = trials.iter().filter_map(|measured| measured.concurrent_work.as_ref()).collect();
+    let works: Vec<&ConcurrentWork> =
+        trials.iter().filter_map(|measured| measured.concurrent_work.as_ref()).collect();
     let Some(first) = works.first() else { return Vec::new() };
     let collect = |values: fn(&ConcurrentWork) -> &Vec<u64>| -> Vec<u64> {
         works.iter().flat_map(|work| values(work)).copied().collect()

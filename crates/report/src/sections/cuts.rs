@@ -105,7 +105,11 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             table.push(Visibility::Always, head.into_iter().chain(row(&checked)));
             notes.extend(sentence(&name, &checked).map(Block::Note));
             notes.extend(
-                checked.bad.iter().filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad)).map(Block::Note),
+                checked
+                    .bad
+                    .iter()
+                    .filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad))
+                    .map(Block::Note),
             );
         }
     }
@@ -152,7 +156,8 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
             ("not known", unknown),
         ];
         let lines = lines.into_iter().filter(|(_, stores)| !stores.is_empty());
-        let lines: Vec<String> = lines.map(|(title, stores)| format!("{title}: {}", stores.join(", "))).collect();
+        let lines: Vec<String> =
+            lines.map(|(title, stores)| format!("{title}: {}", stores.join(", "))).collect();
         let guarantee = heading(merged, &group.key).replacen("Guarantee", "guarantee", 1);
         (!lines.is_empty()).then(|| format!("After power cuts, {guarantee}: {}.", lines.join("; ")))
     };
@@ -161,13 +166,18 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
 
 fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
     let cuts = &checked.cuts;
-    let findings = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
+    let findings =
+        StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
     let count_quantile = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
-    let lost_quantile = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
+    let lost_quantile =
+        |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let [creating, _, settling, recovering] = Phase::ALL.map(|phase| checked.phase(phase));
-    let holds =
-        checked.tier.and_then(|tier| holds(&checked.cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
-    let open_quantile = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
+    let holds = checked
+        .tier
+        .and_then(|tier| holds(&checked.cuts, tier))
+        .map(|holds| if holds { "yes" } else { "no" });
+    let open_quantile =
+        |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     let others = [
         ("sessions", Cell::count(cuts.sessions)),
         ("guarantee", Cell::or_none(checked.tier, |tier| Cell::text(tier.to_string()))),
@@ -259,7 +269,8 @@ fn sentence(store: &str, checked: &CheckedStates) -> Option<String> {
 /// A number of states with the interval of their share, as in `4 (5.48 % [1.51, 13.4])`.
 fn describe_share(states: u64, total: u64) -> String {
     let Interval { low, high, .. } = share_interval(states, total);
-    let [share, low, high] = [states as f64 / total as f64, low, high].map(|share| three_digits(share * 100.0));
+    let [share, low, high] =
+        [states as f64 / total as f64, low, high].map(|share| three_digits(share * 100.0));
     format!("{states} ({share} % [{low}, {high}])")
 }
 

@@ -63,11 +63,15 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             };
             if store_faults.trials == 0 {
                 table.push(Visibility::Always, head("none"));
-                notes
-                    .extend(store_faults.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
+                notes.extend(
+                    store_faults.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))),
+                );
             }
             for kind in store_faults.faults.found.keys() {
-                table.push(Visibility::Always, head(kind.describe()).into_iter().chain(row(&store_faults, *kind)));
+                table.push(
+                    Visibility::Always,
+                    head(kind.describe()).into_iter().chain(row(&store_faults, *kind)),
+                );
             }
             let silent = store_faults.faults.silent.iter();
             notes.extend(silent.map(|silent| {

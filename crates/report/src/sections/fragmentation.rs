@@ -56,7 +56,8 @@ fn cells(results: &[&Fragmentation]) -> Row {
         quantile(&medians, 0.5).map(|ns| ns as f64)
     };
     let pieces = |read: fn(&FilePieces) -> u64| {
-        let counts: Vec<u64> = results.iter().filter_map(|result| Some(read(result.pieces.as_ref()?))).collect();
+        let counts: Vec<u64> =
+            results.iter().filter_map(|result| Some(read(result.pieces.as_ref()?))).collect();
         Cell::or_none(quantile(&counts, 0.5), Cell::count)
     };
     let (fresh, aged) = (scan(|result| &result.fresh_scans_ns), scan(|result| &result.aged_scans_ns));

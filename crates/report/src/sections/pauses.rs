@@ -99,8 +99,9 @@ fn by_call(pauses: &Pauses) -> String {
 }
 
 fn work_row(pauses: &Pauses, work: &UpkeepCount) -> Row {
-    let share =
-        |part: u64, whole: u64| Cell::or_none((whole > 0).then_some(whole), |whole| Cell::real(part as f64 / whole as f64));
+    let share = |part: u64, whole: u64| {
+        Cell::or_none((whole > 0).then_some(whole), |whole| Cell::real(part as f64 / whole as f64))
+    };
     vec![
         ("work", Cell::text(&work.work)),
         ("after", share(work.after, pauses.after.count)),

@@ -141,7 +141,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 let not_made = ("not_made", Cell::or_none(openings.not_made.as_deref(), Cell::text));
                 table.push(Visibility::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
                 for (kind, times) in ways {
-                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost_cells(*kind, times)));
+                    costs
+                        .push(Visibility::Always, head(*records).into_iter().chain(cost_cells(*kind, times)));
                 }
             }
             let full_name = join_parts([name.as_str(), &label]);
@@ -149,7 +150,9 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 let more = if openings.sizes.is_empty() { "" } else { " with more records" };
                 Block::Note(format!("{full_name}: not measured{more}: {why}."))
             }));
-            notes.extend(openings.not_cut.iter().map(|why| Block::Note(format!("{full_name}: no power cut: {why}."))));
+            notes.extend(
+                openings.not_cut.iter().map(|why| Block::Note(format!("{full_name}: no power cut: {why}."))),
+            );
             notes.extend(describe_growth(&full_name, &openings).map(Block::Note));
         }
     }
@@ -166,7 +169,10 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     blocks
 }
 
-fn openings_by_store<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreOpenings)> {
+fn openings_by_store<'g, 'a: 'g>(
+    merged: &'g Merged<'a>,
+    group: &'g Group<'a>,
+) -> Vec<(String, StoreOpenings)> {
     let sorted = SortedTrials::new(merged, group);
     let mut by_store: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
     for stores in sorted.entries.values() {

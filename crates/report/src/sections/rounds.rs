@@ -84,7 +84,9 @@ fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &m
                 ("title", Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]))),
                 ("store", Cell::store(store, merged.readable.name(store))),
             ];
-            Figure::ALL.into_iter().for_each(|figure| push_figure(&store_cells, entries, figure, rounds, table));
+            Figure::ALL
+                .into_iter()
+                .for_each(|figure| push_figure(&store_cells, entries, figure, rounds, table));
         }
     }
 }

@@ -101,7 +101,8 @@ fn row(
     (fall, readable): (&Fall, &Readable),
     point: &AtSize,
 ) -> Vec<(&'static str, Cell)> {
-    let mean = |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |summary| Cell::estimate(summary.mean));
+    let mean =
+        |summary: &Option<Summary>| Cell::or_none(summary.as_ref(), |summary| Cell::estimate(summary.mean));
     let (kind, [low, high]) = match fall.cliff {
         Cliff::At { low, high } => ("at", [Some(low), Some(high)]),
         Cliff::None => ("none", [None; 2]),
@@ -117,7 +118,8 @@ fn row(
         ("trials", Cell::from_count(point.per_second.trials)),
         (
             "throughput",
-            Cell::estimate(point.per_second.mean).with_text(Unit::PerSecond.show(point.per_second.mean.value)),
+            Cell::estimate(point.per_second.mean)
+                .with_text(Unit::PerSecond.show(point.per_second.mean.value)),
         ),
         (MEAN_LATENCY.id, mean(&point.latency_ns)),
         (P99.id, mean(&point.p99_ns)),

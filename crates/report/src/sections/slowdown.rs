@@ -48,7 +48,9 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     for group in &groups {
         for store_slowdowns in group.slowdowns.chunk_by(|a, b| a.store == b.store) {
             let cells = store_slowdowns.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
-            store_slowdowns.iter().for_each(|slowdown| table.push(Visibility::Always, row(group, slowdown, cells)));
+            store_slowdowns
+                .iter()
+                .for_each(|slowdown| table.push(Visibility::Always, row(group, slowdown, cells)));
         }
     }
     let note = format!(

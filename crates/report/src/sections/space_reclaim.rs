@@ -54,7 +54,8 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
 
 fn cells(results: &[(&Measurements, &SpaceReclaim)]) -> Row {
     let median = |read: &dyn Fn(&Measurements, &SpaceReclaim) -> Option<u64>| {
-        let values: Vec<u64> = results.iter().filter_map(|(measured, reclaim)| read(measured, reclaim)).collect();
+        let values: Vec<u64> =
+            results.iter().filter_map(|(measured, reclaim)| read(measured, reclaim)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };
     // Unknown for a server that was running before.

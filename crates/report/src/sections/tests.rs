@@ -444,7 +444,10 @@ fn stores_stand_by_where_they_fall() {
     assert!(order.is_sorted(), "{first_view}");
     let head = first_view.lines().find(|line| line.contains("falls by")).unwrap();
     assert!(head.contains("at 0.25x") && head.contains("at 4x"), "{first_view}");
-    assert!(first_view.contains("Falls last: redb. Falls least: sqlite.") && first_view.contains("--table"), "{first_view}");
+    assert!(
+        first_view.contains("Falls last: redb. Falls least: sqlite.") && first_view.contains("--table"),
+        "{first_view}"
+    );
     let full_view = shown("sizes", outgrown(), true);
     assert!(full_view.contains("\nremove\n") && !full_view.contains("--table"), "{full_view}");
     let runs = [outgrown()];
@@ -467,7 +470,10 @@ fn places_are_a_map_for_each_store() {
     let first_view = shown("clusters", run.clone(), false);
     assert!(first_view.contains("box, process, sqlite") && !first_view.contains("leveldb"), "{first_view}");
     assert!(first_view.contains("--table shows all 5 tables; here are 4."), "{first_view}");
-    assert!(first_view.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])), "{first_view}");
+    assert!(
+        first_view.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])),
+        "{first_view}"
+    );
     let full_view = shown("clusters", run, true);
     assert!(full_view.contains("leveldb") && !full_view.contains("--table"), "{full_view}");
     let runs = [run_for("clusters")];

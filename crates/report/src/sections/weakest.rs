@@ -220,13 +220,19 @@ fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, 
         for property in &PROPERTIES {
             let figures = tested.iter().map(|(store, entries)| (store, series(property, entries)));
             let (stores, figures): (Vec<_>, Vec<_>) = figures.filter(|(_, s)| !s.is_empty()).unzip();
-            let medians: Vec<f64> = figures.iter().filter_map(|values| median(values.values().copied())).collect();
+            let medians: Vec<f64> =
+                figures.iter().filter_map(|values| median(values.values().copied())).collect();
             let terms = Terms::default().during(contention, property.1 != Unit::Share);
             for standing in decide_on(&figures, Better::Lower, terms) {
-                let (index, is_candidate) = (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
+                let (index, is_candidate) =
+                    (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
                 let others = medians.iter().enumerate().filter(|(other, _)| *other != index);
-                let median_of_others = median(others.map(|(_, median_of_others)| *median_of_others)).filter(|median_of_others| *median_of_others > 0.0);
-                let Some(times) = median_of_others.map(|median_of_others| medians[index] / median_of_others) else { continue };
+                let median_of_others = median(others.map(|(_, median_of_others)| *median_of_others))
+                    .filter(|median_of_others| *median_of_others > 0.0);
+                let Some(times) = median_of_others.map(|median_of_others| medians[index] / median_of_others)
+                else {
+                    continue;
+                };
                 let is_weaker = by_store.get(&**stores[index]).is_none_or(|weakest| times > weakest.times);
                 let is_clear = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
                 if times >= LEAST_TIMES && is_weaker && is_clear {

@@ -194,15 +194,19 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
 }
 
 /// The groups with the same verdict, and the figures of the first.
-fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, findings: &[&Finding], style: Style) -> String {
+fn verdict_text(
+    merged: &Merged<'_>,
+    checked: &CheckedClaim<'_>,
+    findings: &[&Finding],
+    style: Style,
+) -> String {
     let [first, others @ ..] = findings else { return String::new() };
     let name = first.verdict.name();
     let line = wrap(&describe_groups(merged, first.verdict, findings), style.width - 4, "  ");
     // Painted after it was broken into lines, which count visible characters.
     let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
     let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
-    let prefix =
-        if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
+    let prefix = if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
     let measured = measured(checked.claim, first).map(|measured| format!("measured {measured}"));
     let parts = [measured, describe_needs(checked.claim, first), judged_without(first)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -227,8 +231,11 @@ fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding])
     };
     let scores: Vec<String> = findings.iter().map(format_group).collect();
     let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
-    let mut parts: Vec<String> =
-        findings.iter().filter(|finding| finding.is_measured()).filter_map(|finding| covered(finding)).collect();
+    let mut parts: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding.is_measured())
+        .filter_map(|finding| covered(finding))
+        .collect();
     parts.dedup();
     if !parts.is_empty() {
         words.push_str(&format!(" ({})", parts.join("; ")));

@@ -45,7 +45,12 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     out
 }
 
-fn table_text(merged: &Merged<'_>, table: &Table, comparisons: &[&TableComparison<'_>], style: Style) -> String {
+fn table_text(
+    merged: &Merged<'_>,
+    table: &Table,
+    comparisons: &[&TableComparison<'_>],
+    style: Style,
+) -> String {
     let heading = format!("Published table {}: {}", table.name, table.title);
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
     for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {

@@ -163,7 +163,8 @@ fn head(head: &ColumnHead<'_>) -> Item {
 
 /// The name of a line, broken if it is wider than its room, and the notes below it.
 fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
-    let break_lines = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
+    let break_lines =
+        |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
     let item_lines = |(column, cell): &(&Column, &Cell)| {
         let best = if cell.best { "*" } else { "" };
         let text = format!("{}{best}", cell.text_for_people(column.unit).unwrap_or_default());

@@ -24,7 +24,8 @@ pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of t
 /// The tables, each line ended.
 pub fn text(groups: &[Standings], style: Style) -> String {
     let mut shown_risks = BTreeSet::new();
-    let tables: Vec<String> = groups.iter().map(|standings| group_text(standings, &mut shown_risks, style)).collect();
+    let tables: Vec<String> =
+        groups.iter().map(|standings| group_text(standings, &mut shown_risks, style)).collect();
     tables.join("\n")
 }
 

@@ -135,8 +135,10 @@ fn machine_lines(run: &Run) -> Vec<String> {
 /// The settings of stores for the whole run.
 fn describe_settings(run: &Run) -> Option<String> {
     let plan = run.plan()?;
-    let settings = plan.settings.iter().flat_map(|(store, values)| values.iter().map(move |pair| (store, pair)));
-    let settings: Vec<String> = settings.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
+    let settings =
+        plan.settings.iter().flat_map(|(store, values)| values.iter().map(move |pair| (store, pair)));
+    let settings: Vec<String> =
+        settings.map(|(store, (name, value))| format!("{store}.{name}={value}")).collect();
     (!settings.is_empty()).then(|| format!("settings: {}", settings.join(", ")))
 }
 

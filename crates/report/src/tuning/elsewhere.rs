@@ -46,7 +46,11 @@ pub fn measure_elsewhere(
     let is_slower_now = is_slower(&current);
     OtherMeasurements {
         records: other_races.iter().filter_map(measure).collect(),
-        fewer_gets: (0..current).rev().find(|_| !is_slower_now).and_then(|_| (0..current).rev().find(is_slower)).map(share),
+        fewer_gets: (0..current)
+            .rev()
+            .find(|_| !is_slower_now)
+            .and_then(|_| (0..current).rev().find(is_slower))
+            .map(share),
         more_gets: (current + 1..=100).find(|percent| !is_slower_now && is_slower(percent)).map(share),
     }
 }

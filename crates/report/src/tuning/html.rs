@@ -10,9 +10,9 @@ use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll,
 
 /// The section's content.
 pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
-    let changes = tuned
-        .changes()
-        .map(|gain| list(gain.changes.iter().map(|entry| tag("strong").with(change(tuned, entry))).collect()));
+    let changes = tuned.changes().map(|gain| {
+        list(gain.changes.iter().map(|entry| tag("strong").with(change(tuned, entry))).collect())
+    });
     let safety = tuned.changes().is_none().then(|| p(describe_safety(tuned)));
     let worth = (!tuned.worth.is_empty()).then(|| {
         let rows: Vec<Tag> = tuned.worth.iter().map(worth_row).collect();

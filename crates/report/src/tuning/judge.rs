@@ -155,7 +155,8 @@ pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, RaceResult)> {
 /// The changes worth a trial, from the store's table.
 pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
     let changes_of = |def: &storebench_core::store::SettingDef| {
-        let change = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
+        let change =
+            |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
         def.tune.iter().map(change).collect::<Vec<_>>()
     };
     store.settings.iter().flat_map(changes_of).collect()

@@ -171,7 +171,8 @@ fn helpful_changes(screen: &RaceResult) -> Vec<Change> {
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
         let is_measured = !arm.times.is_empty();
         let is_helpful = is_measured && (must_replace || screen.is_better(index, MIN_SAVING, PROMISING));
-        let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && is_helpful)
+        let Some((setting, value)) =
+            arm.settings.first_key_value().filter(|_| arm.out.is_none() && is_helpful)
         else {
             continue;
         };

@@ -130,7 +130,11 @@ fn describe_no_gain(gain: &Gain) -> String {
         Verdict::Slower => "it is slower".into(),
         _ => "whether it is faster is not known".into(),
     };
-    format!("What looked best ({changes}) was measured again: {outcome}, {}. {}", times(&gain.times), describe_proof(gain))
+    format!(
+        "What looked best ({changes}) was measured again: {outcome}, {}. {}",
+        times(&gain.times),
+        describe_proof(gain)
+    )
 }
 
 /// The most that a single value could still save.
@@ -316,7 +320,12 @@ pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!("With {} of {}: {outcome}, {}.", plural(records.from, "record"), size.describe(), faster(ratio))
+        format!(
+            "With {} of {}: {outcome}, {}.",
+            plural(records.from, "record"),
+            size.describe(),
+            faster(ratio)
+        )
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

@@ -59,7 +59,8 @@ pub fn value_worths(
     let confidence = confidence(screen.arms.len().saturating_sub(1));
     let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
         let def = store.settings.iter().find(|def| def.name == change.setting);
-        let read_back = default.iter().find(|setting| setting.name == change.setting && !setting.value.is_empty());
+        let read_back =
+            default.iter().find(|setting| setting.name == change.setting && !setting.value.is_empty());
         let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
         let word = |value: &str| def.map_or(value, |def| def.word(value)).to_owned();
         let default = read_back.map_or_else(shipped, |setting| word(&setting.value));
@@ -86,7 +87,8 @@ pub fn value_worths(
         Some(worth(Change { setting, value }, None, Some(omitted.reason.to_string())))
     });
     let mut worths: Vec<ValueWorth> = measured.chain(refused).collect();
-    let index_of = |worth: &ValueWorth| store.settings.iter().position(|def| def.name == worth.change.setting);
+    let index_of =
+        |worth: &ValueWorth| store.settings.iter().position(|def| def.name == worth.change.setting);
     worths.sort_by_key(index_of);
     worths
 }

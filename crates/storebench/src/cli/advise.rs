@@ -87,7 +87,8 @@ fn describe_way_to_server(
         show_ns(server_ns)
     );
     if library_records != server_records {
-        let [library_count, server_count] = [library_records, server_records].map(|records| with_commas(*records));
+        let [library_count, server_count] =
+            [library_records, server_records].map(|records| with_commas(*records));
         return format!(
             "{figures} They had {library_count} and {server_count} records, so nothing follows from the difference."
         );

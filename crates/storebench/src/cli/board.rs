@@ -43,7 +43,8 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let BoardMessages { requests, signals } = start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let BoardMessages { requests, signals } =
+        start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
     let BoardRequest { request, results } = wait_for_request(&requests, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, signals, &interrupted);
@@ -146,7 +147,10 @@ impl<R: BufRead> LineReader<R> {
 ///
 /// # Errors
 /// If it can't be read, or does not come.
-fn wait_for_request(requests: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
+fn wait_for_request(
+    requests: &Receiver<io::Result<BoardRequest>>,
+    interrupted: &AtomicBool,
+) -> Result<BoardRequest> {
     loop {
         match requests.recv_timeout(CHECK_INTERVAL) {
             Ok(request) => return request.map_err(Error::io("reading", Path::new("the request"))),

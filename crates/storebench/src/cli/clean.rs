@@ -45,13 +45,17 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
 /// Drops what the store of a folder has made on a running server, if anything.
 pub fn drop_namespace(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let read_error = || Error::io("looking for what was made on a server in", folder);
-    let Some(namespace) = ServerNamespace::read_note(folder).map_err(read_error())? else { return Ok(Exit::Success) };
+    let Some(namespace) = ServerNamespace::read_note(folder).map_err(read_error())? else {
+        return Ok(Exit::Success);
+    };
     let store = stores.iter().find(|store| store.name == namespace.store);
     let server = store.and_then(|store| store.server).ok_or_else(|| {
-        let message = format!("this build lacks the store {}, which has made {}", namespace.store, namespace.name);
+        let message =
+            format!("this build lacks the store {}, which has made {}", namespace.store, namespace.name);
         Error::new(Exit::UnknownStore, message)
     })?;
-    (server.drop)(&namespace.url, &namespace.name).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+    (server.drop)(&namespace.url, &namespace.name)
+        .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
     ServerNamespace::strike_note(folder).map_err(read_error())?;
     Ok(Exit::Success)
 }

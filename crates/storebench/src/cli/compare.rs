@@ -140,7 +140,8 @@ fn single_run(folder: PathBuf) -> Result<PathBuf> {
     if folder.join("run.json").exists() || inner_runs.is_empty() {
         return Ok(folder);
     }
-    let message = format!("{} holds several runs: name one of them: {}", folder.display(), join_paths(&inner_runs));
+    let message =
+        format!("{} holds several runs: name one of them: {}", folder.display(), join_paths(&inner_runs));
     Err(Error::new(Exit::NotStorebench, message))
 }
 

@@ -211,7 +211,11 @@ fn describe_state(state: &SavedState<'_>) -> String {
         ),
     });
     kept.missing.iter().for_each(|missing| {
-        add_line(format!("  {missing} (on the disk at {}, {})", missing.at, rough_bytes(missing.bytes as f64)));
+        add_line(format!(
+            "  {missing} (on the disk at {}, {})",
+            missing.at,
+            rough_bytes(missing.bytes as f64)
+        ));
     });
     add_line(format!("settings: {}", state.settings()));
     text

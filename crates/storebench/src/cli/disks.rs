@@ -98,7 +98,8 @@ mod tests {
         }
         assert!(list.lines().all(|line| line.chars().count() <= WIDTH), "{list}");
         // The models' known answers are tested with them; here only the columns matter.
-        let words_of = |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
+        let words_of =
+            |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
         let steady: Vec<&str> = words_of("steady").skip(1).take(4).collect();
         assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);
     }

@@ -163,6 +163,10 @@ mod tests {
         let lacks = vec![MissingNeed { reason: "a server".into(), combinations: 3 }];
         let study = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
         let findings = Findings { format: FORMAT, complete: false, studies: vec![study], checks: Vec::new() };
-        assert!(page(&findings).contains("  data-size          no     0 of 3 combinations"), "{}", page(&findings));
+        assert!(
+            page(&findings).contains("  data-size          no     0 of 3 combinations"),
+            "{}",
+            page(&findings)
+        );
     }
 }

@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn sizes_become_numbers_where_bytes_are_counted() {
-        let value = |text: &str| changed_plan(text).unwrap().settings["mine"].values().next().unwrap().clone();
+        let value =
+            |text: &str| changed_plan(text).unwrap().settings["mine"].values().next().unwrap().clone();
         assert_eq!(value("block_size=4KiB"), "4096");
         assert_eq!(value("block_size=4096"), "4096");
         assert_eq!(value("block_size=-1"), "-1");

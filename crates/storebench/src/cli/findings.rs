@@ -29,7 +29,8 @@ pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
         let (run, notes) = folder::read_with_notes(path)?;
         sentences(stores, &[run], &notes, &name(path).display().to_string())
     });
-    let all_runs: Vec<RunSentences> = results.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    let all_runs: Vec<RunSentences> =
+        results.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
     if all_runs.is_empty() {
         let message =
             format!("there is no run of a study with published findings in {}", args.directory.display());

@@ -205,10 +205,12 @@ impl<'a> Launch<'a> {
             let place_reason = place_reason.map(|why| LeftOutReason::NoPlace { why });
             let load_reason =
                 || background::missing_need(cell.background()).map(|why| LeftOutReason::NoBackground { why });
-            place_reason.or_else(load_reason).or_else(|| limits::missing_limits(&support, plan, cell, &header.locations))
+            place_reason
+                .or_else(load_reason)
+                .or_else(|| limits::missing_limits(&support, plan, cell, &header.locations))
         };
-        let (cells, left_out) =
-            schedule::cells(plan, stores, &location_rooms(&header), &find_reason).map_err(Error::bad_value)?;
+        let (cells, left_out) = schedule::cells(plan, stores, &location_rooms(&header), &find_reason)
+            .map_err(Error::bad_value)?;
         header.left_out = left_out;
         Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }

@@ -171,6 +171,10 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
             assert!(list_all(&support).contains(name));
         }
-        assert!(list_all(&support).lines().all(|line| line.chars().count() <= WIDTH), "{}", list_all(&support));
+        assert!(
+            list_all(&support).lines().all(|line| line.chars().count() <= WIDTH),
+            "{}",
+            list_all(&support)
+        );
     }
 }

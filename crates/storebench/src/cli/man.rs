@@ -80,7 +80,8 @@ fn with_names(stores: &[StoreDef]) -> Command {
     let is_list = |argument: &Arg| {
         argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.ends_with(",...")))
     };
-    let split_list = |argument: Arg| if is_list(&argument) { argument.value_delimiter(',') } else { argument };
+    let split_list =
+        |argument: Arg| if is_list(&argument) { argument.value_delimiter(',') } else { argument };
     names.into_iter().fold(Args::command(), set_names).mut_subcommands(|command| command.mut_args(split_list))
 }
 

@@ -261,7 +261,8 @@ fn describe_unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<St
     planned_trials.for_each(|trial| *trial_counts.entry(&trial.cell).or_default() += 1);
     let cells = part.parts.parts.iter().flat_map(|number| split.combinations(*number));
     let is_left_out = |cell: &Cell| header.left_out.iter().any(|left| left.cell == *cell);
-    let is_incomplete = |cell: &&Cell| trial_counts.get(cell).is_none_or(|count| *count < trials) && !is_left_out(cell);
+    let is_incomplete =
+        |cell: &&Cell| trial_counts.get(cell).is_none_or(|count| *count < trials) && !is_left_out(cell);
     let incomplete: Vec<&Cell> = cells.filter(is_incomplete).collect();
     (!incomplete.is_empty()).then(|| {
         let (path, hardware) = (part.path.display(), piece(&header.hardware));

@@ -25,7 +25,8 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     check_claims(stores, &plan, source)?;
     let preset_stores = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
     // A plan has settings of these stores in case they take part; on the command line a setting must apply now.
-    let mut plan_stores: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(preset_stores).collect();
+    let mut plan_stores: Vec<String> =
+        plan.axes.texts(Axis::STORE).into_iter().chain(preset_stores).collect();
     if let Some(preset) = args.preset() {
         plan.apply_preset(preset)?;
     }
@@ -121,7 +122,8 @@ pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDe
 fn check_settings(stores: &[StoreDef], plan: &Plan, plan_stores: &[String]) -> Result<()> {
     let chosen = plan.axes.texts(Axis::STORE);
     let swept = plan.axes.settings().filter_map(|(axis, _)| axis.setting()).map(|setting| (setting, &[][..]));
-    let settings = plan.settings.iter().flat_map(|(store, values)| values.keys().map(move |name| (store, name)));
+    let settings =
+        plan.settings.iter().flat_map(|(store, values)| values.keys().map(move |name| (store, name)));
     let settings = settings.map(|(store, name)| ((store.as_str(), name.as_str()), plan_stores));
     for ((store, setting), others) in swept.chain(settings) {
         check_setting(stores, store, setting)?;

@@ -102,8 +102,12 @@ fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
         })
     };
     let properties: Vec<GivenProperty> = args.property.iter().map(read_property).collect::<Result<_>>()?;
-    let is_double = |property: &&GivenProperty| properties.iter().filter(|other| other.name == property.name).count() > 1;
-    let double = properties.iter().find(is_double).map(|property| property_error(&property.origin, "-p gives it twice"));
+    let is_double =
+        |property: &&GivenProperty| properties.iter().filter(|other| other.name == property.name).count() > 1;
+    let double = properties
+        .iter()
+        .find(is_double)
+        .map(|property| property_error(&property.origin, "-p gives it twice"));
     double.map_or(Ok(properties), Err)
 }
 
@@ -132,7 +136,8 @@ fn end_by_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) ->
     let endless = given.iter().find(|property| property.is_endless()).filter(|_| !has_request_count(run));
     let Some(GivenProperty { origin, .. }) = endless else { return Ok(()) };
     let time = changes.parameters.max_time.and_then(|MaxTime(time)| time);
-    let time = time.ok_or_else(|| property_error(origin, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
+    let time =
+        time.ok_or_else(|| property_error(origin, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
     changes.parameters.duration = Some(Time(time));
     Ok(())
 }
@@ -161,7 +166,9 @@ pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
                 lines.push(format!("{origin}: {name} changes nothing here: {why}"));
             }
         }
-        let find_origin = |name: &str| given.iter().find(|property| property.name == name).map(|property| property.origin.as_str());
+        let find_origin = |name: &str| {
+            given.iter().find(|property| property.name == name).map(|property| property.origin.as_str())
+        };
         let properties = plan.parameters.properties.clone().unwrap_or_default();
         let definition = Definition::from_name(workload, &properties, "default");
         // An invalid one is left out later, with the reason.
@@ -170,7 +177,11 @@ pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         {
             let share = |kind: Kind| {
                 let percent = definition.share(kind) * 100.0;
-                format!("{percent:.1} % {} ({})", kind.name(), find_origin(kind.proportion()).unwrap_or("default"))
+                format!(
+                    "{percent:.1} % {} ({})",
+                    kind.name(),
+                    find_origin(kind.proportion()).unwrap_or("default")
+                )
             };
             let shares = Kind::ALL.into_iter().filter(|kind| definition.includes(*kind)).map(share);
             lines.push(format!("{workload} sends {}", shares.collect::<Vec<_>>().join(", ")));
@@ -180,7 +191,8 @@ pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         }
         let operations = plan.parameters.operations().to_string();
         let records = plan.axes.texts(Axis::RECORDS).join(", ");
-        let is_default = |name: &str, is_option: bool| !is_option && find_origin(name).is_none() && !files.is_empty();
+        let is_default =
+            |name: &str, is_option: bool| !is_option && find_origin(name).is_none() && !files.is_empty();
         for (name, value, is_option) in [
             ("recordcount", records, run.axes.axes.names(Axis::RECORDS)),
             ("operationcount", operations, has_request_count(run)),

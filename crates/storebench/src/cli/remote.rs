@@ -55,7 +55,8 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
     let path = local.folder.as_ref().map(|folder| folder.path().to_path_buf());
     let end = result.map_err(|error| match &path {
         Some(path) => {
-            let advice = format!("the results are kept here and there; resume with: {}", resume_command(path));
+            let advice =
+                format!("the results are kept here and there; resume with: {}", resume_command(path));
             Error::new(error.exit, format!("{error}; {advice}"))
         }
         None => error,

@@ -59,8 +59,9 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
 fn check_no_output(args: &ReportArgs) -> Result<()> {
     let printed = [("--csv", args.csv), ("--json", args.json)];
     let Some((option, _)) = printed.into_iter().find(|(_, is_set)| *is_set) else { return Ok(()) };
-    let is_output =
-        |path: &&PathBuf| path.extension().is_some_and(|extension| extension == "csv" || extension == "json") && !path.is_dir();
+    let is_output = |path: &&PathBuf| {
+        path.extension().is_some_and(|extension| extension == "csv" || extension == "json") && !path.is_dir()
+    };
     match args.runs.iter().find(is_output) {
         Some(file) => Err(Error::bad_value(format!(
             "{option} prints to standard output and takes no file: storebench report RUN {option} > {}",

@@ -115,8 +115,9 @@ fn check_driver(info: &LocationInfo) -> Result<()> {
         Ok(mount) => format!("is mounted by {} now", mount.driver),
         Err(reason) => format!("is unavailable now: {reason}"),
     };
-    let message =
-        format!("the run's {file_system} was mounted by {driver}, and {mismatch}: resume it as it was started");
+    let message = format!(
+        "the run's {file_system} was mounted by {driver}, and {mismatch}: resume it as it was started"
+    );
     Err(Error::new(Exit::OtherVersion, message))
 }
 

@@ -230,7 +230,8 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
     };
     let dangling_link = path.ancestors().find(|ancestor| ancestor.is_symlink() && !ancestor.exists());
-    if let Some((link, target)) = dangling_link.and_then(|link| Some((link, std::fs::read_link(link).ok()?))) {
+    if let Some((link, target)) = dangling_link.and_then(|link| Some((link, std::fs::read_link(link).ok()?)))
+    {
         return Err(Error::bad_value(format!(
             "{doing} {}: {} is a link to {}, which is not there: make that directory, or name another",
             path.display(),

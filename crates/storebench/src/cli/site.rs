@@ -146,8 +146,11 @@ struct Folders<'p> {
 impl Folders<'_> {
     fn source(&self, run: &Path) -> Source {
         let relative = run.strip_prefix(self.directory).unwrap_or(run);
-        let name =
-            if relative.as_os_str().is_empty() { run.file_name().map(Path::new).unwrap_or(run) } else { relative };
+        let name = if relative.as_os_str().is_empty() {
+            run.file_name().map(Path::new).unwrap_or(run)
+        } else {
+            relative
+        };
         let report = run.join("report.html");
         let report = report.is_file().then(|| address(&self.out.join("runs"), &report)).flatten();
         Source { folder: name.display().to_string(), report }

@@ -49,7 +49,8 @@ impl<'a> Stages<'a> {
     ) -> Result<Stages<'a>> {
         let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", out)?;
-        let location = directory.map(|path| LocationArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
+        let location =
+            directory.map(|path| LocationArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
         let directories = launch::directories(location.as_slice(), out)?;
         Ok(Stages {
             stores,

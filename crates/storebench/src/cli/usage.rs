@@ -45,7 +45,8 @@ pub fn explain(error: &clap::Error) -> Error {
         .filter(|line| !line.is_empty() && !line.starts_with(TIP))
         .collect();
     let mistake = shortened(&mistake.join(" "));
-    let mistake = renamed_option(error).unwrap_or_else(|| mistake.strip_prefix("error: ").unwrap_or(&mistake).to_owned());
+    let mistake = renamed_option(error)
+        .unwrap_or_else(|| mistake.strip_prefix("error: ").unwrap_or(&mistake).to_owned());
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
             Error::bad_value(mistake)

@@ -123,7 +123,8 @@ fn answer(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::
         |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &table()).unwrap();
     let first_run = measured(question, stores, 2, random);
     let first_advice = advice(std::slice::from_ref(&first_run));
-    let best: Vec<&str> = first_advice.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
+    let best: Vec<&str> =
+        first_advice.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
     let again: Vec<(&str, Costs)> =
         stores.iter().filter(|(name, _)| best.contains(name) || *name == "map").copied().collect();
     let again = measured(question, &again, 5, random);
@@ -154,7 +155,12 @@ fn questions() -> Vec<Known> {
             &STORES,
             &["files"],
         ),
-        ("the least memory", make_question("get=80,update=20", |q| q.goal = Goal::Memory), &STORES, &["files"]),
+        (
+            "the least memory",
+            make_question("get=80,update=20", |q| q.goal = Goal::Memory),
+            &STORES,
+            &["files"],
+        ),
         (
             "nothing need survive",
             make_question("get=50,update=50", |q| q.guarantee = Guarantee::None),

@@ -63,7 +63,8 @@ type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, 
 
 /// One contest for each place in which runs vary settings of a store.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
-    let varied_stores: BTreeSet<&str> = merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
+    let varied_stores: BTreeSet<&str> =
+        merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
@@ -118,8 +119,10 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
         settings.extend(overrides.clone());
         settings
     };
-    let named_points =
-        plan.points.iter().filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
+    let named_points = plan
+        .points
+        .iter()
+        .filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
         other_facets(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
     let asked = group.key.asked.filter(|asked| *asked != GuaranteeChoice::Default);

@@ -110,7 +110,8 @@ fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
     assert!(titles.iter().any(|at| at.ends_with("guarantee power")), "{titles:?}");
     for effects in &found {
         assert!(near(effects.main[0].times.last().unwrap().as_ref().unwrap(), 2.0), "{effects:?}");
-        let speeds: Vec<f64> = effects.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
+        let speeds: Vec<f64> =
+            effects.points.iter().map(|spot| spot.per_second.unwrap().mean.value).collect();
         assert!((speeds[0] / speeds[1] - 2.0).abs() < 1e-6, "{speeds:?}");
     }
 }

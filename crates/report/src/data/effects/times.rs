@@ -98,7 +98,8 @@ impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
     fn log_quotient(&self, block: &BlockKey) -> Option<f64> {
         let sum = |series_list: &[Series<BlockKey>]| {
-            series_list.iter()
+            series_list
+                .iter()
                 .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
                 .sum()
         };

@@ -324,8 +324,9 @@ impl<'a> AdviseCampaign<'a> {
         ));
         let look_blocks = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let blocks_before = if is_asked_count { look_blocks } else { 0 };
-        let analyses =
-            interim::plan_analyses((self.stages.left_s(self.best_share) / predicted_s) as u32 + blocks_before);
+        let analyses = interim::plan_analyses(
+            (self.stages.left_s(self.best_share) / predicted_s) as u32 + blocks_before,
+        );
         let old_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
         // The stores that there is time for in the next block.
@@ -365,7 +366,8 @@ impl<'a> AdviseCampaign<'a> {
             }
             stopped
         };
-        let outcome = self.run_plan("best", &plan, (analyses, LOOK_BLOCKS), Some(&enough), Some(&stopped_stores), 1.0)?;
+        let outcome =
+            self.run_plan("best", &plan, (analyses, LOOK_BLOCKS), Some(&enough), Some(&stopped_stores), 1.0)?;
         if outcome.is_none() {
             self.plan = old_plan;
         }
@@ -398,12 +400,14 @@ impl<'a> AdviseCampaign<'a> {
 
     /// Reports that a plan has fewer records than the question, and the budget for `whole`.
     fn report_fewer_records(&mut self, plan: &Plan, full_plan: &Plan) {
-        let (asked, full_count, plan_count) = (self.question.records, records_of(full_plan).from, records_of(plan).from);
+        let (asked, full_count, plan_count) =
+            (self.question.records, records_of(full_plan).from, records_of(plan).from);
         if plan_count >= asked {
             return;
         }
         let seconds = self.predicted_s(full_plan) * FEWEST_BLOCKS / (self.best_share - LONGEST_LOOK);
-        self.own_count_s = (full_count == asked).then_some(seconds.max(self.budget.as_secs_f64() * BUDGET_STEP));
+        self.own_count_s =
+            (full_count == asked).then_some(seconds.max(self.budget.as_secs_f64() * BUDGET_STEP));
         let why = match self.own_count_s {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
@@ -489,7 +493,8 @@ impl<'a> AdviseCampaign<'a> {
                 || run.header.left_out.iter().any(|left| left.cell.store() == store)
         };
         let stores = self.plan.axes.texts(Axis::STORE);
-        let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !was_reached(store)).collect();
+        let missing: Vec<&str> =
+            stores.iter().map(String::as_str).filter(|store| !was_reached(store)).collect();
         if !missing.is_empty() {
             let names = missing.join(", ");
             print_note(&format!("the budget is spent; not reached: {names}. --budget gives more time"));

@@ -216,7 +216,8 @@ pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
 pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
     let store_names = look_stores(stores, args, question);
     let title = format!("Advice: {question}");
-    let mut plan = question::plan(("advise", title), &store_names, (args.answer.seed, args.measuring()), question)?;
+    let mut plan =
+        question::plan(("advise", title), &store_names, (args.answer.seed, args.measuring()), question)?;
     if question.overwritten.is_some() {
         plan.apply(Changes::single(Axis::AGE, [Value::word(&TIMES.to_string())]))?;
     }
@@ -226,6 +227,7 @@ pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resu
 /// The stores of the look: those that are named, or all with the guarantee or a stronger one.
 fn look_stores(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
     let candidates = stores.iter().filter(|store| store.runs_by_default());
-    let candidates = candidates.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
+    let candidates =
+        candidates.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));
     args.store.clone().unwrap_or_else(|| candidates.map(|store| store.name.to_owned()).collect())
 }

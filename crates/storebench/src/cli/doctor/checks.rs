@@ -137,7 +137,8 @@ fn servers(checked: &CheckedMachine<'_>) -> Vec<Line> {
 
 fn limits(checked: &CheckedMachine<'_>) -> Vec<Line> {
     let name = |limit: LimitKind| limit.name().replace('_', " ");
-    let line = |limit: LimitKind| check_line(name(limit), machines::enforcement(limit, &checked.limit_support));
+    let line =
+        |limit: LimitKind| check_line(name(limit), machines::enforcement(limit, &checked.limit_support));
     LimitKind::ALL.into_iter().map(line).collect()
 }
 
@@ -176,7 +177,8 @@ fn directory(checked: &CheckedMachine<'_>) -> Vec<Line> {
         false => format!("{} ms each", three_digits(sync_ns / 1e6)),
     };
     let loses = checked.place.bottom.as_ref().and_then(StorageBacking::loses);
-    let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| checked.place.unseen()) {
+    let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| checked.place.unseen())
+    {
         Some(why) => Line::hint("syncs", duration, why),
         None if checked.probe.sync_ns < QUICK_SYNC_NS => Line::hint(
             "syncs",
@@ -233,7 +235,8 @@ fn quicker_clock() -> String {
     let read_file = |name: &str| fs::read_to_string(Path::new(CLOCKS).join(name)).unwrap_or_default();
     let current = read_file("current_clocksource");
     let quickest = ["tsc", "kvm-clock", "arch_sys_counter"];
-    let is_available = |name: &&&str| read_file("available_clocksource").split_whitespace().any(|other| other == **name);
+    let is_available =
+        |name: &&&str| read_file("available_clocksource").split_whitespace().any(|other| other == **name);
     match quickest.iter().find(is_available).filter(|name| **name != current.trim()) {
         Some(name) => format!(": echo {name} > {CLOCKS}/current_clocksource (as root)"),
         None => String::new(),

@@ -34,7 +34,8 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
         shared.push((file, run_properties(&given)));
         let mut file_properties = Properties::default();
         for GivenProperty { name, value, origin } in &given {
-            apply(name, value, &mut file_properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
+            apply(name, value, &mut file_properties, &mut changes)
+                .map_err(|wrong| property_error(origin, &wrong))?;
         }
         end_by_time(run, &given, &mut changes)?;
         properties = properties.replace_by(&file_properties.only_of(workload.text()));
@@ -68,7 +69,8 @@ fn check_same(files: &[(String, BTreeMap<String, String>)]) -> Result<()> {
         let Some(name) = names.into_iter().find(|name| first_values.get(*name) != values.get(*name)) else {
             continue;
         };
-        let describe_value = |value: Option<&String>| value.map_or("says none".into(), |value| format!("says {value}"));
+        let describe_value =
+            |value: Option<&String>| value.map_or("says none".into(), |value| format!("says {value}"));
         return Err(Error::bad_value(format!(
             "{name}: {first} {}, and {file} {}, but all workloads of a run have the same: add -p {name}=N",
             describe_value(first_values.get(name)),

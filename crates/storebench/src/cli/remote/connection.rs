@@ -65,7 +65,8 @@ pub struct Connection {
 /// # Errors
 /// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
-    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.default_folder()), interrupted)?;
+    let board =
+        Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.default_folder()), interrupted)?;
     let mut reasons = Vec::new();
     for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
         match try_program(host, &board, &path, interrupted)? {

@@ -21,7 +21,8 @@ impl AdbServer {
     /// The server that these hosts will need, unless one is running, or the user names one.
     pub fn start_for<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
         let variables = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
-        let is_running = || variables.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
+        let is_running =
+            || variables.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
         (hosts.into_iter().any(|host| host.starts_with(ADB)) && !is_running()).then(|| AdbServer(()))
     }
 }

@@ -74,13 +74,15 @@ pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf
         return Ok(vec![user_path.to_path_buf()]);
     }
     let is_static = this_architecture().ends_with(STATIC) && machines(machine).contains(&this_architecture());
-    let is_alike =
-        machine == this_architecture() || machines(machine).first() == Some(&this_architecture()) || is_static;
+    let is_alike = machine == this_architecture()
+        || machines(machine).first() == Some(&this_architecture())
+        || is_static;
     let this_program = lifeline::this_program().ok().filter(|_| is_alike);
     let built = cache()
         .into_iter()
         .flat_map(|cache| machines(machine).iter().map(move |known| cross_path(&cache, known)));
-    let programs: Vec<PathBuf> = this_program.into_iter().chain(built.filter(|path| path.is_file())).collect();
+    let programs: Vec<PathBuf> =
+        this_program.into_iter().chain(built.filter(|path| path.is_file())).collect();
     if programs.is_empty() {
         let message = format!("there is no program for a machine of the kind {machine} here");
         return Err(Error::bad_value(format!("{message}: {}", advice(machine))));

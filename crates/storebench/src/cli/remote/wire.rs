@@ -150,7 +150,8 @@ mod tests {
         assert!(matches!(receive::<Message>(&mut reader), Ok(None)));
         for cut in 1..sent.len() {
             let mut reader = &sent[..cut];
-            let error = std::iter::from_fn(|| receive::<Message>(&mut reader).transpose()).find(Result::is_err);
+            let error =
+                std::iter::from_fn(|| receive::<Message>(&mut reader).transpose()).find(Result::is_err);
             assert_eq!(error.is_none(), sent[cut - 1] == b'\n', "cut at {cut}");
         }
     }

@@ -40,7 +40,9 @@ impl SiteFolder {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
         let old_files = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
-            Ok(text) => parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file(path, MARKER))?,
+            Ok(text) => {
+                parse_marker(&String::from_utf8_lossy(&text)).ok_or_else(|| foreign_file(path, MARKER))?
+            }
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(
@@ -96,8 +98,10 @@ impl SiteFolder {
     fn write_marker(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
         let path = self.path.join(MARKER);
         let part_path = format!("{MARKER}.part");
-        let text =
-            std::iter::once(MARKER_HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
+        let text = std::iter::once(MARKER_HEAD)
+            .chain(names.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join("\n");
         let replace = || {
             ignore_missing(folder.remove_file(OsStr::new(&part_path)))?;
             let mut file = File::create_new(self.path.join(&part_path))?;
@@ -111,9 +115,9 @@ impl SiteFolder {
     /// Deletes a file of the earlier site, if it still exists.
     fn delete(&self, folder: &Folder, name: &str) -> Result<()> {
         let result = match name.split_once('/') {
-            Some((folder_name, file)) => {
-                folder.open_subfolder(OsStr::new(folder_name)).and_then(|subfolder| subfolder.remove_file(OsStr::new(file)))
-            }
+            Some((folder_name, file)) => folder
+                .open_subfolder(OsStr::new(folder_name))
+                .and_then(|subfolder| subfolder.remove_file(OsStr::new(file))),
             None => folder.remove_file(OsStr::new(name)),
         };
         ignore_missing(result).map_err(Error::io("deleting", &self.path.join(name)))
@@ -183,13 +187,19 @@ mod tests {
         let out = folder.path();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
-        for marker in
-            ["", "mine\n", &format!("{MARKER_HEAD}\n../notes.txt\n"), &format!("{MARKER_HEAD}\nruns/../../x.html\n")]
-        {
+        for marker in [
+            "",
+            "mine\n",
+            &format!("{MARKER_HEAD}\n../notes.txt\n"),
+            &format!("{MARKER_HEAD}\nruns/../../x.html\n"),
+        ] {
             fs::write(out.join(MARKER), marker).unwrap();
             assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
         }
-        assert!(parse_marker(&format!("{MARKER_HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
+        assert!(
+            parse_marker(&format!("{MARKER_HEAD}\nruns/a.html\nindex.html\n"))
+                .is_some_and(|names| names.len() == 2)
+        );
     }
 
     #[test]

@@ -58,7 +58,8 @@ pub struct TuneCampaign<'a> {
 impl<'a> TuneCampaign<'a> {
     pub fn new(stores: &'a [StoreDef], request: &'a TuneRequest<'a>) -> Result<TuneCampaign<'a>> {
         let plan = plans::plan(request)?;
-        let stages = Stages::new(stores, (request.out, TUNING_PREFIX), request.directory, request.budget, &plan)?;
+        let stages =
+            Stages::new(stores, (request.out, TUNING_PREFIX), request.directory, request.budget, &plan)?;
         let plan = plans::initial(&plan, request, request.directory.unwrap_or(request.out))?;
         let probe = stages.probe()?;
         let changes = changes(request.store);
@@ -114,7 +115,11 @@ impl<'a> TuneCampaign<'a> {
         let mut unchanged = Vec::new();
         for trial in &trials {
             let settings = settings_of(&trial.cell);
-            let is_alike = || trial.ok().is_some_and(|measurement| reads_back_alike(&measurement.settings, &default.settings));
+            let is_alike = || {
+                trial
+                    .ok()
+                    .is_some_and(|measurement| reads_back_alike(&measurement.settings, &default.settings))
+            };
             if settings.is_empty() {
                 continue;
             }
@@ -215,7 +220,8 @@ impl<'a> TuneCampaign<'a> {
             launch.header.left_out.append(&mut self.refused);
         }
         let run = self.stages.runs.len();
-        let race_result = |trials: &[TrialResult]| self.judge(trials).raced(race.kind, &race.arms, run, trials);
+        let race_result =
+            |trials: &[TrialResult]| self.judge(trials).raced(race.kind, &race.arms, run, trials);
         let enough = |trials: &[TrialResult]| is_enough(&race_result(trials), race);
         let continued_cells = |trials: &[TrialResult]| -> Vec<bool> {
             let race_result = race_result(trials);

@@ -55,8 +55,10 @@ pub struct TrialLength {
 /// The plan with fewer operations and records, so that a trial likely takes at most `most_s` seconds.
 pub fn reduce(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
-        let Some(smaller) =
-            reduce_once(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW_OPERATIONS)?
+        let Some(smaller) = reduce_once(
+            &plan,
+            CrudParameters::from_parameters(&plan.parameters).operations > FEW_OPERATIONS,
+        )?
         else {
             break;
         };
@@ -78,7 +80,9 @@ pub fn correct(plan: &Plan, trial: &TrialResult, length: TrialLength) -> Result<
     let room_s = length.aim_s - (trial.wall_s - timed_s);
     let fitting = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
     let new_operations = fitting.min(if is_cold(plan) { records_of(plan).from } else { MOST_OPERATIONS });
-    (new_operations > operations + operations / 2).then(|| plan_with_counts(plan, records_of(plan).from, new_operations)).transpose()
+    (new_operations > operations + operations / 2)
+        .then(|| plan_with_counts(plan, records_of(plan).from, new_operations))
+        .transpose()
 }
 
 /// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their

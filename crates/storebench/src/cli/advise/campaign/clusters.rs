@@ -38,7 +38,8 @@ pub fn cluster_store(stores: &[StoreDef], question: &Question) -> Result<String>
             "--network compares clusters with a store that keeps its records through a power cut: ask for --guarantee power",
         ));
     }
-    let cluster_stores: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
+    let cluster_stores: Vec<&StoreDef> =
+        stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
     let usable = cluster_stores.iter().find(|store| store.open.is_ok() && store.missing_need().is_none());
     usable.map(|store| store.name.to_owned()).ok_or_else(|| {
         let missing_needs = cluster_stores
