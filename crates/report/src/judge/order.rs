@@ -123,7 +123,7 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
         }
     }
     let value = |row: usize| rows[row][size] / rows[row][row];
-    (0..size).map(|row| if rows[row][row] == 0.0 { 0.0 } else { value(row) }).collect()
+    (0..size).map(|row| if rows[row][row].abs() > f64::EPSILON { value(row) } else { 0.0 }).collect()
 }
 
 #[cfg(test)]
