@@ -84,7 +84,7 @@ test: ## Run the tests that one waits for
 	@scripts/tests.sh
 
 .PHONY: test-all
-test-all: ## Run every test there is, which takes hours
+test-all: ## Run every test there is, which takes an hour
 	@$(setup) test
 	@$(environment) && STOREBENCH_TESTS=all $(cargo_test)
 	@scripts/tests.sh
