@@ -55,15 +55,20 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    fn evidence(&self, found: CheckOutcome, shown: Vec<CheckedFigure>, times: Option<Estimate>) -> Evidence {
+    fn evidence(
+        &self,
+        outcome: CheckOutcome,
+        shown: Vec<CheckedFigure>,
+        times: Option<Estimate>,
+    ) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
             spot: self.spot.clone(),
             averaged: self.averaged,
             averaged_stores: None,
-            outcome: found.settled,
-            leaning: found.leaning,
+            outcome: outcome.settled,
+            leaning: outcome.leaning,
             shown,
             times,
             missing: self.missing.clone(),
@@ -95,8 +100,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
     pub fn winner(&self, winner: &Winner) -> Evidence {
         let better = self.figure.column.better;
         let standings = decide_on(&self.series, better, self.lenient_terms());
-        let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
-        let found = match winner.within {
+        let is_named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
+        let outcome = match winner.within {
             _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
@@ -109,11 +114,13 @@ impl<K: Ord + Copy> Contest<'_, K> {
             }),
         };
         let best = standings.first();
-        let contrast = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
+        let contrast =
+            standings.iter().skip(1).find(|standing| is_named(standing) != best.is_some_and(is_named));
         let shown = [best, contrast].into_iter().flatten();
-        let who = shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
+        let figures =
+            shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
         let times = contrast.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
-        let mut evidence = self.with_lacking(self.evidence(found, who, times), self.stores);
+        let mut evidence = self.with_lacking(self.evidence(outcome, figures, times), self.stores);
         if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
             evidence.missing.push(format!("another than {}", winner.stores.join(", ")));
         }
@@ -140,7 +147,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(index, other);
             times(worse, good, terms)
-                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
         })))
     }
 
@@ -161,22 +168,22 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
         let last = if order.rest_behind { rest } else { Vec::new() };
         let compared_stores = || order.stores.iter().chain(last.iter().copied());
-        let found = match self.are_all_there(compared_stores()) {
+        let outcome = match self.are_all_there(compared_stores()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
             }),
             false => CheckOutcome::MISSING,
         };
-        let mut who: Vec<CheckedFigure> =
+        let mut figures: Vec<CheckedFigure> =
             order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         // Stores that should be behind and are not.
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
-            !matches!(found.leaning, Outcome::Agrees | Outcome::Missing)
-                && self.ahead(a, b, self.lenient_terms()) == found.leaning
+            !matches!(outcome.leaning, Outcome::Agrees | Outcome::Missing)
+                && self.ahead(a, b, self.lenient_terms()) == outcome.leaning
         });
-        who.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
-        self.with_lacking(self.evidence(found, who, None), compared_stores())
+        figures.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
+        self.with_lacking(self.evidence(outcome, figures, None), compared_stores())
     }
 
     /// The terms of few trials.
@@ -197,7 +204,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let indices: Vec<usize> = alike
             .stores
             .iter()
-            .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
+            .filter_map(|store| self.series(store).and(self.stores.iter().position(|name| name == store)))
             .collect();
         let pairs: Vec<(usize, usize)> = indices
             .iter()
@@ -208,25 +215,25 @@ impl<K: Ord + Copy> Contest<'_, K> {
             times(worse, good, terms)
         };
         let limit = Bounds::up_to(alike.within);
-        let found = match self.are_all_there(alike.stores.iter()) {
+        let outcome = match self.are_all_there(alike.stores.iter()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|pair| {
                     compare(pair, terms)
-                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
                 }))
             }),
             false => CheckOutcome::MISSING,
         };
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
-        let who = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
-        self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
+        let figures = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
+        self.with_lacking(self.evidence(outcome, figures, furthest), &alike.stores)
     }
 
     /// Checks that a store is worse than all others except the expected ones.
     fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
-        let found = match self.are_all_there(others().chain([store])) {
+        let outcome = match self.are_all_there(others().chain([store])) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(others().map(|other| self.ahead(other, store, terms)))
             }),
@@ -234,11 +241,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
-            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == found.leaning);
+            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
         let nearest =
             deciding_stores.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
-        let who = self.checked_figure(store).into_iter().chain(nearest).collect();
-        self.with_lacking(self.evidence(found, who, None), others().chain([store]))
+        let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
+        self.with_lacking(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
     /// The worse of two figures.
@@ -254,20 +261,21 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
             |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
-        let found = CheckOutcome::judge(self.terms, |terms| {
-            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+        let outcome = CheckOutcome::judge(self.terms, |terms| {
+            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
         });
-        let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
-        let evidence = self.evidence(found, who, compare(self.terms).map(|times| times.ratio));
+        let figures =
+            [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
+        let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));
         self.with_lacking(evidence, [&ratio.of, &ratio.to])
     }
 
     fn value(&self, store: &String, values: &Values) -> Evidence {
-        let found = CheckOutcome::judge(self.terms, |terms| {
+        let outcome = CheckOutcome::judge(self.terms, |terms| {
             let mean = self.series(store).and_then(|series| mean_on(series, terms));
-            mean.map_or(Outcome::Missing, |(mean, by)| values.range.judge(mean.value, by))
+            mean.map_or(Outcome::Missing, |(mean, rule)| values.range.judge(mean.value, rule))
         });
-        let evidence = self.evidence(found, self.checked_figure(store).into_iter().collect(), None);
+        let evidence = self.evidence(outcome, self.checked_figure(store).into_iter().collect(), None);
         self.with_lacking(evidence, [store])
     }
 }
