@@ -114,17 +114,17 @@ fn longest<'a>(
     length: fn(&OperationResult) -> usize,
 ) -> Option<FoundTimeline<'a>> {
     let trials = row.entries.iter().map(|entry| entry.trial);
-    let found = trials
+    let timelines = trials
         .filter_map(|trial| Some(FoundTimeline { trial, operation: trial.ok()?.operation(operation)? }));
-    found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
+    timelines.filter(|line| length(line.operation) > 1).max_by_key(|line| length(line.operation))
 }
 
 /// Joins seconds to at most `points` points without losing a stall.
-fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
-    let seconds = &found.operation.series;
+fn by_seconds(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeline {
+    let seconds = &timeline.operation.series;
     let span = seconds.last().map_or(0, |last| last.at_s) as usize + 1;
     let step = span.div_ceil(points).max(1) as u32;
-    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut line = Timeline { cell, block: timeline.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
     // A second without operations has no entry in the results, but is a point here.
     for start in (0..span as u32).step_by(step as usize) {
@@ -140,25 +140,25 @@ fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline 
         steps.push((f64::from(start), f64::from(step)));
         line.push(f64::from(start), count as f64 / f64::from(step), worst);
     }
-    line.with_machine(found, &steps)
+    line.with_machine(timeline, &steps)
 }
 
 /// The epochs, without a last one of less than half the length; if there are very many, an even selection.
-fn by_epochs(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
-    let epochs = &found.operation.epochs;
+fn by_epochs(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeline {
+    let epochs = &timeline.operation.epochs;
     let full_ms = epochs.first().map_or(0, |first| first.lasted_ms);
-    let kept: Vec<&Epoch> =
+    let full_epochs: Vec<&Epoch> =
         epochs.iter().filter(|epoch| epoch.lasted_ms > 0 && 2 * epoch.lasted_ms >= full_ms).collect();
-    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut line = Timeline { cell, block: timeline.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
-    for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
+    for epoch in full_epochs.iter().step_by(full_epochs.len().div_ceil(points).max(1)) {
         let (start, length) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
         steps.push((start, length));
         let latency = epoch_latency(epoch);
         let value_in_column = |column: Column| column.latency_value(&latency).unwrap_or_default();
         line.push(start, epoch.count as f64 / length, value_in_column);
     }
-    line.with_machine(found, &steps)
+    line.with_machine(timeline, &steps)
 }
 
 /// What a second holds of its latencies.
@@ -182,8 +182,8 @@ impl Timeline {
     }
 
     /// Adds the machine's activity in these steps, if their times in the trial are known.
-    fn with_machine(self, found: FoundTimeline<'_>, steps: &[Step]) -> Timeline {
-        let FoundTimeline { trial, operation } = found;
+    fn with_machine(self, timeline: FoundTimeline<'_>, steps: &[Step]) -> Timeline {
+        let FoundTimeline { trial, operation } = timeline;
         let first = trial.ok().and_then(|measured| {
             // Kinds of transactions run at the same time: any series shows when they began.
             let mut operations = std::iter::once(operation).chain(&measured.operations);
