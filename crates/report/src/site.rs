@@ -73,7 +73,7 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         stores,
         pairs: pairs.keys().copied().collect(),
         findings: finding::all(&runs),
-        known: KnownChecks::from_runs(&runs),
+        checks: KnownChecks::from_runs(&runs),
         newest: Newest::from_runs(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };

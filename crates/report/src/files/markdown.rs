@@ -19,7 +19,7 @@ pub fn table(view: &View<'_>) -> String {
 
 /// Blocks, whose folds are parts under headings of this level and those below it.
 pub fn parts(blocks: &[Block], level: usize) -> String {
-    let part = |block: &Block| match block {
+    let render = |block: &Block| match block {
         Block::Note(text) => format!("\n{}\n", plain(text)),
         Block::Table(table) => self::table(&table.view(true)),
         Block::Fold(Fold { title, blocks, .. }) => {
@@ -27,7 +27,7 @@ pub fn parts(blocks: &[Block], level: usize) -> String {
         }
         Block::Chart(..) => String::new(),
     };
-    blocks.iter().map(part).collect()
+    blocks.iter().map(render).collect()
 }
 
 /// Text in which nothing is markup.
@@ -38,11 +38,11 @@ fn plain(text: &str) -> String {
 
 /// One place of a table: names as code, numbers and marks as they are.
 fn text(cells: &[(&Column, &Cell)]) -> String {
-    let of = |(column, cell): &(&Column, &Cell)| {
+    let render = |(column, cell): &(&Column, &Cell)| {
         let words = cell.text_for_people(column.unit).unwrap_or_default();
         if column.is_right() || column.place == ColumnRole::Mark { words } else { code(&words) }
     };
-    cells.iter().map(of).collect::<Vec<_>>().join(" ")
+    cells.iter().map(render).collect::<Vec<_>>().join(" ")
 }
 
 /// Text as code; empty text stays empty.

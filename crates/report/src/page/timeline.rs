@@ -254,7 +254,7 @@ mod tests {
         trial
     }
 
-    fn found(trial: &TrialResult) -> FoundTimeline<'_> {
+    fn timeline(trial: &TrialResult) -> FoundTimeline<'_> {
         FoundTimeline { trial, operation: &trial.measured.as_ref().unwrap().operations[0] }
     }
 
@@ -267,7 +267,7 @@ mod tests {
         // Nothing ended in the seconds from 600 to 699.
         let seconds: Vec<Second> = (0..1000).filter(|at| !(600..700).contains(at)).map(second).collect();
         let trial = trial(|operation| operation.series = seconds, None);
-        let line = by_seconds(3, found(&trial), 100);
+        let line = by_seconds(3, timeline(&trial), 100);
         assert_eq!((line.at_s[1], line.at_s.len()), (10.0, 100));
         let [p99, max] = ["p99_ns", "max_ns"].map(|latency| &line.latencies[latency]);
         assert_eq!((max[50], p99[50], max[49]), (9000, 7000, 9));
@@ -301,12 +301,12 @@ mod tests {
     #[test]
     fn what_the_machine_did_is_put_beside_the_seconds_in_which_it_did_it() {
         let trial = trial(|operation| operation.series = seconds(), Some(course()));
-        let line = by_seconds(0, found(&trial), 4);
+        let line = by_seconds(0, timeline(&trial), 4);
         // The operation began after 3.2 s: its first second has the sample of 3 to 4 s.
         assert_eq!(line.machine["processors"], [Some(0.5), Some(0.6), None, None]);
         assert_eq!(line.machine["memory"], [Some(4e6), Some(5e6), None, None]);
         assert!(!line.machine.contains_key("device_read"), "it is not known");
-        let halves = by_seconds(0, found(&trial), 2);
+        let halves = by_seconds(0, timeline(&trial), 2);
         assert_eq!(halves.machine["memory"], [Some(4.5e6), None]);
     }
 
@@ -328,7 +328,7 @@ mod tests {
             operation.epochs = epochs;
         };
         let trial = trial(change, Some(course()));
-        let line = by_epochs(0, found(&trial), 100);
+        let line = by_epochs(0, timeline(&trial), 100);
         assert_eq!(
             (line.at_s.as_slice(), line.per_s[0], line.latencies["p99_ns"][1]),
             (&[0.0, 1.5][..], 20.0, 7)

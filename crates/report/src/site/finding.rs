@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use storebench_core::units::plural;
 
 use super::facts::{FoundVerdict, Outcome, RunFacts};
-use super::frame::{UP, link, listed, page, run_link, td, types};
+use super::frame::{UP, link, page, run_link, table_section, td, type_notes};
 use crate::claims::Verdict;
 use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
@@ -62,7 +62,7 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     let rows: Vec<Tag> = lines.iter().map(format_row).collect();
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
     let sum = machine_summary(run_verdicts).map(|sum| {
-        Html::new((p(("Over machines: ", sum, ".")), types(outcomes(run_verdicts).map(|(run, _)| run))))
+        Html::new((p(("Over machines: ", sum, ".")), type_notes(outcomes(run_verdicts).map(|(run, _)| run))))
     });
     let others = (unmeasured_runs > 0)
         .then(|| note(format!("{} more measured nothing of it.", plural(unmeasured_runs, "run"))));
@@ -72,7 +72,7 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     page(
         &title,
         &first.source,
-        (statement, notes, sum, listed("verdicts", "Where it holds", others, &heads, rows)),
+        (statement, notes, sum, table_section("verdicts", "Where it holds", others, &heads, rows)),
     )
 }
 

@@ -23,16 +23,16 @@ fn order(version: &str) -> Vec<u64> {
 impl<'f> Newest<'f> {
     /// The newest versions in these runs.
     pub fn from_runs(runs: &'f [RunFacts]) -> Newest<'f> {
-        let mut all = Newest::default();
+        let mut versions = Newest::default();
         for run in runs {
             for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {
-                let newest = all.0.entry(&side.store).or_insert(&side.version);
+                let newest = versions.0.entry(&side.store).or_insert(&side.version);
                 if order(newest) < order(&side.version) {
                     *newest = &side.version;
                 }
             }
         }
-        all
+        versions
     }
 
     /// The newest version of a store here, if it is newer than a figure's.

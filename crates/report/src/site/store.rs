@@ -9,8 +9,8 @@ use storebench_core::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
-    UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
-    store_link, td,
+    UP, class, describe_conditions, guarantee, link, page, pair_name, proofs, run_link, section, speeds,
+    store_link, table_section, td,
 };
 use super::index::Site;
 use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, small, table, tag};
@@ -37,7 +37,7 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     );
     let content = (
         store_description(entry),
-        listed("facts", "Facts", explanation, &heads, rows),
+        table_section("facts", "Facts", explanation, &heads, rows),
         history(lines),
         evidence(entry),
         CHECKS.map(|name| checks(name, lines)),
@@ -64,18 +64,18 @@ fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
 
 fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
-    let known = &site.known;
+    let checks = &site.checks;
     let newer = site.newest.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
     let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
     row(
         guarantee(&side.conditions),
         (
             td((&side.version, newer, settings)),
-            td(proofs(UP, known.proofs(run, side))),
-            td(known.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
+            td(proofs(UP, checks.proofs(run, side))),
+            td(checks.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
             speeds(run, &side.speeds),
             td(&run.header.hardware),
-            td(circumstances(&side.conditions)),
+            td(describe_conditions(&side.conditions)),
             td(run_link(UP, run)),
         ),
     )
@@ -104,7 +104,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
         let rows: Vec<Tag> = rows.collect();
         (
             tag("h3").with(title.collect::<Vec<_>>().join(", ")),
-            note(circumstances(conditions)),
+            note(describe_conditions(conditions)),
             scroll(table(heads, rows)),
         )
     };
@@ -134,9 +134,9 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
 
 /// The rows of a section of checks for this store, each with its run.
 fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
-    let known = sections::find(name)?;
+    let section = sections::find(name)?;
     let index = CHECKS.iter().position(|check| *check == name)?;
-    let mut table = Table::new(known.shapes.first()?);
+    let mut table = Table::new(section.shapes.first()?);
     let mut runs: IndexMap<&str, (&RunFacts, BTreeSet<String>)> = IndexMap::new();
     for (run, side) in lines {
         let (_, contestants) = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
@@ -167,16 +167,16 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
         .chain(view.heads.iter().skip(1).map(|head| head.text))
         .chain(["run"])
         .collect();
-    listed(known.name, known.title, "", &heads, rows)
+    table_section(section.name, section.title, "", &heads, rows)
 }
 
 /// The stores that it met.
 fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
-    let met = lines
+    let duels = lines
         .iter()
         .flat_map(|(run, _)| &run.duels)
         .filter(|duel| duel.stores.iter().any(|name| name == store));
-    let pairs: BTreeSet<&[String; 2]> = met.map(|duel| &duel.stores).collect();
+    let pairs: BTreeSet<&[String; 2]> = duels.map(|duel| &duel.stores).collect();
     let link_rival = |pair: &[String; 2]| {
         let rival = pair.iter().find(|name| *name != store)?;
         Some(link(UP, "pairs", &pair_name(pair), rival.as_str()))
@@ -197,11 +197,11 @@ pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef])
             words(lines, |(_, side)| side.version.clone()),
             words(lines, |(run, _)| run.header.hardware.clone()),
         ];
-        let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
+        let join = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
         let cells = (
             td(entry.map_or("", |entry| entry.summary)),
-            td(joined(guarantees)),
-            td(joined(versions)),
+            td(join(guarantees)),
+            td(join(versions)),
             tag("td").class("n").with(machines.len().to_string()),
         );
         row(store_link("", store), cells)
