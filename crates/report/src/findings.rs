@@ -343,12 +343,12 @@ fn question(text: &str) -> String {
 
 /// A table in every run that has it next to the same group.
 fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
-    let same_tables = runs.iter().filter_map(|run| {
-        let same_table =
+    let copies = runs.iter().filter_map(|run| {
+        let copy =
             run.tables.iter().find(|other| other.title == table.title && other.group == table.group)?;
-        Some((day(&run.started), same_table))
+        Some((day(&run.started), copy))
     });
-    let same_tables: Vec<(&str, &Winners)> = same_tables.collect();
+    let copies: Vec<(&str, &Winners)> = copies.collect();
     let mut heads: Vec<String> = Vec::new();
     let mut cells = Table::new(&WINNERS);
     for (key, (published, _)) in &table.cells {
@@ -356,7 +356,7 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
             heads.push(key[2].clone());
         }
         let marks: Vec<&str> =
-            same_tables.iter().filter_map(|(_, same)| Some(same.cells.get(key)?.1.as_str())).collect();
+            copies.iter().filter_map(|(_, copy)| Some(copy.cells.get(key)?.1.as_str())).collect();
         let [figure, record_size, column] = key.clone().map(Cell::text);
         let winner = Cell::text(format!("{published} {}", marks.join(" ")));
         cells.push(
@@ -364,9 +364,9 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
             [("figure", figure), ("record_size", record_size), ("at", column), ("winner", winner)],
         );
     }
-    let agreement = same_tables
+    let agreement = copies
         .iter()
-        .map(|(day, same)| Block::Note(format!("{day}, {}: {}", same.group, same.agreement)));
+        .map(|(day, copy)| Block::Note(format!("{day}, {}: {}", copy.group, copy.agreement)));
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
     let blocks =

@@ -87,9 +87,9 @@ pub struct Lead {
 }
 
 /// The address of a group's place in the page.
-pub fn address(key: &GroupKey, at: &Position) -> String {
+pub fn address(key: &GroupKey, position: &Position) -> String {
     let values =
-        at.values().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value.text())));
+        position.values().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value.text())));
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
@@ -295,12 +295,12 @@ mod tests {
         };
         let operations = |group| names(group, "operations", |operation| operation.as_str().unwrap());
         let rows = |group| names(group, "rows", |row| row["name"].as_str().unwrap());
-        let mut found = [0, 1].map(|group| (operations(group), rows(group)));
-        found.sort_by_key(|(operations, _)| operations.len());
-        assert_eq!(found[0].0, ["read"]);
-        assert_eq!(found[0].1, ["read"]);
-        assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
-        assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
+        let mut groups = [0, 1].map(|group| (operations(group), rows(group)));
+        groups.sort_by_key(|(operations, _)| operations.len());
+        assert_eq!(groups[0].0, ["read"]);
+        assert_eq!(groups[0].1, ["read"]);
+        assert_eq!(groups[1].0, ["insert", "update", "get", "remove"]);
+        assert!(!groups[1].1.contains(&"read".to_owned()), "{groups:?}");
     }
 
     #[test]

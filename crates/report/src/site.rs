@@ -72,7 +72,7 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         runs: &runs,
         stores,
         pairs: pairs.keys().copied().collect(),
-        findings: finding::all(&runs),
+        findings: finding::group_by_finding(&runs),
         checks: KnownChecks::from_runs(&runs),
         newest: Newest::from_runs(&runs),
     };

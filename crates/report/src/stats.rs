@@ -413,8 +413,8 @@ pub(crate) mod tests {
             (19, 2.0930241),
             (99, 1.9842169),
         ] {
-            let found = t_quantile(degrees, CONFIDENCE);
-            assert!((found - quantile).abs() < 1e-6, "{degrees}: {found}");
+            let computed = t_quantile(degrees, CONFIDENCE);
+            assert!((computed - quantile).abs() < 1e-6, "{degrees}: {computed}");
         }
     }
 
@@ -422,8 +422,8 @@ pub(crate) mod tests {
     fn intervals_that_cannot_exist_are_absent() {
         assert_eq!(Summary::from_values(&[]), None);
         assert_eq!(Summary::from_values(&[1.0, f64::NAN]), None);
-        let one = Summary::from_values(&[4.0]).unwrap();
-        assert_eq!((one.mean.value, one.mean.interval, one.median.interval), (4.0, None, None));
+        let single = Summary::from_values(&[4.0]).unwrap();
+        assert_eq!((single.mean.value, single.mean.interval, single.median.interval), (4.0, None, None));
         let four = Summary::from_values(&[1.0, 2.0, 4.0, 8.0]).unwrap();
         assert!(four.mean.interval.is_some() && four.median.interval.is_none());
         assert_eq!(four.median.value, 3.0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use storebench_core::axis::Role;
 
 use super::claim::{Average, Claim};
-use super::contest::{checked_figure, lacking_at};
+use super::contest::{checked_figure, store_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
 use super::pair::{CheckOutcome, mean_on, times, worst_outcome};
@@ -114,9 +114,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     /// The figures that a place lacks, each with the value of the axis.
     fn missing_figures(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
         let side = |side: &SideFigures<'p, K>, position: Option<&Position>| {
-            let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
-            lacking
-                .map(|store| format!("{}, {}", lacking_at(store, &place.spot), side.value))
+            let missing_stores = stores.iter().filter(move |store| side.series(position, store).is_none());
+            missing_stores
+                .map(|store| format!("{}, {}", store_at(store, &place.spot), side.value))
                 .collect::<Vec<_>>()
         };
         [side(&self.a, place.a.as_ref()), side(&self.b, place.b.as_ref())].concat()
@@ -336,11 +336,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
-            let lacking = self.missing_figures(place, self.stores);
-            if lacking.is_empty() {
+            let place_missing = self.missing_figures(place, self.stores);
+            if place_missing.is_empty() {
                 covers.extend(place.a.clone());
             }
-            missing.extend(lacking);
+            missing.extend(place_missing);
         }
         let outcome =
             CheckOutcome::judge(self.terms, |terms| self.count_wins(more, terms).outcome(self.places.len()));

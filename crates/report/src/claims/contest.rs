@@ -87,8 +87,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Compared stores without a figure here, with the places.
     fn missing_figures<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
-        let lacking = stores.into_iter().filter(|store| self.series(store).is_none());
-        lacking.map(|store| lacking_at(store, &self.spot)).collect()
+        let missing_stores = stores.into_iter().filter(|store| self.series(store).is_none());
+        missing_stores.map(|store| store_at(store, &self.spot)).collect()
     }
 
     /// Whether all of these stores have a figure here. If one is missing, the check is open.
@@ -120,7 +120,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let figures =
             shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
         let times = contrast.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
-        let mut evidence = self.with_lacking(self.evidence(outcome, figures, times), self.stores);
+        let mut evidence = self.with_missing(self.evidence(outcome, figures, times), self.stores);
         if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
             evidence.missing.push(format!("another than {}", winner.stores.join(", ")));
         }
@@ -128,7 +128,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     /// The evidence, with the missing stores if they leave it open.
-    fn with_lacking<'s>(
+    fn with_missing<'s>(
         &self,
         mut evidence: Evidence,
         stores: impl IntoIterator<Item = &'s String>,
@@ -183,7 +183,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
                 && self.ahead(a, b, self.lenient_terms()) == outcome.leaning
         });
         figures.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
-        self.with_lacking(self.evidence(outcome, figures, None), compared_stores())
+        self.with_missing(self.evidence(outcome, figures, None), compared_stores())
     }
 
     /// The terms of few trials.
@@ -227,7 +227,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
         let figures = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
-        self.with_lacking(self.evidence(outcome, figures, furthest), &alike.stores)
+        self.with_missing(self.evidence(outcome, figures, furthest), &alike.stores)
     }
 
     /// Checks that a store is worse than all others except the expected ones.
@@ -245,7 +245,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let nearest =
             deciding_stores.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
         let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
-        self.with_lacking(self.evidence(outcome, figures, None), others().chain([store]))
+        self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
     /// The worse of two figures.
@@ -267,7 +267,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let figures =
             [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
         let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));
-        self.with_lacking(evidence, [&ratio.of, &ratio.to])
+        self.with_missing(evidence, [&ratio.of, &ratio.to])
     }
 
     fn value(&self, store: &String, values: &Values) -> Evidence {
@@ -276,14 +276,14 @@ impl<K: Ord + Copy> Contest<'_, K> {
             mean.map_or(Outcome::Missing, |(mean, rule)| values.range.judge(mean.value, rule))
         });
         let evidence = self.evidence(outcome, self.checked_figure(store).into_iter().collect(), None);
-        self.with_lacking(evidence, [store])
+        self.with_missing(evidence, [store])
     }
 }
 
 /// Checks that the winners are the named ones; each item says whether a winner is named.
-fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
-    let named: Vec<bool> = named.collect();
-    match (named.iter().all(|named| *named), named.contains(&true)) {
+fn by_ties(are_named: impl Iterator<Item = bool>) -> Outcome {
+    let are_named: Vec<bool> = are_named.collect();
+    match (are_named.iter().all(|is_named| *is_named), are_named.contains(&true)) {
         (true, _) => Outcome::Agrees,
         (false, true) => Outcome::Close,
         (false, false) => Outcome::Disagrees,
@@ -291,7 +291,7 @@ fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
 }
 
 /// `sqlite at 1B..1KiB, 100 records, compressible`
-pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
+pub(super) fn store_at(store: &str, spot: &Position) -> String {
     let spot = spot.to_string();
     if spot.is_empty() { store.to_owned() } else { format!("{store} at {spot}") }
 }

@@ -169,11 +169,11 @@ mod tests {
     use super::*;
 
     fn position(size: &str, records: &str) -> Position {
-        let read = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
+        let read_value = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
         Position::from_values([
-            read(Axis::DATA, "incompressible"),
-            read(Axis::RECORD_SIZE, size),
-            read(Axis::RECORDS, records),
+            read_value(Axis::DATA, "incompressible"),
+            read_value(Axis::RECORD_SIZE, size),
+            read_value(Axis::RECORDS, records),
         ])
     }
 

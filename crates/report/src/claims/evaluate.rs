@@ -6,7 +6,7 @@ use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};
-use super::contest::{Contest, lacking_at, order_series};
+use super::contest::{Contest, order_series, store_at};
 use super::design::Design;
 use super::expect::Expect;
 use super::figure::Figure;
@@ -37,7 +37,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let stores = compared_stores(claim, of_study, &group);
             let (stores, without) = split_available(stores, &group);
             let needed = claim.needs(of_study);
-            let (evidence, lacking) = match claim.expect.axis() {
+            let (evidence, missing) = match claim.expect.axis() {
                 // A store that the claim itself names or averages over can't be left out.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
                 None => contests(claim, figure, &stores, &group),
@@ -54,7 +54,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let checks = &mut scopes[index].1;
             checks.evidence.extend(evidence);
             checks.crowded |= group.iter().any(|pool| pool.terms.crowded);
-            add(&mut checks.missing, lacking);
+            add(&mut checks.missing, missing);
             add(&mut checks.behind, behind);
             add(&mut checks.without, without);
         }
@@ -122,9 +122,9 @@ fn split_available<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, 
 
 /// The compared stores: those named, or all that ran.
 fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
-    let named = claim.compared(of_study);
-    if !named.is_empty() {
-        return named.to_vec();
+    let claimed = claim.compared(of_study);
+    if !claimed.is_empty() {
+        return claimed.to_vec();
     }
     let mut stores: Vec<String> = Vec::new();
     for store in pools.iter().flat_map(|pool| &pool.stores).chain(&claim.expect.stores()) {
@@ -183,7 +183,7 @@ fn contests<K: Ord + Copy>(
                 few: FewBlocksRule::Scatter(Scatter::from_cells(averages.series.values())),
                 ..terms
             },
-            missing: averages.missing.iter().map(|(position, store)| lacking_at(store, position)).collect(),
+            missing: averages.missing.iter().map(|(position, store)| store_at(store, position)).collect(),
         };
         evidence.extend(note_combinations(averages.places, contest.check(&claim.expect)));
     }
@@ -228,17 +228,17 @@ fn changes<K: Ord + Copy>(
         }
     }
     let any_place = |has_side: fn(&ComparisonPair) -> bool| places.values().any(has_side);
-    let mut lacking = Vec::new();
+    let mut missing = Vec::new();
     let exist = [any_place(|place| place.a.is_some()), any_place(|place| place.b.is_some())];
     for (value, exists) in [&a, &b].into_iter().zip(exist) {
         if !exists {
             let region = claim.at.places_in_words();
             let region = if region.is_empty() { region } else { format!(" ({region})") };
-            lacking.push(format!("{axis} {value}{region}"));
+            missing.push(format!("{axis} {value}{region}"));
         }
     }
-    if !lacking.is_empty() {
-        return (Vec::new(), lacking);
+    if !missing.is_empty() {
+        return (Vec::new(), missing);
     }
     let places = places.into_values().collect();
     let terms = strictest_terms(pools);

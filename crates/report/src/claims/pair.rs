@@ -66,11 +66,11 @@ fn inverse(ratio: Estimate) -> Estimate {
 /// Whether `a` is better than `b`: not where the interval of their ratio lies within [`THRESHOLD`] and has no better one.
 pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
-    let [best, other] = standings.as_slice() else { return Outcome::Missing };
-    let interval = || other.times_worse?.ratio.interval;
-    let has_interval = matches!(other.verdict.rule(), Some(Rule::Interval | Rule::Scatter));
+    let [best, worse] = standings.as_slice() else { return Outcome::Missing };
+    let interval = || worse.times_worse?.ratio.interval;
+    let has_interval = matches!(worse.verdict.rule(), Some(Rule::Interval | Rule::Scatter));
     match best.index {
-        _ if other.verdict.wins() => match interval().filter(|_| has_interval) {
+        _ if worse.verdict.wins() => match interval().filter(|_| has_interval) {
             Some(interval) if interval.high <= 1.0 + THRESHOLD => Outcome::Disagrees,
             _ => Outcome::Close,
         },
@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn one_store_of_several_is_enough_and_one_that_is_close_may_be_it() {
         let [agrees, disagrees] = [Outcome::Agrees, Outcome::Disagrees];
-        for (outcomes, whole) in [
+        for (outcomes, expected) in [
             (vec![disagrees, agrees], agrees),
             (vec![disagrees, Outcome::Close], Outcome::Close),
             (vec![Outcome::Close, Outcome::Missing], Outcome::Missing),
             (vec![disagrees, disagrees], disagrees),
             (vec![], disagrees),
         ] {
-            assert_eq!(any_of(outcomes.clone()), whole, "{outcomes:?}");
+            assert_eq!(any_of(outcomes.clone()), expected, "{outcomes:?}");
         }
     }
 

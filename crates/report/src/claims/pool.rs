@@ -57,7 +57,7 @@ impl Scope {
                 .facets
                 .iter()
                 .filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK)
-                .filter_map(|(facet, value)| Some((*facet, rest(*facet, value, axis)?)))
+                .filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)))
                 .collect(),
             method: self.method.clone(),
         }
@@ -65,7 +65,7 @@ impl Scope {
 }
 
 /// The rest of a facet's value without an axis.
-fn rest(facet: Axis, value: &str, removed: Axis) -> Option<String> {
+fn value_without(facet: Axis, value: &str, removed: Axis) -> Option<String> {
     if facet != removed {
         return Some(value.to_owned());
     }
@@ -125,8 +125,8 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     let (complete, incomplete): (Vec<_>, Vec<_>) =
         places.iter().partition(|(_, place)| columns.iter().all(|column| place.contains_key(*column)));
     let missing_columns = |(position, place): &(&Position, &BTreeMap<C, &Series<K>>)| {
-        let lacking = columns.iter().filter(|column| !place.contains_key(**column));
-        lacking.map(|column| ((*position).clone(), (*column).clone())).collect::<Vec<_>>()
+        let missing = columns.iter().filter(|column| !place.contains_key(**column));
+        missing.map(|column| ((*position).clone(), (*column).clone())).collect::<Vec<_>>()
     };
     let all_series = || complete.iter().flat_map(|(_, place)| place.values());
     let is_shared = |block: &&K| all_series().all(|series| series.contains_key(*block));

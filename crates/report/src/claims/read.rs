@@ -133,8 +133,8 @@ pub fn check(claims: &[Claim], plan: &Plan, stores: &[&str], origin: &str) -> Re
     }
     let ranges = Ranges::from_plan(plan);
     for claim in claims {
-        let named = claim.expect.stores();
-        if let Some(name) = claim.among.iter().chain(&named).find(|name| !exists(name)) {
+        let expected = claim.expect.stores();
+        if let Some(name) = claim.among.iter().chain(&expected).find(|name| !exists(name)) {
             return Err(to_error(locate(claim, &describe_unknown(name))));
         }
         ranges.check(claim).map_err(|message| to_error(locate(claim, &message)))?;

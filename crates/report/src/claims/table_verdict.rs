@@ -34,11 +34,11 @@ pub fn check_tables(claim: &Claim, study_stores: &[String], tables: &[Table]) ->
     if claim.is_of_average() {
         return Vec::new();
     }
-    let named = tables.iter().filter(|table| match &claim.tables {
+    let claim_tables = tables.iter().filter(|table| match &claim.tables {
         Some(names) => names.contains(&table.name),
         None => !table.by_name_alone && claim.admits(&scope(table)),
     });
-    let named: Vec<&Table> = named.collect();
+    let claim_tables: Vec<&Table> = claim_tables.collect();
     let check_table = |table: &&Table| {
         let won = table_wins(claim, table);
         let outcomes: Vec<Outcome> = match &claim.expect {
@@ -52,8 +52,8 @@ pub fn check_tables(claim: &Claim, study_stores: &[String], tables: &[Table]) ->
         table_verdict(claim, table.name.clone(), &outcomes)
     };
     let verdicts: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
-        (_, None) => named.iter().map(check_table).collect(),
-        (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
+        (_, None) => claim_tables.iter().map(check_table).collect(),
+        (expect, Some((axis, (a, b)))) => pairs(&claim_tables, axis, (a, b))
             .map(|(a, b)| {
                 let (won_a, won_b) = (table_wins(claim, a), table_wins(claim, b));
                 let outcomes = match expect {

@@ -198,8 +198,9 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
         .collect();
     let places: Vec<SpotFigures<'_>> =
         owned.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
-    let wins = |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
-    assert_eq!((wins("a"), wins("b")), (Verdict::Reproduced, Verdict::NotReproduced));
+    let verdict_for =
+        |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
+    assert_eq!((verdict_for("a"), verdict_for("b")), (Verdict::Reproduced, Verdict::NotReproduced));
     // Alone they say nothing.
     assert_eq!(verdict(A_WINS, &places[..1]), Verdict::Unknown);
 }
@@ -270,8 +271,8 @@ fn stores_follow_one_another() {
     assert_eq!(order(true, [1.0, 2.0, 3.0]), Verdict::Reproduced);
     assert_eq!(order(false, [2.0, 1.0, 3.0]), Verdict::NotReproduced);
     assert_eq!(order(true, [1.0, 1.0, 3.0]), Verdict::NotReproduced);
-    let lacking = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(spot(), &[("a", steady(1.0))])]);
-    assert_eq!(lacking, Verdict::Unknown);
+    let partial = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(spot(), &[("a", steady(1.0))])]);
+    assert_eq!(partial, Verdict::Unknown);
 }
 
 #[test]
@@ -342,8 +343,8 @@ fn a_store_is_compared_with_itself_at_another_value_of_an_axis() {
     // (2 + 20 + 11 + 110) / (1 + 10 + 10 + 100)
     let times = averaged.evidence[0].times.unwrap().value;
     assert!((times - 143.0 / 121.0).abs() < 1e-3, "{times}");
-    let lacking = judge(&claim(ratio), &[pool_of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
-    assert_eq!((lacking.verdict, lacking.missing), (Verdict::Unknown, vec!["data compressible".into()]));
+    let partial = judge(&claim(ratio), &[pool_of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
+    assert_eq!((partial.verdict, partial.missing), (Verdict::Unknown, vec!["data compressible".into()]));
 }
 
 #[test]
@@ -393,7 +394,7 @@ fn wins_are_counted_on_both_sides() {
     let claim =
         claim("expect.more_wins = { store = \"a\", axis = \"background\", at = \"video\", than = \"none\" }");
     let second_spot = position(LARGE, 100, Data::Incompressible);
-    let count = |none: [f64; 2], video: [f64; 2]| {
+    let count = |idle: [f64; 2], video: [f64; 2]| {
         let side = |background: &str, [first, second]: [f64; 2]| {
             pool(
                 background,
@@ -403,7 +404,7 @@ fn wins_are_counted_on_both_sides() {
                 ],
             )
         };
-        judge(&claim, &[side("none", none), side("video", video)])
+        judge(&claim, &[side("none", idle), side("video", video)])
     };
     let more = count([3.0, 1.0], [1.0, 1.0]);
     assert_eq!(more.verdict, Verdict::Reproduced);
@@ -482,9 +483,9 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     assert_eq!(verdicts_on_disks("at.place = [\"ssd\"]"), [yes]);
     assert_eq!(verdicts_on_disks("except.place = [\"hdd\"]"), [yes, no]);
     // Separately on each file system.
-    let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
-    assert_eq!(verdicts(same), [no, yes]);
-    let findings = evaluate(&claim(same), &[], None, &|_| &simulated);
+    let unchanged = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
+    assert_eq!(verdicts(unchanged), [no, yes]);
+    let findings = evaluate(&claim(unchanged), &[], None, &|_| &simulated);
     assert_eq!(findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>(), [no], "between two disks");
 }
 

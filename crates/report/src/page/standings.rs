@@ -67,7 +67,7 @@ fn draw_table(standings: &Standings, table: &Table, mentioned: &mut BTreeSet<Str
 /// The bars of one operation, with their intervals.
 fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag {
     let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
-    let values = || figures().map(|shown| shown.figure.mean.value);
+    let values = || figures().map(|row_figure| row_figure.figure.mean.value);
     let (lowest, highest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let end = highest.min(lowest * LONGEST);
     let percent = |value: f64| (value / end * 100.0).clamp(0.0, 100.0);
@@ -75,11 +75,11 @@ fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag 
         .rows
         .iter()
         .filter_map(|row| {
-            let shown = row.figures.get(place)?.as_ref()?;
-            let value = shown.figure.mean.value;
+            let row_figure = row.figures.get(place)?.as_ref()?;
+            let value = row_figure.figure.mean.value;
             let bar = tag("b").attr("style", format!("width:{:.1}%", percent(value)));
             let bar = if value > end { bar.class("cut") } else { bar };
-            let interval = shown
+            let interval = row_figure
                 .figure
                 .mean
                 .interval
@@ -115,10 +115,10 @@ fn store_name(row: &Row) -> Html {
 }
 
 fn draw_row(standings: &Standings, row: &Row, is_known: bool) -> Tag {
-    let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
-        let Some(shown) = shown else { return number("-") };
-        let text = figure.unit.show(shown.figure.mean.value);
-        if shown.wins { number(tag("strong").with(text)) } else { number(text) }
+    let cell = |(figure, row_figure): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
+        let Some(row_figure) = row_figure else { return number("-") };
+        let text = figure.unit.show(row_figure.figure.mean.value);
+        if row_figure.wins { number(tag("strong").with(text)) } else { number(text) }
     };
     let cells: Vec<Tag> = standings.figures.iter().zip(&row.figures).map(cell).collect();
     let cut = row.power_cut.map_or_else(|| "is not known".to_owned(), |loss| loss.to_string());

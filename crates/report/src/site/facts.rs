@@ -250,7 +250,7 @@ fn disk(header: &RunHeader, group: &Group<'_>) -> String {
 
 fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: &Figures<'_>) -> Conditions {
     let header = &merged.runs[0].header;
-    let without = GroupKey { asked: None, ..group.key.clone() };
+    let bare_key = GroupKey { asked: None, ..group.key.clone() };
     let contests = figures.values().flat_map(|(_, contests)| contests);
     let measured = contests.filter(|(_, contest)| !contest.contenders.is_empty());
     let places: IndexSet<String> = measured.map(|(place, _)| place.clone()).collect();
@@ -259,7 +259,7 @@ fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: 
         tier: group.key.tier,
         guarantee: group.key.guarantee().map(|label| label.to_string()).unwrap_or_default(),
         disk: disk(header, group),
-        others: merged.label(&without),
+        others: merged.label(&bare_key),
         common: first.map(|first| only_axes(&first, &common).to_string()).unwrap_or_default(),
         places: places.into_iter().collect(),
     }
@@ -339,8 +339,8 @@ fn side(
     // Other settings may break what those of the guarantee have kept.
     let version_evidence: Vec<Evidence> =
         evidence.iter().filter(|sum| name == store && sum.is_for_version(version)).cloned().collect();
-    let known = conditions.tier.and_then(|tier| Evidence::sum_torn(&version_evidence, tier));
-    let known_proofs = known.iter().map(Proof::from).collect();
+    let sum = conditions.tier.and_then(|tier| Evidence::sum_torn(&version_evidence, tier));
+    let known_proofs = sum.iter().map(Proof::from).collect();
     let [cuts, recovery] = checks;
     let run_proofs = contestant_rows(cuts, CHECKS[0], title, name).map(proof).collect();
     let recovery = contestant_rows(recovery, CHECKS[1], title, name).last();

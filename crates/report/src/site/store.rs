@@ -83,15 +83,15 @@ fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
 
 /// The figures of several versions, if everything else except the kernel was equal.
 fn history(lines: &[Line<'_>]) -> Option<Tag> {
-    type Same<'l> = (&'l str, &'l str, &'l Conditions, u64);
-    let mut same: BTreeMap<Same<'_>, Vec<&Line<'_>>> = BTreeMap::new();
+    type Setup<'l> = (&'l str, &'l str, &'l Conditions, u64);
+    let mut histories: BTreeMap<Setup<'_>, Vec<&Line<'_>>> = BTreeMap::new();
     for line in lines {
         let (run, side) = line;
         let key = (run.header.hardware.as_str(), side.settings.as_str(), &side.conditions, run.method);
-        same.entry(key).or_default().push(line);
+        histories.entry(key).or_default().push(line);
     }
-    same.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
-    let format_history = |(key, mut lines): (Same<'_>, Vec<&Line<'_>>)| {
+    histories.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
+    let format_history = |(key, mut lines): (Setup<'_>, Vec<&Line<'_>>)| {
         lines.sort_by_key(|(run, _)| (&run.header.started, &run.name));
         let (machine, settings, conditions, _) = key;
         let title = [machine, guarantee(conditions), settings].into_iter().filter(|part| !part.is_empty());
@@ -110,7 +110,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     };
     let explanation = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
                 storebench compare RUN RUN tells which changes are significant.";
-    let histories: Vec<_> = same.into_iter().map(|group| Html::new(format_history(group))).collect();
+    let histories: Vec<_> = histories.into_iter().map(|group| Html::new(format_history(group))).collect();
     (!histories.is_empty()).then(|| section("history", "Over versions", (note(explanation), histories)))
 }
 

@@ -177,8 +177,8 @@ mod tests {
 
     /// The scatter of cells of which one trial takes `times` times as long as the other, either first.
     fn noisy_scatter(times: f64) -> Option<Scatter> {
-        let (one, other) = (series(&[1.0, times]), series(&[times, 1.0]));
-        Scatter::from_cells((0..10).flat_map(|_| [&one, &other]))
+        let (rising, falling) = (series(&[1.0, times]), series(&[times, 1.0]));
+        Scatter::from_cells((0..10).flat_map(|_| [&rising, &falling]))
     }
 
     fn summarize(standings: &[Standing]) -> Vec<(usize, bool, Option<Rule>)> {
@@ -290,7 +290,7 @@ mod tests {
     fn wrong_share(blocks: usize, times: f64) -> f64 {
         let mut random = fastrand::Rng::with_seed(blocks as u64);
         let (runs, places) = (100, 8);
-        let mut wrong = 0;
+        let mut wrong_places = 0;
         for _ in 0..runs {
             let mut cells = Vec::new();
             for _ in 0..places {
@@ -305,9 +305,9 @@ mod tests {
             let worse = |place: &&Vec<Series<usize>>| {
                 decide_on(place, Better::Lower, scatter_terms(scatter)).iter().any(|s| !s.verdict.wins())
             };
-            wrong += cells.iter().filter(worse).count();
+            wrong_places += cells.iter().filter(worse).count();
         }
-        f64::from(u32::try_from(wrong).unwrap()) / f64::from(runs * places)
+        f64::from(u32::try_from(wrong_places).unwrap()) / f64::from(runs * places)
     }
 
     #[test]

@@ -220,11 +220,11 @@ mod tests {
         // Logarithms 0, 1, 2 and 2, 3, 5, 6: means 1 and 4, variances 1 and 10/3; error 1.0801, t 2.7775, 4.742 degrees,
         // of which the density was integrated step by step.
         let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect::<Vec<_>>();
-        let found = change(&exp(&[0.0, 1.0, 2.0]), &exp(&[2.0, 3.0, 5.0, 6.0])).unwrap();
-        assert!((found.ratio.value - 3f64.exp()).abs() < 1e-9);
-        let interval = found.ratio.interval.unwrap();
+        let result = change(&exp(&[0.0, 1.0, 2.0]), &exp(&[2.0, 3.0, 5.0, 6.0])).unwrap();
+        assert!((result.ratio.value - 3f64.exp()).abs() < 1e-9);
+        let interval = result.ratio.interval.unwrap();
         assert!((interval.high.ln() + interval.low.ln() - 6.0).abs() < 1e-9);
-        let p = found.p.unwrap();
+        let p = result.p.unwrap();
         assert!((p - 0.041_347_366).abs() < 1e-8, "{p}");
         let half = (interval.high.ln() - interval.low.ln()) / 2.0 / (1.0_f64 / 3.0 + 10.0 / 12.0).sqrt();
         assert!((half - 2.613_22).abs() < 1e-3, "{half}");

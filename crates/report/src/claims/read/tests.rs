@@ -103,20 +103,20 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
         design.map(|design| design.positions.len())
     };
     // 4 sizes and 5 counts without the three that are too large, 2 kinds of data.
-    let whole = Some(34);
+    let full_count = Some(34);
     let mut plan = find("crud").unwrap();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     plan.apply_preset("quick").unwrap();
     let narrow = Changes::single(Axis::DATA, [Data::Compressible]);
     plan.apply(narrow).unwrap();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     // The same for a user's own plan; for an older run of such a plan only what was run is known.
-    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), full_count);
     plan.claims_over = None;
     assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), Some(2));
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     plan.claims.clear();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
 }
 
 /// The thresholds follow the plan's own comment on the words of its paper.

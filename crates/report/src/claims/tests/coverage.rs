@@ -23,7 +23,7 @@ fn judge_in_design(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
 }
 
 /// Figures in which `a` wins, at these sizes and counts of incompressible data.
-fn wins(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
+fn winning_pool(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
     let figures: Vec<(&str, Series<u32>)> = vec![("a", steady(1.0)), ("b", steady(2.0))];
     let places: Vec<SpotFigures<'_>> = sizes
         .iter()
@@ -44,18 +44,19 @@ fn short_of(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
 #[test]
 fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let few = judge_in_design(&claim(A_WINS), &[wins(&three)]);
+    let few = judge_in_design(&claim(A_WINS), &[winning_pool(&three)]);
     let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
     assert_eq!((few.verdict, few.so_far, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
     // Half of them, and none of one kind of data.
-    let half = judge_in_design(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
+    let half = judge_in_design(&claim(A_WINS), &[winning_pool(&four)]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
     // A value that the claim excludes is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
-    let narrowed = judge_in_design(&claim(&plain), &[wins(&three)]);
+    let narrowed = judge_in_design(&claim(&plain), &[winning_pool(&three)]);
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
     // A combination measured twice counts once, and one outside the design not at all.
-    let twice = judge_in_design(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
+    let twice = judge_in_design(&claim(&plain), &[winning_pool(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!(
         (twice.verdict, twice.tally.total(), twice.coverage),
         (Verdict::Unknown, 3, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]))
@@ -66,12 +67,12 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
 fn a_claim_over_several_record_counts_needs_each_of_them() {
     let few = format!("at.records = [\"100..5000\"]\nat.data = [\"incompressible\"]\n{A_WINS}");
     // Half of the combinations, at one of the two counts.
-    let half = judge_in_design(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 100)])]);
+    let half = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 100)])]);
     assert_eq!(
         (half.verdict, half.so_far, half.coverage),
         (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000 records"]))
     );
-    let diagonal = judge_in_design(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 1000)])]);
+    let diagonal = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 1000)])]);
     assert_eq!((diagonal.verdict, diagonal.coverage), (Verdict::Reproduced, covered(2, 4)));
 }
 
@@ -81,10 +82,10 @@ fn a_claim_about_what_the_design_has_not_names_its_own_part() {
         "at = {{ record_size = [\"8000B..12000B\"], records = [\"1000..5000\"], data = [\"incompressible\"] }}\n{A_WINS}"
     );
     let size = SizeRange { from: 8000, to: 12_000 };
-    let finding = judge_in_design(&claim(&rest), &[wins(&[(size, 1000)])]);
+    let finding = judge_in_design(&claim(&rest), &[winning_pool(&[(size, 1000)])]);
     assert_eq!((finding.verdict, finding.coverage), (Verdict::Reproduced, covered(1, 1)));
     let two = rest.replace("[\"1000..5000\"]", "[\"1000..5000\", \"10000..50000\"]");
-    let partial = judge_in_design(&claim(&two), &[wins(&[(size, 1000)])]);
+    let partial = judge_in_design(&claim(&two), &[winning_pool(&[(size, 1000)])]);
     assert_eq!((partial.verdict, partial.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000 records"])));
 }
 
@@ -104,12 +105,13 @@ fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
 fn an_average_is_over_all_of_it_or_none() {
     let average = format!("average = \"places\"\nat.data = [\"incompressible\"]\n{A_WINS}");
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let partial = judge_in_design(&claim(&average), &[wins(&three)]);
+    let partial = judge_in_design(&claim(&average), &[winning_pool(&three)]);
     assert_eq!(
         (partial.verdict, partial.so_far, partial.coverage),
         (Verdict::Unknown, Verdict::Reproduced, covered(3, 4))
     );
-    let whole = judge_in_design(&claim(&average), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
+    let whole = judge_in_design(&claim(&average), &[winning_pool(&four)]);
     assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));
     let greatest = "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", \
                     along = \"record_size\", value = \"1B..1KiB\" }";
@@ -123,9 +125,9 @@ fn an_average_is_over_all_of_it_or_none() {
 fn an_average_over_stores_takes_all_of_them() {
     let ratio = "among = [\"a\", \"b\", \"c\"]\naverage = \"stores\"\nexpect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1..\" }";
     let pools = [pool_of_places(&kinds(SMALL, 1.0, 2.0))];
-    let lacking = judge_in_design(&claim(ratio), &pools);
-    assert_eq!(lacking.verdict, Verdict::Unknown);
-    assert!(lacking.evidence[0].missing[0].starts_with("c at "), "{:?}", lacking.evidence[0].missing);
+    let partial = judge_in_design(&claim(ratio), &pools);
+    assert_eq!(partial.verdict, Verdict::Unknown);
+    assert!(partial.evidence[0].missing[0].starts_with("c at "), "{:?}", partial.evidence[0].missing);
     let two = judge(&claim(&ratio.replace(", \"c\"", "")), &pools);
     assert_eq!(two.verdict, Verdict::Reproduced);
 }
