@@ -74,13 +74,13 @@ function followPointer(box, spec, tip) {
 /** The point nearest to the pointer, if one is near. */
 function nearest(box, spec, event) {
   const bounds = box.getBoundingClientRect();
-  const at = [event.clientX - bounds.left, event.clientY - bounds.top];
+  const pointer = [event.clientX - bounds.left, event.clientY - bounds.top];
   let best = null;
   [...box.querySelectorAll(".series")].forEach((series, number) => {
     [...series.querySelectorAll(".mark")].forEach((mark, i) => {
       const place = mark.getBoundingClientRect();
       const [px, py] = [place.x + place.width / 2 - bounds.left, place.y + place.height / 2 - bounds.top];
-      const distance = Math.hypot(px - at[0], py - at[1]);
+      const distance = Math.hypot(px - pointer[0], py - pointer[1]);
       if (distance < (best?.distance ?? NEAR)) best = { distance, number, line: spec.lines[number], point: spec.lines[number].points[i], at: [px, py] };
     });
   });
@@ -132,12 +132,12 @@ function drawSection(id) {
 }
 
 function drawCurveChoosers() {
-  const all = acrossAxes();
-  const x = curveAxis(all);
+  const axes = acrossAxes();
+  const x = curveAxis(axes);
   const choices = model.columns.filter(isMeasured).map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
   $("#curves .choices").replaceChildren(...(x ? [
     chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
-    chooser("x", "across", all.map((axis) => [axis.id, axis.one]), x.id, (x) => change({ x })),
+    chooser("x", "across", axes.map((axis) => [axis.id, axis.one]), x.id, (x) => change({ x })),
   ] : []));
 }
 

@@ -46,9 +46,9 @@ const acrossWithin = (axis) => ({
 /** One that tells groups apart, such as threads or a rate. */
 const acrossGroups = (axis) => {
   const cells = (place, number) => alongGroups(axis.id, place).find((set) => set.value === axis.values[number])?.cells ?? [];
-  const own = model.groups[state.group].at;
+  const chosen = model.groups[state.group].at;
   const position = model.group_axes.indexOf(axis);
-  const sibling = (number) => model.groups.some((group) => group.at.every((value, i) => value === (i === position ? number : own[i])));
+  const sibling = (number) => model.groups.some((group) => group.at.every((value, i) => value === (i === position ? number : chosen[i])));
   return {
     id: axis.id,
     name: axis.id.replaceAll("_", " "),
@@ -87,17 +87,17 @@ function acrossAxes() {
 }
 
 /** The axis that curves go across: the one chosen, else the first of those with the most values, if that has two to go between. */
-function curveAxis(all) {
-  const most = Math.max(2, ...all.map((axis) => axis.numbers.length));
-  return all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length === most) || null;
+function curveAxis(axes) {
+  const most = Math.max(2, ...axes.map((axis) => axis.numbers.length));
+  return axes.find((axis) => axis.id === state.x) || axes.find((axis) => axis.numbers.length === most) || null;
 }
 
 function curvesDrawn() {
-  const all = acrossAxes();
-  const x = curveAxis(all);
+  const axes = acrossAxes();
+  const x = curveAxis(axes);
   if (!x)
-    return { why: all.length
-      ? `There is ${all.map((axis) => `one ${axis.one}`).join(" and ")} here: nothing to draw curves across.`
+    return { why: axes.length
+      ? `There is ${axes.map((axis) => `one ${axis.one}`).join(" and ")} here: nothing to draw curves across.`
       : "No values here are numbers: nothing to draw curves across." };
   const column = columnOf(state.figure);
   if (!column || !isMeasured(column)) return { why: `${column?.title ?? "This figure"} was not measured.` };
@@ -105,9 +105,9 @@ function curvesDrawn() {
   const charts = [];
   const zeros = new Set();
   for (const fixed of combinations(x.fixed)) {
-    const found = curveLines(column, x, fixed);
-    for (const { name, points } of found) if (points.some((point) => point.y === 0)) zeros.add(name);
-    const lines = found.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
+    const curves = curveLines(column, x, fixed);
+    for (const { name, points } of curves) if (points.some((point) => point.y === 0)) zeros.add(name);
+    const lines = curves.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
     if (lines.length) charts.push(curve(column, x, fixed, lines));
   }
   if (!charts.length && !zeros.size) return { why: `No selected ${model.ranked[0]} has a figure here.` };
@@ -217,13 +217,13 @@ function alongGroups(axisId, place) {
   const position = model.group_axes.findIndex((axis) => axis.id === axisId);
   if (position < 0) return [];
   const chosen = model.groups[state.group].at;
-  const found = [];
+  const sets = [];
   model.groups.forEach((group, number) => {
     if (!group.at.every((value, i) => i === position || value === chosen[i])) return;
     const cells = cellsAt(number, place);
-    found.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
+    sets.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
   });
-  return found;
+  return sets;
 }
 
 /** Stores side by side, one set of points for each value of an axis; and a table of what `columns` say of each. */

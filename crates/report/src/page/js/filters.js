@@ -39,14 +39,14 @@ function drawFilters() {
 function storeChips() {
   const field = make("fieldset", {}, make("legend", {}, `${model.ranked[1]} in charts and table`));
   model.stores.forEach((store, number) => {
-    const on = !state.off.has(store.name);
+    const isShown = !state.off.has(store.name);
     const toggle = () => {
       const off = new Set(state.off);
-      if (on) off.add(store.name);
+      if (isShown) off.add(store.name);
       else off.delete(store.name);
       change({ off });
     };
-    const properties = { type: "button", class: "chip", id: `store-${number}`, "aria-pressed": String(on), colour: store.colour, onclick: toggle };
+    const properties = { type: "button", class: "chip", id: `store-${number}`, "aria-pressed": String(isShown), colour: store.colour, onclick: toggle };
     const name = store.harness ? `${store.name} (harness)` : store.name;
     field.append(make("button", properties, make("span", { class: "dot" }), name));
   });
