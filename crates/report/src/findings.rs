@@ -148,15 +148,15 @@ pub fn run_sentences(report: &Report<'_>, folder: &str, notes: &[String]) -> Opt
         source: study_checks.study.source.clone(),
         started: header.started.clone(),
         description: description.into_iter().flatten().collect(),
-        sentences: study_checks.checked.iter().map(|checked| sentence(merged, checked)).collect(),
+        sentences: study_checks.checked.iter().map(|checked| build_sentence(merged, checked)).collect(),
         tables: compare_tables(merged, None)
             .iter()
-            .filter_map(|comparison| winners(merged, comparison))
+            .filter_map(|comparison| build_winners(merged, comparison))
             .collect(),
     })
 }
 
-fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
+fn build_sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
     let claim = checked.claim;
     let findings: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
     let has_verdict = |verdict: Verdict| findings.iter().any(|finding| finding.verdict == verdict);
@@ -205,7 +205,7 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
 }
 
 /// A table next to a group on the same kind of disk; `None` for another group, and where the run has none of its combinations.
-fn winners(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Option<Winners> {
+fn build_winners(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Option<Winners> {
     let has_combinations = comparison.places.iter().any(|place| place.found.is_some());
     let is_same_disk =
         comparison.scope.is_at(Axis::PLACE, HARD_DISK) == (comparison.table.place == HARD_DISK);
@@ -296,7 +296,7 @@ pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
 
 fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
     let first = runs[0];
-    let mut blocks = vec![Block::Note(question(first.study.text)), Block::Note(first.source.clone())];
+    let mut blocks = vec![Block::Note(study_question(first.study.text)), Block::Note(first.source.clone())];
     blocks.extend(runs.iter().flat_map(|run| &run.description).map(|line| Block::Note(line.clone())));
     if let [a, b] = runs {
         let decided: Vec<(SentenceOutcome, SentenceOutcome)> = a
@@ -336,7 +336,7 @@ fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
 }
 
 /// The comment that a study's text begins with.
-fn question(text: &str) -> String {
+fn study_question(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
     lines.join(" ")
 }

@@ -108,7 +108,7 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let merged = report.merged;
     let model = Model::new(report, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
-    let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
+    let (data, texts) = rayon::join(|| compress(&model), || texts(report, lead.is_some()));
     let (singular, plural) = merged.layout.ranked(merged.cells());
     let mut placeholders = vec![
         ("advice", Html::new(lead.map(|lead| &lead.html))),
@@ -191,7 +191,7 @@ fn title(merged: &Merged<'_>) -> String {
 }
 
 /// JSON, deflated, in base64: short, and without characters that could end its element.
-pub(crate) fn compressed(model: &impl Serialize) -> io::Result<Html> {
+pub(crate) fn compress(model: &impl Serialize) -> io::Result<Html> {
     // In one piece: deflating the serializer's small writes would take several times as long.
     let json = serde_json::to_vec(model)?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));

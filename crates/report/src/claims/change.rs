@@ -73,10 +73,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     /// Checks the expectation; empty if it compares stores.
     pub fn check(&self) -> Vec<Evidence> {
         match &self.claim.expect {
-            Expect::Ratio(ratio) => self.ratios(ratio),
-            Expect::Unchanged(_) => self.unchanged(),
-            Expect::MoreWins(more) => vec![self.more_wins(more)],
-            Expect::Greatest(greatest) => vec![self.greatest(greatest)],
+            Expect::Ratio(ratio) => self.check_ratios(ratio),
+            Expect::Unchanged(_) => self.check_unchanged(),
+            Expect::MoreWins(more) => vec![self.check_more_wins(more)],
+            Expect::Greatest(greatest) => vec![self.check_greatest(greatest)],
             Expect::Winner(_)
             | Expect::Order(_)
             | Expect::Value(_)
@@ -141,28 +141,28 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         average(&columns.collect())
     }
 
-    fn ratios(&self, ratio: &'p Ratio) -> Vec<Evidence> {
+    fn check_ratios(&self, ratio: &'p Ratio) -> Vec<Evidence> {
         let stores = if ratio.stores.is_empty() { self.stores } else { &ratio.stores };
         match self.claim.average {
             Average::None => {
                 let places = self.places.iter();
-                places.flat_map(|place| self.ratios_at(ratio, place, stores)).collect()
+                places.flat_map(|place| self.check_ratios_at(ratio, place, stores)).collect()
             }
             Average::Comparisons => self
                 .places_by_half()
                 .iter()
-                .flat_map(|(spot, places)| self.ratios_of_means(ratio, spot, places, stores))
+                .flat_map(|(spot, places)| self.check_ratios_of_means(ratio, spot, places, stores))
                 .collect(),
             Average::Stores => self
                 .places_by_half()
                 .iter()
-                .map(|(spot, places)| self.ratio_of_stores(ratio, spot, places, stores))
+                .map(|(spot, places)| self.check_ratio_of_stores(ratio, spot, places, stores))
                 .collect(),
         }
     }
 
     /// Checks that `a` is a multiple of `b` within the range; both of one store, or averaged.
-    fn ratio(
+    fn check_ratio(
         &self,
         ratio: &Ratio,
         spot: &Position,
@@ -189,14 +189,14 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(means)), ..self.terms }
     }
 
-    fn ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
+    fn check_ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
         let check_store = |store: &String| match (
             self.a.series(place.a.as_ref(), store),
             self.b.series(place.b.as_ref(), store),
         ) {
             (Some(a), Some(b)) => {
                 let covers = place.a.iter().cloned().collect();
-                Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
+                Evidence { covers, ..self.check_ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
             }
             _ => Evidence {
                 missing: self.missing_figures(place, std::slice::from_ref(store)),
@@ -206,7 +206,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         stores.iter().map(check_store).collect()
     }
 
-    fn ratios_of_means(
+    fn check_ratios_of_means(
         &self,
         ratio: &Ratio,
         spot: &Position,
@@ -220,7 +220,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             let sides =
                 (average.series.get(&(store, SideName::A)), average.series.get(&(store, SideName::B)));
             let evidence = match sides {
-                (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), (a, b), terms),
+                (Some(a), Some(b)) => self.check_ratio(ratio, spot, Some(store), (a, b), terms),
                 _ => self.evidence(spot, CheckOutcome::MISSING, Vec::new()),
             };
             let missing =
@@ -231,7 +231,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         stores.iter().zip(averages).map(check_store).collect()
     }
 
-    fn ratio_of_stores(
+    fn check_ratio_of_stores(
         &self,
         ratio: &Ratio,
         spot: &Position,
@@ -241,7 +241,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let MeanFigures { a, b, places: averaged, stores: averaged_stores } =
             self.mean_over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
-        let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
+        let mut evidence = self.check_ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
             (evidence.outcome, evidence.leaning) = (Outcome::Missing, Outcome::Missing);
         }
@@ -268,10 +268,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    fn unchanged(&self) -> Vec<Evidence> {
+    fn check_unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
             let check_place = |place: &ComparisonPair| {
-                self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
+                self.check_unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
             };
             let covers = |place: &ComparisonPair| place.a.iter().cloned().collect();
             let places = self.places.iter();
@@ -282,13 +282,13 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             let columns = average.series.iter().map(|(column, series)| (*column, series)).collect();
             let averaged = Some(average.places.len());
             let terms = self.terms_of_means(average.series.values());
-            let evidence = self.unchanged_at(spot, &columns, places, terms);
+            let evidence = self.check_unchanged_at(spot, &columns, places, terms);
             Evidence { averaged, covers: average.places, ..evidence }
         };
         self.places_by_half().iter().map(check_half).collect()
     }
 
-    fn unchanged_at(
+    fn check_unchanged_at(
         &self,
         spot: &Position,
         columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
@@ -333,7 +333,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// Compares how often the store wins on each side.
-    fn more_wins(&self, more: &MoreWins) -> Evidence {
+    fn check_more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
             let place_missing = self.missing_figures(place, self.stores);
@@ -373,7 +373,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         wins
     }
 
-    fn greatest(&self, greatest: &Greatest) -> Evidence {
+    fn check_greatest(&self, greatest: &Greatest) -> Evidence {
         let mut places_by_value: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
             places_by_value.entry(place.spot.only_axis(greatest.along)).or_default().push(place);

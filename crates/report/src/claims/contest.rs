@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, ahead, best_outcome, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -45,12 +45,14 @@ impl<K: Ord + Copy> Contest<'_, K> {
                 vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
             }
             Expect::Alike(alike) => vec![self.check_alike(alike)],
-            Expect::Order(order) => vec![self.order(order)],
+            Expect::Order(order) => vec![self.check_order(order)],
             Expect::Behind(behind) => {
                 behind.stores.iter().map(|store| self.check_behind(store, behind)).collect()
             }
-            Expect::Ratio(ratio) => vec![self.ratio(ratio)],
-            Expect::Value(values) => values.stores.iter().map(|store| self.value(store, values)).collect(),
+            Expect::Ratio(ratio) => vec![self.check_ratio(ratio)],
+            Expect::Value(values) => {
+                values.stores.iter().map(|store| self.check_value(store, values)).collect()
+            }
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::Greatest(_) => Vec::new(),
         }
     }
@@ -107,10 +109,10 @@ impl<K: Ord + Copy> Contest<'_, K> {
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
             None => CheckOutcome::judge(self.terms, |terms| {
                 let best = standing::best(&self.series, better, terms).into_iter();
-                by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
+                judge_winners(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
             Some(within) => CheckOutcome::judge(self.terms, |terms| {
-                any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
+                best_outcome(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
             }),
         };
         let best = standings.first();
@@ -159,7 +161,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    fn order(&self, order: &Order) -> Evidence {
+    fn check_order(&self, order: &Order) -> Evidence {
         let mut pairs: Vec<(&String, &String)> =
             order.stores.iter().zip(order.stores.iter().skip(1)).collect();
         let rest: Vec<&String> = self.stores.iter().filter(|store| !order.stores.contains(store)).collect();
@@ -242,14 +244,15 @@ impl<K: Ord + Copy> Contest<'_, K> {
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
-        let nearest =
-            deciding_stores.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
+        let nearest = deciding_stores
+            .filter_map(|other| self.checked_figure(other))
+            .reduce(|a, b| self.pick_worse(a, b));
         let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
     /// The worse of two figures.
-    fn worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
+    fn pick_worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
         let is_worse = match self.figure.column.better {
             Better::Higher => a.value < b.value,
             Better::Lower | Better::Neither => a.value > b.value,
@@ -257,7 +260,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         if is_worse { a } else { b }
     }
 
-    fn ratio(&self, ratio: &Ratio) -> Evidence {
+    fn check_ratio(&self, ratio: &Ratio) -> Evidence {
         let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
             |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
@@ -270,7 +273,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.with_missing(evidence, [&ratio.of, &ratio.to])
     }
 
-    fn value(&self, store: &String, values: &Values) -> Evidence {
+    fn check_value(&self, store: &String, values: &Values) -> Evidence {
         let outcome = CheckOutcome::judge(self.terms, |terms| {
             let mean = self.series(store).and_then(|series| mean_on(series, terms));
             mean.map_or(Outcome::Missing, |(mean, rule)| values.range.judge(mean.value, rule))
@@ -281,7 +284,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
 }
 
 /// Checks that the winners are the named ones; each item says whether a winner is named.
-fn by_ties(are_named: impl Iterator<Item = bool>) -> Outcome {
+fn judge_winners(are_named: impl Iterator<Item = bool>) -> Outcome {
     let are_named: Vec<bool> = are_named.collect();
     match (are_named.iter().all(|is_named| *is_named), are_named.contains(&true)) {
         (true, _) => Outcome::Agrees,

@@ -43,8 +43,8 @@ impl Design {
 
     /// The measured share of a claim's combinations; `None` if it names none.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
-        let design =
-            Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
+        let positions = self.positions.iter().map(|position| without_preparation(claim, position));
+        let design = Design { positions: positions.collect() };
         let spots = design.spots(claim);
         // A claim about something that no plan of the study covers in full, such as a preset's own values, names its own part.
         let (spots, is_named_by_claim) =
@@ -52,7 +52,8 @@ impl Design {
         let stands_for = |position: &Position| match is_named_by_claim {
             true => spots.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
             false => {
-                design.stands_for(&bare(claim, position)).map(|position| counted_position(claim, &position))
+                let position = design.stands_for(&without_preparation(claim, position));
+                position.map(|position| counted_position(claim, &position))
             }
         };
         let decided = evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
@@ -67,7 +68,7 @@ impl Design {
         (!spots.is_empty()).then(|| Coverage {
             measured: measured.len(),
             whole: spots.len() * figures.len(),
-            short: short(&spots, &measured, &figures),
+            short: short_parts(&spots, &measured, &figures),
         })
     }
 
@@ -126,7 +127,7 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, number: f64) -> 
 
 /// The values on an axis, such as record counts, and the figures, less than half of which was measured; empty if that is true of
 /// each.
-fn short(
+fn short_parts(
     spots: &BTreeSet<Position>,
     measured: &BTreeSet<(&str, Position)>,
     figures: &BTreeSet<String>,
@@ -153,7 +154,7 @@ fn short(
 }
 
 /// A combination without the axes on how the data were loaded, unless the claim names them.
-fn bare(claim: &Claim, position: &Position) -> Position {
+fn without_preparation(claim: &Claim, position: &Position) -> Position {
     let is_named = |axis: Axis| claim.at.names(axis) || claim.expect.axis() == Some(axis);
     let unnamed = position.axes().filter(|axis| axis.def().prepares && !is_named(*axis));
     unnamed.fold(position.clone(), |position, axis| position.without_axis(axis))

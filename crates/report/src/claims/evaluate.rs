@@ -33,15 +33,15 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     for figure in &claim.figure {
         let pools = pools(figure);
         let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.admits(&pool.scope)).collect();
-        for (scope, group) in groups(claim, &admitted) {
+        for (scope, group) in group_pools(claim, &admitted) {
             let stores = compared_stores(claim, of_study, &group);
             let (stores, without) = split_available(stores, &group);
             let needed = claim.needs(of_study);
             let (evidence, missing) = match claim.expect.axis() {
                 // A store that the claim itself names or averages over can't be left out.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
-                None => contests(claim, figure, &stores, &group),
-                Some(axis) => changes(claim, figure, &stores, &group, axis),
+                None => check_contests(claim, figure, &stores, &group),
+                Some(axis) => check_changes(claim, figure, &stores, &group, axis),
             };
             let index = scopes.iter().position(|(other, _)| *other == scope);
             let index = index.unwrap_or_else(|| {
@@ -54,12 +54,12 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let checks = &mut scopes[index].1;
             checks.evidence.extend(evidence);
             checks.crowded |= group.iter().any(|pool| pool.terms.crowded);
-            add(&mut checks.missing, missing);
-            add(&mut checks.behind, behind);
-            add(&mut checks.without, without);
+            add_new(&mut checks.missing, missing);
+            add_new(&mut checks.behind, behind);
+            add_new(&mut checks.without, without);
         }
     }
-    scopes.into_iter().map(|(scope, checks)| finding(claim, design, scope, checks)).collect()
+    scopes.into_iter().map(|(scope, checks)| build_finding(claim, design, scope, checks)).collect()
 }
 
 /// The checks of one scope.
@@ -73,7 +73,7 @@ struct ScopeChecks {
 }
 
 /// Adds what is not there yet.
-fn add<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>) {
+fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>) {
     for item in additions {
         if !items.contains(&item) {
             items.push(item);
@@ -82,7 +82,7 @@ fn add<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>)
 }
 
 /// The finding from the checks of one scope.
-fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeChecks) -> Finding {
+fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeChecks) -> Finding {
     let ScopeChecks { evidence, missing, behind, without, crowded } = checks;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
@@ -99,7 +99,7 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeCh
 }
 
 /// The pools of one finding: single ones, or those that differ only in the compared axis.
-fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
+fn group_pools<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
     let mut groups: Vec<(Scope, Vec<&Pool<K>>)> = Vec::new();
     for pool in pools {
         let scope =
@@ -136,7 +136,7 @@ fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) ->
 }
 
 /// The checks of single places or their means; and the parts of the region that don't exist.
-fn contests<K: Ord + Copy>(
+fn check_contests<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
     stores: &[String],
@@ -196,7 +196,7 @@ fn note_combinations(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Ite
 }
 
 /// The checks between two values of an axis.
-fn changes<K: Ord + Copy>(
+fn check_changes<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
     stores: &[String],

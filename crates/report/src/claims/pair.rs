@@ -111,7 +111,7 @@ pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outc
 }
 
 /// The best of several outcomes.
-pub(super) fn any_of(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+pub(super) fn best_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Agrees => 3,
         Outcome::Missing => 2,
@@ -143,7 +143,7 @@ mod tests {
             (vec![disagrees, disagrees], disagrees),
             (vec![], disagrees),
         ] {
-            assert_eq!(any_of(outcomes.clone()), expected, "{outcomes:?}");
+            assert_eq!(best_outcome(outcomes.clone()), expected, "{outcomes:?}");
         }
     }
 

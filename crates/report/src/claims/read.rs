@@ -65,7 +65,7 @@ fn check_claims(
     compare: &[Axis],
     of_study: &[String],
 ) -> std::result::Result<(), String> {
-    let ranked = ranked(workload, compare);
+    let ranked = ranked_axes(workload, compare);
     let check = |claim: &Claim| {
         claim.check(workload.def().operations, of_study)?;
         claim.check_axes(&ranked)
@@ -74,7 +74,7 @@ fn check_claims(
 }
 
 /// The axes whose values a plan ranks: those that it compares, otherwise the default.
-fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
+fn ranked_axes(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
     if !compare.is_empty() {
         return compare.to_vec();
     }
@@ -108,8 +108,8 @@ pub fn plan_claims(text: &str, origin: &str) -> Result<Vec<Claim>> {
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` names the source of the plan.
 pub fn check(claims: &[Claim], plan: &Plan, stores: &[&str], origin: &str) -> Result<()> {
-    let ranked = ranked(plan.workload, &plan.compare);
-    let values: Vec<String> = ranked.iter().flat_map(|axis| names(plan, *axis)).collect();
+    let ranked = ranked_axes(plan.workload, &plan.compare);
+    let values: Vec<String> = ranked.iter().flat_map(|axis| names_on_axis(plan, *axis)).collect();
     let kind = ranked.first().copied().unwrap_or(Axis::STORE);
     let stores = if ranked.contains(&Axis::STORE) { stores } else { &[] };
     // If settings are axes, even only in a preset, a store's name may be followed by them: `sqlite page_size=8192`.
@@ -143,7 +143,7 @@ pub fn check(claims: &[Claim], plan: &Plan, stores: &[&str], origin: &str) -> Re
 }
 
 /// The names of a ranked axis's values, in the plan and in its presets.
-fn names(plan: &Plan, axis: Axis) -> Vec<String> {
+fn names_on_axis(plan: &Plan, axis: Axis) -> Vec<String> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
     let preset_values: Vec<Value> =
         presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
@@ -206,7 +206,7 @@ const MAX_LISTED: usize = 20;
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let claims = read(study, plan, origin)?;
+    let claims = read_claims(study, plan, origin)?;
     if claims.is_some() { Ok(claims) } else { study_claims(study) }
 }
 
@@ -216,12 +216,12 @@ pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyC
 /// [`Exit::BadPlan`] when one of them makes no sense, which would be a mistake of ours.
 pub fn study_claims(study: &str) -> Result<Option<StudyClaims>> {
     match STUDIES.iter().find(|built_in| built_in.name == study) {
-        Some(built_in) => read(study, built_in.text, &format!("studies/{study}.toml")),
+        Some(built_in) => read_claims(study, built_in.text, &format!("studies/{study}.toml")),
         None => Ok(None),
     }
 }
 
-fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+fn read_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let to_error = |message: String| claim_error(&format!("in {origin}"), &message);
     let text: Text = explain::read(plan).map_err(to_error)?;
     let Text { workload, compare, source, claims_among: among, claims_over, claim } = text;

@@ -142,9 +142,9 @@ storebench_core::from_map!(Region, "values by axis", read);
 /// Reads lists of values, each by its axis.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     let mut region = Region::default();
-    let check_name = |name: &str| Axis::find(name).map(drop).ok_or_else(|| unknown(name));
+    let check_name = |name: &str| Axis::find(name).map(drop).ok_or_else(|| unknown_field(name));
     while let Some(name) = map.next_key_seed(KeySeed(check_name))? {
-        let axis = Axis::find(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
+        let axis = Axis::find(&name).ok_or_else(|| A::Error::custom(unknown_field(&name)))?;
         if region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?).is_some() {
             return Err(A::Error::custom(format!("duplicate field `{axis}`")));
         }
@@ -152,7 +152,7 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     Ok(region)
 }
 
-fn unknown(name: &str) -> String {
+fn unknown_field(name: &str) -> String {
     let mut axes = Axis::all();
     axes.sort_by_key(|axis| axis.place_in_id());
     let names: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();

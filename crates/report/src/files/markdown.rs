@@ -20,10 +20,10 @@ pub fn table(view: &View<'_>) -> String {
 /// Blocks, whose folds are parts under headings of this level and those below it.
 pub fn parts(blocks: &[Block], level: usize) -> String {
     let render = |block: &Block| match block {
-        Block::Note(text) => format!("\n{}\n", plain(text)),
+        Block::Note(text) => format!("\n{}\n", escape(text)),
         Block::Table(table) => self::table(&table.view(true)),
         Block::Fold(Fold { title, blocks, .. }) => {
-            format!("\n{} {}\n{}", "#".repeat(level), plain(title), parts(blocks, level + 1))
+            format!("\n{} {}\n{}", "#".repeat(level), escape(title), parts(blocks, level + 1))
         }
         Block::Chart(..) => String::new(),
     };
@@ -31,7 +31,7 @@ pub fn parts(blocks: &[Block], level: usize) -> String {
 }
 
 /// Text in which nothing is markup.
-fn plain(text: &str) -> String {
+fn escape(text: &str) -> String {
     let escaped = |c: char| if "\\`*<|".contains(c) { vec!['\\', c] } else { vec![c] };
     one_line(text).chars().flat_map(escaped).collect()
 }

@@ -32,8 +32,11 @@ fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
     let checked_claims = (!claims.is_empty()).then(|| {
-        let counts =
-            (non_empty(&among(study)).map(p), verdict_counts(merged, study), mixed_tiers(&scopes).map(note));
+        let counts = (
+            non_empty(&describe_among(study)).map(p),
+            verdict_counts(merged, study),
+            mixed_tiers(&scopes).map(note),
+        );
         Html::new((counts, tag("ol").class("claims").with(claims)))
     });
     Html::new((
@@ -72,7 +75,7 @@ fn non_empty(text: &str) -> Option<&str> {
 }
 
 /// The stores that its claims compare, if not all.
-fn among(study: &Study<'_>) -> String {
+fn describe_among(study: &Study<'_>) -> String {
     let stores = &study.study.among;
     if stores.is_empty() {
         return String::new();

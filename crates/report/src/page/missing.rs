@@ -33,7 +33,7 @@ pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
         lines.push(Html::new((to_missing(&plural(warnings.others, "warning")), " about these figures.")));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::join(lines, " ")).class("alert soft"));
-    let gaps: Vec<&str> = untried(merged).into_iter().map(|(gap, _)| gap).collect();
+    let gaps: Vec<&str> = untried_axes(merged).into_iter().map(|(gap, _)| gap).collect();
     let gaps = (!gaps.is_empty()).then(|| {
         let first_gaps = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
         p(("Not measured: ", first_gaps, ". ", to_missing("See all that is missing")))
@@ -49,7 +49,7 @@ fn to_missing(text: &str) -> Tag {
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
     let missing = summary::missing_figures(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
-    let unknown = unknown(merged);
+    let unknown = unknown_figures(merged);
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
         unknown.iter().partition(|unknown| unknown.is_everywhere());
     let describe_all =
@@ -97,7 +97,7 @@ fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
     merged.runs.iter().flat_map(|run| &run.trials)
 }
 
-fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements> {
+fn measurements<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements> {
     trials(merged).filter_map(TrialResult::ok)
 }
 
@@ -209,7 +209,7 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
     if idle > 0 {
         warnings.push(format!("The background load paused during {idle} trials"));
     }
-    let shared = measured(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
+    let shared = measurements(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
     let idle_rate = shared.filter_map(|device| device.idle_written_bytes_per_s).reduce(f64::max);
     if let Some(rate) = idle_rate.filter(|rate| *rate > 0.0) {
         warnings.push(format!(
@@ -221,7 +221,7 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// Axes of the runs' workloads with only the default measured: what other values would have shown, and the axis.
-fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
+fn untried_axes(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
     let is_tried = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
     let gaps = [
         (
@@ -266,18 +266,18 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
 /// Axes and figures that this run lacks.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let mut lines: Vec<String> =
-        untried(merged).into_iter().map(|(gap, axis)| format!("{gap} (axis {axis})")).collect();
-    let operations = || measured(merged).flat_map(|m| &m.operations);
+        untried_axes(merged).into_iter().map(|(gap, axis)| format!("{gap} (axis {axis})")).collect();
+    let operations = || measurements(merged).flat_map(|m| &m.operations);
     if !operations().any(|o| !o.series.is_empty()) {
         lines.push("second by second (operations were too short, or not recorded so)".into());
     }
     // A single round is not expected to have figures by round.
-    let rounds = measured(merged).any(|measured| !measured.rounds.is_empty());
+    let rounds = measurements(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
         let is_known = if column.is_of_operation() {
             operations().any(|operation| column.operation_value(operation).is_some())
         } else {
-            measured(merged).any(|measured| column.trial_value(measured).is_some())
+            measurements(merged).any(|measured| column.trial_value(measured).is_some())
         };
         if !is_known {
             lines.push(format!("{} ({})", column.title, column.id));
@@ -314,7 +314,7 @@ impl Unknown<'_> {
     }
 }
 
-fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
+fn unknown_figures<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
     let mut counts: IndexMap<(&str, &str), (usize, BTreeSet<&str>)> = IndexMap::new();
     let mut places: BTreeSet<&str> = BTreeSet::new();
     let mut trial_count = 0;

@@ -170,10 +170,10 @@ impl<'a> Model<'a> {
             ranked: merged.layout.ranked(merged.cells()),
             machines: machines(merged),
             variants: curves::variants(merged, &names.iter().copied().collect::<Vec<_>>()),
-            saturated: saturated(&rows, &all_operations),
+            saturated: saturated_cells(&rows, &all_operations),
             group_axes,
             groups,
-            columns: columns.iter().map(|column| info(column)).collect(),
+            columns: columns.iter().map(|column| column_info(column)).collect(),
             memory: merged.memory.column().id,
             rows: matrix_rows,
             trial: trial_figures(&rows, &columns),
@@ -219,12 +219,12 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
         colour: names::palette_position(name),
     };
     let mut stores: Vec<Store> = names.iter().map(store).collect();
-    tell_apart(&mut stores);
+    recolour_repeated(&mut stores);
     stores
 }
 
 /// Assigns another colour to a contestant with the colour of an earlier one, such as a variant of a store, while there are any.
-fn tell_apart(stores: &mut [Store]) {
+fn recolour_repeated(stores: &mut [Store]) {
     let taken: BTreeSet<usize> = stores.iter().map(|store| store.colour).collect();
     let mut free: BTreeSet<usize> = (0..PALETTE).filter(|colour| !taken.contains(colour)).collect();
     let mut seen: BTreeSet<usize> = BTreeSet::new();
@@ -318,7 +318,10 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
     merged.runs.iter().map(describe_run).collect()
 }
 
-fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String, BTreeMap<usize, String>> {
+fn saturated_cells(
+    rows: &[Row<'_>],
+    operations: &IndexSet<String>,
+) -> IndexMap<String, BTreeMap<usize, String>> {
     let operation_cells = |operation: &String| {
         let cell = |(number, row): (usize, &Row<'_>)| {
             Some((number, saturation::reached_rate(&row.entries, operation)?))
@@ -329,7 +332,7 @@ fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String
     operations.iter().filter_map(operation_cells).collect()
 }
 
-fn info(column: &Column) -> ColumnInfo {
+fn column_info(column: &Column) -> ColumnInfo {
     ColumnInfo {
         id: column.id,
         title: column.title,

@@ -115,7 +115,7 @@ pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let render = |(column, cell): &(&Column, &Cell)| {
         let text = cell.text_for_people(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
         if let Some(drawing) = &cell.drawing {
-            return Html::new(span(drawing, &text));
+            return Html::new(draw_change(drawing, &text));
         }
         let text = if cell.best { Html::new(tag("b").with(text)) } else { Html::new(text) };
         let notes = cell.notes.iter().map(|note| (BREAK, small(note)));
@@ -128,7 +128,7 @@ pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
 }
 
 /// A drawing of a change: no change in the middle, the interval as a line, the value as a dot.
-fn span(drawing: &Drawing, words: &str) -> Tag {
+fn draw_change(drawing: &Drawing, words: &str) -> Tag {
     let x = |share: f64| 100.0 + share * 98.0;
     let line = |start: f64, end: f64, above: &str, below: &str| {
         let line = tag("line").attr("x1", format!("{start:.1}")).attr("x2", format!("{end:.1}"));

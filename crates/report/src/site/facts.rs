@@ -200,12 +200,12 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     let mut duels = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(report.matrices()) {
         let Some(matrix) = matrix else { continue };
-        let figures = by_figure(matrix);
+        let figures = contests_by_figure(matrix);
         let conditions = conditions(merged, group, matrix, &figures);
         let contestants = contestants(merged, group);
         for (name, (store, version)) in &contestants {
             let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-            sides.push(side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
+            sides.push(build_side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
         }
         duels.extend(meetings(merged, group, &contestants, &conditions));
     }
@@ -254,7 +254,7 @@ fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: 
     let contests = figures.values().flat_map(|(_, contests)| contests);
     let measured = contests.filter(|(_, contest)| !contest.contenders.is_empty());
     let places: IndexSet<String> = measured.map(|(place, _)| place.clone()).collect();
-    let (first, common) = common(matrix);
+    let (first, common) = common_axes(matrix);
     Conditions {
         tier: group.key.tier,
         guarantee: group.key.guarantee().map(|label| label.to_string()).unwrap_or_default(),
@@ -284,7 +284,7 @@ fn contestants<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> IndexMap<Cow<'g
 }
 
 /// The first place of a matrix, and the axes on which all others have its value.
-fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
+fn common_axes(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
     let row_places =
         |row: &MatrixRow| matrix.columns.iter().map(|column| row.at.merged_with(column)).collect::<Vec<_>>();
     let places: Vec<Position> = matrix.rows.iter().flat_map(row_places).collect();
@@ -306,9 +306,9 @@ type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
 /// Figures by name.
 type Figures<'m> = IndexMap<&'m str, Contests<'m>>;
 
-fn by_figure(matrix: &Matrix) -> Figures<'_> {
+fn contests_by_figure(matrix: &Matrix) -> Figures<'_> {
     let mut figures = Figures::new();
-    let (_, common) = common(matrix);
+    let (_, common) = common_axes(matrix);
     for row in &matrix.rows {
         let entry = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
         let place = |column: &Position| {
@@ -320,7 +320,7 @@ fn by_figure(matrix: &Matrix) -> Figures<'_> {
     figures
 }
 
-fn side(
+fn build_side(
     merged: &Merged<'_>,
     (figures, title, conditions): (&Figures<'_>, &str, &Conditions),
     (name, store, version): (&str, &str, &str),
@@ -432,9 +432,9 @@ fn meetings<'g>(
             let trials = group.trials.iter().filter(|entry| is_in_pair(entry.trial.cell.store()));
             pair_group.trials.extend(trials);
             let Some(matrix) = matrix(merged, &pair_group) else { continue };
-            let bouts = by_figure(&matrix)
+            let bouts = contests_by_figure(&matrix)
                 .into_iter()
-                .filter_map(|(_, (figure, contests))| bout(pair, figure, &contests));
+                .filter_map(|(_, (figure, contests))| figure_outcome(pair, figure, &contests));
             duels.push(StorePair {
                 stores: pair.map(str::to_owned),
                 versions: [a.1, b.1].map(str::to_owned),
@@ -447,7 +447,11 @@ fn meetings<'g>(
 }
 
 /// The outcome of a figure between two; `None` if they never met.
-fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<FigureOutcome> {
+fn figure_outcome(
+    pair: [&str; 2],
+    figure: &Figure,
+    contests: &[(String, &Contest)],
+) -> Option<FigureOutcome> {
     let shared: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
     let range = |store: &str| {
         let contenders = shared.iter().flat_map(|(_, contest)| &contest.contenders);

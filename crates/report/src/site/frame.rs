@@ -17,11 +17,17 @@ pub const UP: &str = "../";
 
 /// A page in a folder of the site, without a script.
 pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
-    framed(UP, title, subtitle, content, "")
+    frame_page(UP, title, subtitle, content, "")
 }
 
 /// A page with the path `root` to the site's root, and with an addition after its content.
-pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
+pub fn frame_page(
+    root: &str,
+    title: &str,
+    subtitle: impl Part,
+    content: impl Part,
+    script: impl Part,
+) -> String {
     let placeholders = [
         ("version", Html::new(env!("CARGO_PKG_VERSION"))),
         ("root", Html::new(root)),
@@ -122,7 +128,7 @@ pub fn guarantee(conditions: &Conditions) -> &str {
 }
 
 /// The class of an element with evidence.
-pub fn class(proof: &Proof) -> &'static str {
+pub fn proof_class(proof: &Proof) -> &'static str {
     if proof.is_broken { "broken" } else { "held" }
 }
 
@@ -133,7 +139,7 @@ pub fn proofs<'f>(root: &str, proofs: Vec<(&'f Proof, Option<&'f RunFacts>)>) ->
             Some(run) => Html::new(link(root, "runs", &run.name, &proof.text)),
             None => Html::new(&proof.text),
         };
-        tag("div").class(class(proof)).with(text)
+        tag("div").class(proof_class(proof)).with(text)
     };
     let proofs: Vec<Tag> = proofs.into_iter().map(draw_proof).collect();
     if proofs.is_empty() { Html::new("none of this version") } else { Html::new(proofs) }

@@ -12,7 +12,7 @@ use storebench_core::units::plural;
 use super::facts::{RunFacts, Side};
 use super::finding::{self, RunVerdicts};
 use super::frame::{
-    NO_FIGURE, ONCE, describe_conditions, framed, guarantee, link, page_name, pair_name, proofs, section,
+    NO_FIGURE, ONCE, describe_conditions, frame_page, guarantee, link, page_name, pair_name, proofs, section,
     store_link, table_section, td,
 };
 use super::known_checks::KnownChecks;
@@ -21,7 +21,7 @@ use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};
 use crate::findings::{self, blocks};
 use crate::markup::{Html, Literal, Tag, column, list, note, p, row, scroll, table, tag};
-use crate::page::compressed;
+use crate::page::compress;
 use crate::page::section::content;
 
 const SEARCH: &str = include_str!("search.html");
@@ -69,7 +69,7 @@ pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
     let data = tag("script")
         .attr("type", "application/octet-stream")
         .attr("id", "data")
-        .with(compressed(&search_data(site))?);
+        .with(compress(&search_data(site))?);
     let heads = ["store", "description", "guarantees measured", "versions", "machines"];
     let stores = table_section("stores", "Stores", "", &heads, store::rows(&site.stores, entries));
     let pairs: Vec<Tag> =
@@ -87,7 +87,8 @@ pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
         plural(site.pairs.len(), "pair"),
     );
     let content = (Literal(SEARCH), empty_note, stores, pairs, findings);
-    Ok(framed("", "Results of storebench", subtitle, content, (data, tag("script").with(Literal(SCRIPT)))))
+    let script = (data, tag("script").with(Literal(SCRIPT)));
+    Ok(frame_page("", "Results of storebench", subtitle, content, script))
 }
 
 fn findings(site: &Site<'_>) -> Option<Tag> {
@@ -114,8 +115,8 @@ pub fn papers(site: &Site<'_>) -> Option<String> {
     let sentences: Vec<&findings::RunSentences> =
         site.runs.iter().filter_map(|run| run.sentences.as_ref()).collect();
     let run_count = plural(sentences.len(), "run");
-    (!sentences.is_empty())
-        .then(|| framed("", "What came of the papers' sentences", run_count, content(&blocks(sentences)), ""))
+    let title = "What came of the papers' sentences";
+    (!sentences.is_empty()).then(|| frame_page("", title, run_count, content(&blocks(sentences)), ""))
 }
 
 fn search_data(site: &Site<'_>) -> SearchData {
@@ -168,5 +169,5 @@ pub fn runs(site: &Site<'_>) -> String {
     let heads = ["folder", "machine", "study", "started", "stores"];
     let rows = site.runs.iter().map(run_row).collect();
     let content = table_section("runs", "Every run", "", &heads, rows);
-    framed("", "Runs", plural(site.runs.len(), "run"), content, "")
+    frame_page("", "Runs", plural(site.runs.len(), "run"), content, "")
 }

@@ -16,7 +16,7 @@ fn is_kernel(run: &RunFacts, side: &Side) -> bool {
 }
 
 /// A version in comparable form: 3.9 is older than 3.46.
-fn order(version: &str) -> Vec<u64> {
+fn version_numbers(version: &str) -> Vec<u64> {
     numbers(version).split('.').filter_map(|number| number.parse().ok()).collect()
 }
 
@@ -27,7 +27,7 @@ impl<'f> Newest<'f> {
         for run in runs {
             for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {
                 let newest = versions.0.entry(&side.store).or_insert(&side.version);
-                if order(newest) < order(&side.version) {
+                if version_numbers(newest) < version_numbers(&side.version) {
                     *newest = &side.version;
                 }
             }
@@ -41,6 +41,6 @@ impl<'f> Newest<'f> {
             return None;
         }
         let newest = self.0.get(side.store.as_str()).copied()?;
-        (order(&side.version) < order(newest)).then_some(newest)
+        (version_numbers(&side.version) < version_numbers(newest)).then_some(newest)
     }
 }

@@ -24,7 +24,7 @@ pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> 
         .collect();
     let format_row = |(run, duel): &(&RunFacts, &StorePair)| {
         let cell = |figure: &&str| match duel.bouts.iter().find(|bout| bout.figure == **figure) {
-            Some(bout) => td(outcome(run, duel, bout)),
+            Some(bout) => td(draw_outcome(run, duel, bout)),
             None => td(small("not measured of both")),
         };
         let cells: Vec<Tag> = figures.iter().map(cell).collect();
@@ -77,7 +77,7 @@ fn describe_machines(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)])
     }
     let several = factors.into_iter().filter(|(_, machines)| machines.len() > 1);
     let sentences = several.map(|((guarantee, figure), machines)| {
-        format!("{figure}, {guarantee}: {}.", verdict(stores, machines.values().collect()))
+        format!("{figure}, {guarantee}: {}.", describe_verdict(stores, machines.values().collect()))
     });
     let sentences = list(sentences.collect());
     sentences.map(|sentences| {
@@ -87,7 +87,7 @@ fn describe_machines(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)])
 }
 
 /// The number of machines on which each store is better, and the factors.
-fn verdict([a, b]: &[String; 2], machines: Vec<&Factors>) -> String {
+fn describe_verdict([a, b]: &[String; 2], machines: Vec<&Factors>) -> String {
     let has_wins =
         |factors: &Factors, [a, b]: [bool; 2]| factors[0].is_empty() != a && factors[1].is_empty() != b;
     let machines_with =
@@ -122,7 +122,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Factors>) -> String {
 }
 
 /// The outcome of one figure in words, with the figures, each line linked to the run.
-fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
+fn draw_outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
     let FigureOutcome { ranges: [a, b], won, candidate, close, open, .. } = bout;
     let places = won.iter().chain(candidate).map(Vec::len).sum::<usize>() + close + open;
     let line = |text: Html, details: Option<Tag>| {
@@ -132,7 +132,7 @@ fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
     for (by_store, is_candidate) in [(won, false), (candidate, true)] {
         let stores = duel.stores.iter().zip(by_store);
         for (store, store_places) in stores.filter(|(_, places)| !places.is_empty()) {
-            let (text, details) = better(store, store_places, places, is_candidate);
+            let (text, details) = describe_better(store, store_places, places, is_candidate);
             lines.push(line(text, details));
         }
     }
@@ -146,7 +146,7 @@ fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
 }
 
 /// Which is better, by which factor, and where.
-fn better(
+fn describe_better(
     store: &str,
     won: &[(String, Option<f64>)],
     places: usize,

@@ -124,14 +124,14 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
             spread::describe_after(mean.interval, |end| figure.unit.show(end))
         );
         let text = if contender.verdict.wins() { Html::new(tag("b").with(text)) } else { Html::new(text) };
-        return td((text, small(standing(contest, contender))));
+        return td((text, small(describe_standing(contest, contender))));
     }
     let reason = contest.absent.iter().find(|absent| absent.store == store).map(|absent| absent.why.name());
     td(small(reason.unwrap_or("not run")))
 }
 
 /// The standing of a store at its place, in words.
-fn standing(contest: &Contest, contender: &Contender) -> String {
+fn describe_standing(contest: &Contest, contender: &Contender) -> String {
     match status(&contest.contenders, contender) {
         _ if contender.verdict == Verdict::Dangerous => "riskier, not ranked".into(),
         Status::Alone => "nothing to compare with".into(),

@@ -9,7 +9,7 @@ use storebench_core::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
-    UP, class, describe_conditions, guarantee, link, page, pair_name, proofs, run_link, section, speeds,
+    UP, describe_conditions, guarantee, link, page, pair_name, proof_class, proofs, run_link, section, speeds,
     store_link, table_section, td,
 };
 use super::index::Site;
@@ -29,7 +29,7 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
     let subtitle = format!("{} on {}", plural(runs.len(), "run"), plural(machines.len(), "machine"));
-    let rows = lines.iter().map(|line| fact(line, site)).collect();
+    let rows = lines.iter().map(|line| fact_row(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
     let explanation = note(
         "A row for each run and guarantee, the strongest guarantee first, then by machine. Speed is a range where several combinations were \
@@ -62,7 +62,7 @@ fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     )))
 }
 
-fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
+fn fact_row(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
     let checks = &site.checks;
     let newer = site.newest.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
@@ -118,7 +118,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let format_line = |evidence: &Evidence| {
         let proof = Proof::from(evidence);
-        Html::new(tag("span").class(class(&proof)).with(proof.text))
+        Html::new(tag("span").class(proof_class(&proof)).with(proof.text))
     };
     let evidence = entry?.evidence();
     let sums = Guarantee::ALL.into_iter().filter_map(|guarantee| Evidence::sum_torn(evidence, guarantee));

@@ -62,7 +62,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
         // The values themselves, as logarithms would add a rounding error.
         let value = new.first / base.first;
         let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
-        let constant = Some(apart_by_chance(base.count, new.count));
+        let constant = Some(chance_of_separation(base.count, new.count));
         let ratio = Estimate { value, interval: Some(interval) };
         return Some(Change { ratio, p: None, constant, spread: None });
     }
@@ -108,7 +108,7 @@ pub fn change_of_ratios(ratios: &[f64]) -> Option<Change> {
     }
     let several = count > 1;
     let interval = several.then_some(Interval { low: first, high: first, confidence: CONFIDENCE });
-    let constant = several.then(|| apart_by_chance(count, count));
+    let constant = several.then(|| chance_of_separation(count, count));
     Some(Change { ratio: Estimate { value: first, interval }, p: None, constant, spread: None })
 }
 
@@ -145,7 +145,7 @@ impl Logs {
 /// A bound on the probability that all of one side have one value and all of the other side another, if both sides
 /// draw from the same few values: for figures that hardly vary, such as sizes of files, for which a t-test would be certain
 /// without evidence. The worst case has two values; of `a + b` draws, the first `a` are of one and the rest of the other.
-fn apart_by_chance(a: usize, b: usize) -> f64 {
+fn chance_of_separation(a: usize, b: usize) -> f64 {
     let (a, b) = (a as f64, b as f64);
     // The largest value of q^a (1-q)^b, once for each order.
     2.0 * (a / (a + b)).powf(a) * (b / (a + b)).powf(b)
