@@ -4,23 +4,23 @@
  * What a section of the page has to draw: `why` there is nothing, or `charts`, alone or side by side (`beside`; `many` for those that take
  * the whole width), `more` charts to be folded, `notes` below them, and what makes a `table`.
  */
-const DRAWN = {
-  curves: curvesDrawn,
-  latency: latencyDrawn,
-  outgrown: outgrownDrawn,
-  epochs: epochsDrawn,
-  timeline: timelineDrawn,
-  rounds: roundsDrawn,
-  space: spaceDrawn,
-  safety: safetyDrawn,
-  memory: memoryDrawn,
-  writes: writesDrawn,
-  load: loadDrawn,
+const SECTION_CHARTS = {
+  curves: curvesCharts,
+  latency: latencyCharts,
+  outgrown: outgrownCharts,
+  epochs: epochsCharts,
+  timeline: timelineCharts,
+  rounds: roundsCharts,
+  space: spaceCharts,
+  safety: safetyCharts,
+  memory: memoryCharts,
+  writes: writesCharts,
+  load: loadCharts,
 };
 
 /** The same of one section, its charts knowing whose they are. */
-function drawnOf(id) {
-  const drawn = DRAWN[id]();
+function sectionCharts(id) {
+  const drawn = SECTION_CHARTS[id]();
   for (const spec of [...(drawn.charts || []), ...(drawn.more || [])]) spec.section = id;
   return drawn;
 }
@@ -37,7 +37,7 @@ const zeroNotes = (names) => (names.length ? [`Zero, and so not drawn on a log a
 /** An axis within the matrix, for curves to go across: its numbers, what else a place is fixed on, and the cells of a place. */
 const acrossWithin = (axis) => ({
   ...axis,
-  numbers: shown(axis),
+  numbers: shownNumbers(axis),
   fixed: model.axes.filter((other) => other !== axis),
   cells: (place, number) => cellsAt(state.group, { ...place, [axis.id]: number }),
   line: (cell) => storeOf(cell).name,
@@ -92,7 +92,7 @@ function curveAxis(axes) {
   return axes.find((axis) => axis.id === state.x) || axes.find((axis) => axis.numbers.length === most) || null;
 }
 
-function curvesDrawn() {
+function curvesCharts() {
   const axes = acrossAxes();
   const x = curveAxis(axes);
   if (!x)
@@ -152,7 +152,7 @@ function curve(column, x, fixed, lines) {
   };
 }
 
-function latencyDrawn() {
+function latencyCharts() {
   const place = onePlace();
   const { curves, quantiles, steps } = model.percentiles;
   if (!place) return { why: "Nothing succeeded here." };
@@ -191,7 +191,7 @@ function latencyDrawn() {
   }] };
 }
 
-function spaceDrawn() {
+function spaceCharts() {
   const place = onePlace();
   const lines = [];
   for (const cell of place?.cells.filter(isOn) || []) {
@@ -278,7 +278,7 @@ function safetyOperation() {
   return ["insert", "update"].find((name) => operationsHere().includes(name)) || state.op;
 }
 
-function safetyDrawn() {
+function safetyCharts() {
   const place = onePlace();
   if (!place) return { why: "Nothing succeeded here." };
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return { why: "No guarantee is asked for here." };
@@ -306,7 +306,7 @@ function underTwo(sets, operation) {
   return false;
 }
 
-function loadDrawn() {
+function loadCharts() {
   const place = onePlace();
   if (!place) return { why: "Nothing succeeded here." };
   const sets = alongGroups("background", place);
@@ -350,11 +350,11 @@ function trialFigures(title, columns, otherwise) {
   return { charts: lines.length ? [chart] : [], notes: zeroNotes(zeros.map(([name, of]) => `${name} of ${of.join(", ")}`)) };
 }
 
-function memoryDrawn() {
+function memoryCharts() {
   return trialFigures(columnOf(model.memory).title, [model.memory], "Not measured here.");
 }
 
-function writesDrawn() {
+function writesCharts() {
   return trialFigures("bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
     "Not measured here: these results have no counters of a block device.");
 }

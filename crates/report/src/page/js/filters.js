@@ -25,7 +25,7 @@ function drawFilters() {
     const pick = (value) => change({ group: bestGroup({ ...groupValues(state.group), [axis.id]: value }, axis.id), cell: "" });
     parts.push(chooser(axis.id, axis.id.replaceAll("_", " "), axis.values.map((value) => [value, value]), chosen, pick));
   });
-  for (const { id, name, values } of model.axes.filter(isHere)) {
+  for (const { id, name, values } of model.axes.filter(hasValues)) {
     if (values.length < 2) continue;
     const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
     parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));
@@ -55,5 +55,5 @@ function storeChips() {
 
 /** Says above each section what it shows. Not every section is in every page. */
 function drawWhere() {
-  for (const id of ["winners", "table", ...Object.keys(DRAWN)]) if ($(`#${id}`)) $(`#${id} .where`).textContent = whereText(id);
+  for (const id of ["winners", "table", ...Object.keys(SECTION_CHARTS)]) if ($(`#${id}`)) $(`#${id} .where`).textContent = whereText(id);
 }

@@ -88,12 +88,12 @@ function placeInWords(row, place) {
   const where = withPlace(row.name, place);
   const [best] = stores;
   if (!best?.standing) {
-    const idle = notThere(stores.map((entry) => entry.cell), row);
+    const idle = absenceText(stores.map((entry) => entry.cell), row);
     // What others were left out for matters less where the work has no such operation.
     const tells = (why) => why && (why !== "left out" || idle !== "not applicable");
     const missing = stores.find((entry) => tells(model.cells.why[entry.cell])) || stores.find((entry) => saturation(entry.cell, row));
     const why = !missing ? idle : model.cells.why[missing.cell] || "saturated";
-    const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
+    const reason = missing ? reasonOf(missing.cell) || saturation(missing.cell, row) : why;
     // Where no run has these values, such as the other count of a pair, a mark is enough.
     return { lines: [why === "not run" ? "–" : why], reason, label: `${where}: ${reason}` };
   }
@@ -117,14 +117,14 @@ function matrixPlace(row, place) {
 }
 
 /** Why a cell has no figure, or has no place in the ranking, with the reason where one is known; else empty. */
-function whyNot(cell) {
+function reasonOf(cell) {
   const why = model.cells.why[cell];
   const reason = model.reasons[model.cells.reason[cell]];
   return reason ? `${why}: ${reason}` : why;
 }
 
 /** Why cells that lack nothing else have no figure: what did its work has done all of it. */
-function notThere(cells, row) {
+function absenceText(cells, row) {
   const ran = cells.some((cell) => model.cells.succeeded[cell] > 0);
   return ran && columnOf(row.column)?.operation ? "not applicable" : ran ? "not measured" : "not run";
 }
@@ -170,7 +170,7 @@ function detail(row, place) {
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || saturation(cell, row) || notThere([cell], row)),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : reasonOf(cell) || saturation(cell, row) || absenceText([cell], row)),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }

@@ -1,12 +1,12 @@
 // Data against memory: what becomes of speed as data outgrow memory, where each store falls, and what processors and the disk do.
 
 /** The stores that are drawn together and that have a cell among those chosen. */
-function outgrownHere() {
+function shownSizes() {
   const cells = new Set(onePlace()?.cells || []);
   return model.sizes.find(({ lines }) => lines.some((line) => line.cells.some((cell) => cells.has(cell))));
 }
 
-function outgrownDrawn() {
+function outgrownCharts() {
   // What the machine did is known of all operations together.
   const overall = model.operations.includes("overall") ? "overall" : state.op;
   const parts = [
@@ -18,7 +18,7 @@ function outgrownDrawn() {
     ["operation_device_read", overall, "read from the disk"],
     ["operation_device_written", overall, "written to the disk"],
   ];
-  const lines = outgrownHere()?.lines.filter((line) => isOn(line.cells[0])) || [];
+  const lines = shownSizes()?.lines.filter((line) => isOn(line.cells[0])) || [];
   const charts = parts.map(([id, op, title]) => outgrownChart(columnOf(id), op, title, lines)).filter((chart) => chart.lines.length);
   return charts.length ? { charts, beside: true } : { why: `No selected ${model.ranked[0]} has figures at several sizes here.` };
 }

@@ -20,9 +20,9 @@ const state = {
 };
 
 /** Whether the group's cells have values on an axis: those of another workload may have none. */
-const isHere = (axis) => model.cells.group.some((group, cell) => group === state.group && model.cells.at[axis.id][cell] !== null);
+const hasValues = (axis) => model.cells.group.some((group, cell) => group === state.group && model.cells.at[axis.id][cell] !== null);
 /** The axes within the group's matrix that make its rows, columns or halves. */
-const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && isHere(axis)));
+const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && hasValues(axis)));
 /** Those that curves can go across: all their values are numbers. */
 const axesOfNumbers = () => axesThat("column", "row", "half").filter((axis) => axis.values.every((value) => value.at !== null));
 /** The rows of the chosen group's matrix, and its operations: another workload's are not among them. */
@@ -107,7 +107,7 @@ function writeState() {
 }
 
 /** The numbers of an axis that are shown: the one chosen, or all that the group has. */
-function shown(axis) {
+function shownNumbers(axis) {
   const present = new Set();
   const numbers = model.cells.at[axis.id];
   model.cells.group.forEach((group, cell) => group === state.group && present.add(numbers[cell]));
@@ -116,10 +116,10 @@ function shown(axis) {
 
 /** Every combination of what is shown of some axes: the first axis changes last. */
 const combinations = (axes) =>
-  axes.reduce((all, axis) => all.flatMap((place) => shown(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
+  axes.reduce((all, axis) => all.flatMap((place) => shownNumbers(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
 
 /** Whether several values of an axis are shown. One alone stands in the caption, and in no row. */
-const isVaried = (axis) => shown(axis).length > 1;
+const isVaried = (axis) => shownNumbers(axis).length > 1;
 /** What of a place its caption does not tell. */
 const variedPart = (place) => Object.fromEntries(Object.entries(place).filter(([id]) => model.axes.some((axis) => axis.id === id && isVaried(axis))));
 
@@ -157,7 +157,7 @@ function whereText(id) {
   const parts = facets.map((axis) => `${axis.id}: ${values[axis.id]}`);
   if (values.guarantee && id !== "safety") parts.unshift(`Guarantee: ${values.guarantee}`);
   if (OF_ONE_OPERATION.includes(id)) parts.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
-  const place = OF_ONE_PLACE.includes(id) ? onePlace() : combinations(model.axes.filter((axis) => isHere(axis) && !isVaried(axis)))[0];
+  const place = OF_ONE_PLACE.includes(id) ? onePlace() : combinations(model.axes.filter((axis) => hasValues(axis) && !isVaried(axis)))[0];
   if (place && placeText(place)) parts.push(placeText(place));
   return parts.join(" · ");
 }

@@ -32,30 +32,30 @@ const MORE = [
 ];
 
 /** The timelines of the chosen operation and place. */
-function timelinesHere(timelines) {
+function shownTimelines(timelines) {
   const place = onePlace();
   return (timelines[state.op] || []).filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
 }
 
-function timelineDrawn() {
+function timelineCharts() {
   const timelines = model.timelines.by_operation;
   // The last second is not whole: two seconds are no line.
-  const lines = timelinesHere(timelines);
+  const lines = shownTimelines(timelines);
   if (!lines.length)
     return { why: timelines[state.op]?.length
       ? "No trial of this operation here took longer than two seconds."
       : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls." };
-  return drawnOverTime(lines, { worst: ", worst second", partial: 1, each: "second" });
+  return chartsOverTime(lines, { worst: ", worst second", partial: 1, each: "second" });
 }
 
-function epochsDrawn() {
-  const lines = timelinesHere(model.timelines.epochs);
+function epochsCharts() {
+  const lines = shownTimelines(model.timelines.epochs);
   if (!lines.length) return { why: "No trial of this operation here had three epochs. Run for longer, or with shorter epochs." };
-  return drawnOverTime(lines, { worst: "", partial: 0, each: "epoch" });
+  return chartsOverTime(lines, { worst: "", partial: 0, each: "epoch" });
 }
 
 /** All charts of a section over time; `partial` points at the end of a line are of a shorter time than the others. */
-function drawnOverTime(lines, style) {
+function chartsOverTime(lines, style) {
   const chartsOf = (parts) => parts.map((part) => overTime(part, lines, style)).filter(Boolean);
   return { charts: [...chartsOf(DONE), ...chartsOf(MACHINE)], beside: true, more: chartsOf(MORE) };
 }
