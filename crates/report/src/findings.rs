@@ -37,7 +37,7 @@ pub struct RunSentences {
     source: String,
     started: String,
     /// Where it is, what was done, and what disturbed it.
-    about: Vec<String>,
+    description: Vec<String>,
     sentences: Vec<Sentence>,
     tables: Vec<Winners>,
 }
@@ -102,7 +102,7 @@ struct Reasons {
 /// The reasons; none where they can't be read, which a test looks for.
 fn reasons() -> Vec<Reason> {
     let text = include_str!("../studies/published/reasons.toml");
-    toml::from_str::<Reasons>(text).map(|all| all.reason).unwrap_or_default()
+    toml::from_str::<Reasons>(text).map(|reasons| reasons.reason).unwrap_or_default()
 }
 
 /// What a run that stands alone in `report`, in a folder, says of its study's sentences; `notes` say what was odd about its files. `None`
@@ -112,24 +112,24 @@ pub fn run_sentences(report: &Report<'_>, folder: &str, notes: &[String]) -> Opt
     let run = merged.runs.first()?;
     let header = &run.header;
     let study = STUDIES.iter().find(|study| study.name == header.study)?;
-    let all = checked(merged);
-    let of_study = all.first()?;
-    let took = Duration::try_from_secs_f64(run.trials.iter().map(|trial| trial.took_s()).sum()).ok()?;
+    let studies = checked(merged);
+    let study_checks = studies.first()?;
+    let duration = Duration::try_from_secs_f64(run.trials.iter().map(|trial| trial.took_s()).sum()).ok()?;
     let machine = &header.environment;
     let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
-    let disturbed: Vec<String> = check::all(report, Path::new(folder), notes)
+    let disturbances: Vec<String> = check::all(report, Path::new(folder), notes)
         .iter()
         .filter(|group| ["the run", "the machine"].contains(&group.about))
         .flat_map(|group| group.lines.iter().filter(|line| line.state != State::Ok))
         .map(|line| format!("{}: {}", line.name, line.found))
         .collect();
-    let disturbed =
-        if disturbed.is_empty() { "nothing that a check can see".into() } else { disturbed.join("; ") };
-    let about = [
+    let disturbances =
+        if disturbances.is_empty() { "nothing that a check can see".into() } else { disturbances.join("; ") };
+    let description = [
         Some(format!(
             "{folder}: started {}, its trials took {}. {}",
             to_the_second(&header.started),
-            rough_duration(took),
+            rough_duration(duration),
             counts(merged)
         )),
         Some(format!(
@@ -141,36 +141,41 @@ pub fn run_sentences(report: &Report<'_>, folder: &str, notes: &[String]) -> Opt
             command(&header.command)
         )),
         preset::describe_preset(run),
-        Some(format!("What disturbed it: {disturbed}.")),
+        Some(format!("What disturbed it: {disturbances}.")),
     ];
     Some(RunSentences {
         study,
-        source: of_study.study.source.clone(),
+        source: study_checks.study.source.clone(),
         started: header.started.clone(),
-        about: about.into_iter().flatten().collect(),
-        sentences: of_study.checked.iter().map(|checked| sentence(merged, checked)).collect(),
-        tables: compare_tables(merged, None).iter().filter_map(|beside| winners(merged, beside)).collect(),
+        description: description.into_iter().flatten().collect(),
+        sentences: study_checks.checked.iter().map(|checked| build_sentence(merged, checked)).collect(),
+        tables: compare_tables(merged, None)
+            .iter()
+            .filter_map(|comparison| build_winners(merged, comparison))
+            .collect(),
     })
 }
 
-fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
+fn build_sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
     let claim = checked.claim;
-    let found: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
-    let is_any = |verdict: Verdict| found.iter().any(|finding| finding.verdict == verdict);
-    let cannot = !checked.findings.is_empty() && checked.findings.iter().all(Finding::cannot_be_measured);
-    let outcome = match (is_any(Verdict::Reproduced), is_any(Verdict::NotReproduced)) {
+    let findings: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
+    let has_verdict = |verdict: Verdict| findings.iter().any(|finding| finding.verdict == verdict);
+    let is_impossible =
+        !checked.findings.is_empty() && checked.findings.iter().all(Finding::cannot_be_measured);
+    let outcome = match (has_verdict(Verdict::Reproduced), has_verdict(Verdict::NotReproduced)) {
         (true, true) => SentenceOutcome::InPart,
         (true, false) => SentenceOutcome::Reproduced,
         (false, true) => SentenceOutcome::NotReproduced,
-        (false, false) if cannot => SentenceOutcome::NotMeasurable,
+        (false, false) if is_impossible => SentenceOutcome::NotMeasurable,
         (false, false) => SentenceOutcome::Undecided,
     };
-    let line = |finding: &&Finding| {
+    let describe_finding = |finding: &&Finding| {
         let verdict = match describe_leaning(finding) {
             "" => finding.verdict.name(),
             so_far => so_far,
         };
-        let telling = telling(finding).map(|one| evidence_with_intervals(one, claim.figure.len() > 1));
+        let telling =
+            telling(finding).map(|evidence| evidence_with_intervals(evidence, claim.figure.len() > 1));
         let parts = [
             Some(verdict.to_owned()),
             measured(claim, finding),
@@ -186,23 +191,24 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
     };
     let published =
         describe_published(checked).map(|published| format!("On the paper's own figures: {published}."));
-    let read = format!("{}. Expected: {}.", claim.source, claim.describe());
+    let rule = format!("{}. Expected: {}.", claim.source, claim.describe());
     Sentence {
         says: claim.says.clone(),
-        notes: [Some(read), claim.note.clone(), published].into_iter().flatten().collect(),
+        notes: [Some(rule), claim.note.clone(), published].into_iter().flatten().collect(),
         outcome,
-        figures: if found.is_empty() {
+        figures: if findings.is_empty() {
             vec![why_unmeasured(checked)]
         } else {
-            found.iter().map(line).collect()
+            findings.iter().map(describe_finding).collect()
         },
     }
 }
 
-/// A table next to a group at such a disk; `None` for another group, and where the run has none of its combinations.
-fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners> {
-    let is_there = beside.places.iter().any(|place| place.found.is_some());
-    let is_alike = beside.scope.is_at(Axis::PLACE, HARD_DISK) == (beside.table.place == HARD_DISK);
+/// A table next to a group on the same kind of disk; `None` for another group, and where the run has none of its combinations.
+fn build_winners(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Option<Winners> {
+    let has_combinations = comparison.places.iter().any(|place| place.found.is_some());
+    let is_same_disk =
+        comparison.scope.is_at(Axis::PLACE, HARD_DISK) == (comparison.table.place == HARD_DISK);
     let cell = |place: &Spot<'_>| {
         let data = if place.data == Data::Compressible { ", compressible" } else { "" };
         let column = format!("{} records{data}", with_commas(place.records.from));
@@ -216,15 +222,15 @@ fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners>
         let key = [place.row.figure.clone(), place.row.record_size.to_string(), column];
         (key, (place.published.store.clone(), mark))
     };
-    (is_there && is_alike).then(|| Winners {
-        title: format!("Winners, {}", beside.table.title),
-        group: label(merged, &beside.scope),
-        agreement: describe_agreement(beside.agreement()),
-        cells: beside.places.iter().map(cell).collect(),
+    (has_combinations && is_same_disk).then(|| Winners {
+        title: format!("Winners, {}", comparison.table.title),
+        group: label(merged, &comparison.scope),
+        agreement: describe_agreement(comparison.agreement()),
+        cells: comparison.places.iter().map(cell).collect(),
     })
 }
 
-/// The place that claims call so.
+/// What claims call the place of a hard disk.
 const HARD_DISK: &str = "hdd";
 
 static COUNTS: Shape = Shape {
@@ -261,8 +267,8 @@ const BEHIND: &str = "The trials behind a figure: take its store and what stands
 
 /// All of it, study by study, the oldest run of each first.
 pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
-    let place = |run: &RunSentences| STUDIES.iter().position(|study| study.name == run.study.name);
-    runs.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.started.cmp(&b.started)));
+    let study_index = |run: &RunSentences| STUDIES.iter().position(|study| study.name == run.study.name);
+    runs.sort_by(|a, b| study_index(a).cmp(&study_index(b)).then_with(|| a.started.cmp(&b.started)));
     let mut table = Table::new(&COUNTS);
     for run in &runs {
         let count = |outcome: SentenceOutcome| {
@@ -290,36 +296,36 @@ pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
 
 fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
     let first = runs[0];
-    let mut blocks = vec![Block::Note(question(first.study.text)), Block::Note(first.source.clone())];
-    blocks.extend(runs.iter().flat_map(|run| &run.about).map(|line| Block::Note(line.clone())));
+    let mut blocks = vec![Block::Note(study_question(first.study.text)), Block::Note(first.source.clone())];
+    blocks.extend(runs.iter().flat_map(|run| &run.description).map(|line| Block::Note(line.clone())));
     if let [a, b] = runs {
-        let both: Vec<(SentenceOutcome, SentenceOutcome)> = a
+        let decided: Vec<(SentenceOutcome, SentenceOutcome)> = a
             .sentences
             .iter()
             .zip(&b.sentences)
             .map(|(a, b)| (a.outcome, b.outcome))
             .filter(|(a, b)| a.is_decided() && b.is_decided())
             .collect();
-        let same = both.iter().filter(|(a, b)| a == b).count();
+        let equal = decided.iter().filter(|(a, b)| a == b).count();
         blocks.push(Block::Note(format!(
-            "Both runs decide {}, and {same} of them alike.",
-            plural(both.len(), "sentence")
+            "Both runs decide {}, and {equal} of them alike.",
+            plural(decided.len(), "sentence")
         )));
     }
-    blocks.extend(first.tables.iter().map(|table| compared(table, runs)));
+    blocks.extend(first.tables.iter().map(|table| table_block(table, runs)));
     for (index, sentence) in first.sentences.iter().enumerate() {
-        let own: Vec<&Sentence> = runs.iter().filter_map(|run| run.sentences.get(index)).collect();
-        let outcomes: Vec<&str> = own.iter().map(|one| one.outcome.into()).collect();
+        let results: Vec<&Sentence> = runs.iter().filter_map(|run| run.sentences.get(index)).collect();
+        let outcomes: Vec<&str> = results.iter().map(|result| result.outcome.into()).collect();
         let notes = sentence.notes.iter().cloned();
-        let figures = runs.iter().zip(&own).flat_map(|(run, own)| {
-            own.figures.iter().map(move |line| format!("{}: {line}", day(&run.started)))
+        let figures = runs.iter().zip(&results).flat_map(|(run, result)| {
+            result.figures.iter().map(move |line| format!("{}: {line}", day(&run.started)))
         });
-        let why =
+        let explanations =
             reasons.iter().filter(|reason| reason.study == first.study.name && reason.says == sentence.says);
-        let why = why.map(|reason| {
+        let explanations = explanations.map(|reason| {
             format!("Why, {}: {}", if reason.measured { "measured" } else { "a guess" }, reason.why)
         });
-        let lines = notes.chain(figures).chain(why).map(Block::Note).collect();
+        let lines = notes.chain(figures).chain(explanations).map(Block::Note).collect();
         blocks.push(Block::fold(
             format!("{}. {}: {}", index + 1, sentence.says, outcomes.join("; ")),
             FoldState::Closer,
@@ -330,18 +336,19 @@ fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
 }
 
 /// The comment that a study's text begins with.
-fn question(text: &str) -> String {
+fn study_question(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
     lines.join(" ")
 }
 
 /// A table in every run that has it next to the same group.
-fn compared(table: &Winners, runs: &[&RunSentences]) -> Block {
-    let all = runs.iter().filter_map(|run| {
-        let own = run.tables.iter().find(|own| own.title == table.title && own.group == table.group)?;
-        Some((day(&run.started), own))
+fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
+    let copies = runs.iter().filter_map(|run| {
+        let copy =
+            run.tables.iter().find(|other| other.title == table.title && other.group == table.group)?;
+        Some((day(&run.started), copy))
     });
-    let all: Vec<(&str, &Winners)> = all.collect();
+    let copies: Vec<(&str, &Winners)> = copies.collect();
     let mut heads: Vec<String> = Vec::new();
     let mut cells = Table::new(&WINNERS);
     for (key, (published, _)) in &table.cells {
@@ -349,16 +356,17 @@ fn compared(table: &Winners, runs: &[&RunSentences]) -> Block {
             heads.push(key[2].clone());
         }
         let marks: Vec<&str> =
-            all.iter().filter_map(|(_, own)| Some(own.cells.get(key)?.1.as_str())).collect();
-        let [figure, record_size, at] = key.clone().map(Cell::text);
+            copies.iter().filter_map(|(_, copy)| Some(copy.cells.get(key)?.1.as_str())).collect();
+        let [figure, record_size, column] = key.clone().map(Cell::text);
         let winner = Cell::text(format!("{published} {}", marks.join(" ")));
         cells.push(
             Visibility::Always,
-            [("figure", figure), ("record_size", record_size), ("at", at), ("winner", winner)],
+            [("figure", figure), ("record_size", record_size), ("at", column), ("winner", winner)],
         );
     }
-    let agreement =
-        all.iter().map(|(day, own)| Block::Note(format!("{day}, {}: {}", own.group, own.agreement)));
+    let agreement = copies
+        .iter()
+        .map(|(day, copy)| Block::Note(format!("{day}, {}: {}", copy.group, copy.agreement)));
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
     let blocks =

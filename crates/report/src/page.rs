@@ -87,9 +87,9 @@ pub struct Lead {
 }
 
 /// The address of a group's place in the page.
-pub fn address(key: &GroupKey, at: &Position) -> String {
+pub fn address(key: &GroupKey, position: &Position) -> String {
     let values =
-        at.values().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value.text())));
+        position.values().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value.text())));
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
@@ -108,25 +108,25 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let merged = report.merged;
     let model = Model::new(report, lead.map_or("", |lead| lead.start.as_str()));
     // Compressing takes about as long as all the texts together.
-    let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
-    let (one, many) = merged.layout.ranked(merged.cells());
-    let mut places = vec![
+    let (data, texts) = rayon::join(|| compress(&model), || texts(report, lead.is_some()));
+    let (singular, plural) = merged.layout.ranked(merged.cells());
+    let mut placeholders = vec![
         ("advice", Html::new(lead.map(|lead| &lead.html))),
         ("version", Html::new(env!("CARGO_PKG_VERSION"))),
-        ("one", Html::new(one)),
-        ("many", Html::new(many)),
+        ("one", Html::new(singular)),
+        ("many", Html::new(plural)),
         ("memory", Html::new(merged.memory.note())),
         ("reach", Html::new(spread::LEGEND)),
         ("style", Html::new(Literal(STYLE))),
         ("data", data?),
         ("scripts", Html::new(SCRIPTS.map(Literal))),
     ];
-    places.extend(texts);
-    out.write_all(fill(PAGE, &places).as_str().as_bytes())
+    placeholders.extend(texts);
+    out.write_all(fill(PAGE, &placeholders).as_str().as_bytes())
 }
 
 /// The texts that are visible without scripts, by place in the page.
-fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
+fn texts(report: &Report<'_>, has_lead: bool) -> Vec<(&'static str, Html)> {
     let (merged, matrices) = (report.merged, report.readable());
     // In parallel: some of them take long for a large run.
     SECTIONS.par_iter().with_max_len(1).for_each(|section| {
@@ -137,7 +137,7 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("title", &|| Html::new(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &warnings)),
-        ("standings", &|| if led { Html::default() } else { standings::html(report) }),
+        ("standings", &|| if has_lead { Html::default() } else { standings::html(report) }),
         ("floor", &|| {
             let lines = floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged));
             let lines = lines.chain(clients::describe_clients(merged));
@@ -158,23 +158,23 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("machine", &|| machine::html(merged)),
         ("again", &|| machine::repeat_section(merged)),
     ];
-    let mut places: Vec<(&'static str, Html)> =
-        parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect();
-    let within = SECTIONS.iter().filter(|section| section.stands == PagePosition::Within);
-    places.extend(within.map(|section| (section.name, section::content(report.blocks(section)))));
-    places
+    let mut texts: Vec<(&'static str, Html)> =
+        parts.into_par_iter().with_max_len(1).map(|(name, build)| (name, build())).collect();
+    let inner = SECTIONS.iter().filter(|section| section.stands == PagePosition::Within);
+    texts.extend(inner.map(|section| (section.name, section::content(report.blocks(section)))));
+    texts
 }
 
 /// The sections in one place of the page.
-fn sections(report: &Report<'_>, stands: PagePosition) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands.page_part() == stands);
-    Html::join(here.map(|section| section::html(section, report.blocks(section))), "")
+fn sections(report: &Report<'_>, position: PagePosition) -> Html {
+    let sections = SECTIONS.iter().filter(|section| section.stands.page_part() == position);
+    Html::join(sections.map(|section| section::html(section, report.blocks(section))), "")
 }
 
 /// Their entries in the page's list of sections.
-fn links(report: &Report<'_>, stands: PagePosition) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands.page_part() == stands);
-    Html::join(here.map(|section| section::link(section, report.blocks(section))), "")
+fn links(report: &Report<'_>, position: PagePosition) -> Html {
+    let sections = SECTIONS.iter().filter(|section| section.stands.page_part() == position);
+    Html::join(sections.map(|section| section::link(section, report.blocks(section))), "")
 }
 
 /// The rules that decided who won.
@@ -191,7 +191,7 @@ fn title(merged: &Merged<'_>) -> String {
 }
 
 /// JSON, deflated, in base64: short, and without characters that could end its element.
-pub(crate) fn compressed(model: &impl Serialize) -> io::Result<Html> {
+pub(crate) fn compress(model: &impl Serialize) -> io::Result<Html> {
     // In one piece: deflating the serializer's small writes would take several times as long.
     let json = serde_json::to_vec(model)?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
@@ -295,25 +295,25 @@ mod tests {
         };
         let operations = |group| names(group, "operations", |operation| operation.as_str().unwrap());
         let rows = |group| names(group, "rows", |row| row["name"].as_str().unwrap());
-        let mut found = [0, 1].map(|group| (operations(group), rows(group)));
-        found.sort_by_key(|(operations, _)| operations.len());
-        assert_eq!(found[0].0, ["read"]);
-        assert_eq!(found[0].1, ["read"]);
-        assert_eq!(found[1].0, ["insert", "update", "get", "remove"]);
-        assert!(!found[1].1.contains(&"read".to_owned()), "{found:?}");
+        let mut groups = [0, 1].map(|group| (operations(group), rows(group)));
+        groups.sort_by_key(|(operations, _)| operations.len());
+        assert_eq!(groups[0].0, ["read"]);
+        assert_eq!(groups[0].1, ["read"]);
+        assert_eq!(groups[1].0, ["insert", "update", "get", "remove"]);
+        assert!(!groups[1].1.contains(&"read".to_owned()), "{groups:?}");
     }
 
     #[test]
     fn rounds_have_a_section_where_there_are_any() {
-        let with = page(&[run("box", &[Sample::new("lmdb").rounds(3), Sample::new("redb")])]);
-        assert!(with.contains("<section id=\"rounds\"") && with.contains("#go=rounds"));
-        let rounds = &data(&with)["rounds"];
+        let filled = page(&[run("box", &[Sample::new("lmdb").rounds(3), Sample::new("redb")])]);
+        assert!(filled.contains("<section id=\"rounds\"") && filled.contains("#go=rounds"));
+        let rounds = &data(&filled)["rounds"];
         let files: Vec<&Value> =
             rounds["files"].as_array().unwrap().iter().map(|round| &round["mean"]).collect();
         assert_eq!(files, [&json!([50_958.0, null]), &json!([67_944.0, null]), &json!([84_930.0, null])]);
         assert_eq!(rounds["speed"].as_array().unwrap().len(), 3);
-        let without = page(&[run("box", &[Sample::new("lmdb")])]);
-        assert!(!without.contains("<section id=\"rounds\"") && !without.contains("{{drawn"));
+        let empty = page(&[run("box", &[Sample::new("lmdb")])]);
+        assert!(!empty.contains("<section id=\"rounds\"") && !empty.contains("{{drawn"));
     }
 
     #[test]

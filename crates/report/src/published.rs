@@ -120,10 +120,12 @@ struct FileRow {
 /// # Errors
 /// [`Exit::Failure`] if one can't be read, which would be a bug.
 pub fn tables(study: &str) -> Result<Vec<Table>> {
-    let read = |(name, text): (&str, &str)| {
-        parse(text).map_err(|wrong| Error::new(Exit::Failure, format!("the published table {name}: {wrong}")))
+    let parse_file = |(name, text): (&str, &str)| {
+        parse(text).map_err(|message| {
+            Error::new(Exit::Failure, format!("the published table {name}: {message}"))
+        })
     };
-    let mut tables = FILES.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    let mut tables = FILES.into_iter().map(parse_file).collect::<Result<Vec<_>>>()?;
     tables.retain(|table| table.study == study);
     Ok(tables)
 }
@@ -183,7 +185,7 @@ fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::
         return Ok(None);
     }
     let (store, number) = text.split_once(' ').map_or((text, None), |(store, number)| (store, Some(number)));
-    if !stores.iter().any(|known| known == store) {
+    if !stores.iter().any(|name| name == store) {
         return Err(format!("{store:?} is none of its stores"));
     }
     let value = |number: &str| match number.strip_suffix('%') {
@@ -235,8 +237,12 @@ mod tests {
                 {
                     let bytes =
                         row.record_size.mean() * records.from.saturating_add(1000).min(records.to) as f64;
-                    let there = bytes < plan.size_limit.0 as f64;
-                    assert_eq!((cells.0.is_some(), cells.1.is_some()), (there, there), "{name} {row:?}");
+                    let is_measured = bytes < plan.size_limit.0 as f64;
+                    assert_eq!(
+                        (cells.0.is_some(), cells.1.is_some()),
+                        (is_measured, is_measured),
+                        "{name} {row:?}"
+                    );
                 }
             }
         }
@@ -264,16 +270,16 @@ mod tests {
     #[test]
     fn a_broken_table_is_told() {
         let good = FILES[0].1;
-        for (from, to, word) in [
+        for (text, replacement, word) in [
             ("berkeleydb 2", "berkeley 2", "\"berkeley\" is none of its stores"),
             ("berkeleydb 2", "berkeleydb two", "no store and number"),
             ("unit = \"µs\"\nnotes", "unit = \"weeks\"\nnotes", "\"weeks\""),
             ("\"berkeleydb 2\", ", "", "has not 5 cells"),
             ("hardware =", "hardwear =", "hardwear"),
         ] {
-            assert!(good.contains(from), "{from}");
-            let wrong = parse(&good.replacen(from, to, 1)).unwrap_err();
-            assert!(wrong.contains(word), "{wrong}");
+            assert!(good.contains(text), "{text}");
+            let message = parse(&good.replacen(text, replacement, 1)).unwrap_err();
+            assert!(message.contains(word), "{message}");
         }
     }
 }

@@ -53,28 +53,27 @@ fn order(a: (&RunFacts, &Conditions), b: (&RunFacts, &Conditions)) -> Ordering {
 /// Every file of the site, independent of the order of the runs; `entries` are the program's stores.
 pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
     runs.sort_by(|a, b| a.folder.cmp(&b.folder));
-    let own: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();
+    let run_pages: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();
     let mut stores: BTreeMap<&str, Vec<Line<'_>>> = BTreeMap::new();
-    let mut met: BTreeMap<&[String; 2], Vec<_>> = BTreeMap::new();
+    let mut pairs: BTreeMap<&[String; 2], Vec<_>> = BTreeMap::new();
     for run in &runs {
         run.sides.iter().for_each(|side| stores.entry(&side.store).or_default().push((run, side)));
-        run.duels.iter().for_each(|duel| met.entry(&duel.stores).or_default().push((run, duel)));
+        run.duels.iter().for_each(|duel| pairs.entry(&duel.stores).or_default().push((run, duel)));
     }
     for lines in stores.values_mut() {
-        lines.sort_by(|(a, own), (b, other)| {
-            order((a, &own.conditions), (b, &other.conditions))
-                .then_with(|| own.settings.cmp(&other.settings))
+        lines.sort_by(|(run_a, a), (run_b, b)| {
+            order((run_a, &a.conditions), (run_b, &b.conditions)).then_with(|| a.settings.cmp(&b.settings))
         });
     }
-    for met in met.values_mut() {
-        met.sort_by(|(a, own), (b, other)| order((a, &own.conditions), (b, &other.conditions)));
+    for duels in pairs.values_mut() {
+        duels.sort_by(|(run_a, a), (run_b, b)| order((run_a, &a.conditions), (run_b, &b.conditions)));
     }
     let site = Site {
         runs: &runs,
         stores,
-        pairs: met.keys().copied().collect(),
-        findings: finding::all(&runs),
-        known: KnownChecks::from_runs(&runs),
+        pairs: pairs.keys().copied().collect(),
+        findings: finding::group_by_finding(&runs),
+        checks: KnownChecks::from_runs(&runs),
         newest: Newest::from_runs(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };
@@ -87,17 +86,19 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         })
         .collect();
     pages.par_extend(
-        met.par_iter().map(|(pair, met)| page("pairs", &pair_name(pair), pair::pair_page(pair, met))),
+        pairs.par_iter().map(|(pair, duels)| page("pairs", &pair_name(pair), pair::pair_page(pair, duels))),
     );
-    let measured = site.findings.par_iter().filter(|(_, told)| finding::is_measured(told));
-    pages
-        .par_extend(measured.map(|((_, _, name), told)| page("findings", name, finding::finding_page(told))));
+    let measured = site.findings.par_iter().filter(|(_, verdicts)| finding::is_measured(verdicts));
+    pages.par_extend(
+        measured
+            .map(|((_, _, name), verdicts)| page("findings", name, finding::finding_page(verdicts))),
+    );
     let root = |name: &str, text: String| Page { name: name.to_owned(), text };
     pages.push(root("index.html", index::page(&site, entries)?));
     pages.push(root("runs.html", index::runs(&site)));
     pages.extend(index::papers(&site).map(|text| root(index::PAPERS, text)));
     pages.push(root("style.css", [STYLE, OWN_STYLE].concat()));
-    pages.extend(runs.iter().zip(own).map(|(run, text)| page("runs", &run.name, text)));
+    pages.extend(runs.iter().zip(run_pages).map(|(run, text)| page("runs", &run.name, text)));
     let names: BTreeSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();
     debug_assert_eq!(names.len(), pages.len(), "two pages have one name");
     Ok(pages)

@@ -143,16 +143,16 @@ static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(u64, u64), f64>>> = LazyLock::n
 
 /// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: 97.5 % for 95 %.
 pub(crate) fn t_quantile(degrees: usize, confidence: f64) -> f64 {
-    let known = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE);
-    known.copied().unwrap_or_else(|| t_quantile_of_parts(degrees as f64, confidence))
+    let cached = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE);
+    cached.copied().unwrap_or_else(|| fractional_t_quantile(degrees as f64, confidence))
 }
 
 /// The same for fractional degrees of freedom.
-fn t_quantile_of_parts(degrees: f64, confidence: f64) -> f64 {
+fn fractional_t_quantile(degrees: f64, confidence: f64) -> f64 {
     let key = (degrees.to_bits(), confidence.to_bits());
     // A lock poisoned by a panic is never left half written.
-    let known = OTHER_QUANTILES.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-    known.unwrap_or_else(|| {
+    let cached = OTHER_QUANTILES.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+    cached.unwrap_or_else(|| {
         let quantile = t_quantile_exact(degrees, confidence);
         OTHER_QUANTILES.write().unwrap_or_else(PoisonError::into_inner).insert(key, quantile);
         quantile
@@ -177,7 +177,7 @@ fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     if n == 0 {
         return None;
     }
-    if let Some(exact) = all_alike(values, confidence) {
+    if let Some(exact) = mean_of_equal(values, confidence) {
         return Some(exact);
     }
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -209,7 +209,7 @@ fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     if values.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    if let Some(exact) = all_alike(values, confidence) {
+    if let Some(exact) = mean_of_equal(values, confidence) {
         return Some(exact);
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -223,7 +223,7 @@ fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
 }
 
 /// Any mean of equal observations is their value, without the rounding error of sums and logarithms.
-fn all_alike(values: &[f64], confidence: f64) -> Option<Estimate> {
+fn mean_of_equal(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = *values.first().filter(|first| values.iter().all(|value| value == *first))?;
     let confidence = if values.len() < MIN_BLOCKS { RANGE_CONFIDENCE } else { confidence };
     let interval = Interval { low: value, high: value, confidence };
@@ -284,10 +284,10 @@ fn order_statistics(sorted: &[f64]) -> Interval {
     let share = (outer - CONFIDENCE) / (outer - inner);
     let rest = (n - k) as f64 * share;
     let weight = rest / (k as f64 + (n as f64 - 2.0 * k as f64) * share);
-    let between = |from: f64, to: f64| from + weight * (to - from);
+    let interpolate = |start: f64, end: f64| start + weight * (end - start);
     Interval {
-        low: between(sorted[k - 1], sorted[k]),
-        high: between(sorted[n - k], sorted[n - k - 1]),
+        low: interpolate(sorted[k - 1], sorted[k]),
+        high: interpolate(sorted[n - k], sorted[n - k - 1]),
         confidence: CONFIDENCE,
     }
 }
@@ -413,8 +413,8 @@ pub(crate) mod tests {
             (19, 2.0930241),
             (99, 1.9842169),
         ] {
-            let found = t_quantile(degrees, CONFIDENCE);
-            assert!((found - quantile).abs() < 1e-6, "{degrees}: {found}");
+            let computed = t_quantile(degrees, CONFIDENCE);
+            assert!((computed - quantile).abs() < 1e-6, "{degrees}: {computed}");
         }
     }
 
@@ -422,8 +422,8 @@ pub(crate) mod tests {
     fn intervals_that_cannot_exist_are_absent() {
         assert_eq!(Summary::from_values(&[]), None);
         assert_eq!(Summary::from_values(&[1.0, f64::NAN]), None);
-        let one = Summary::from_values(&[4.0]).unwrap();
-        assert_eq!((one.mean.value, one.mean.interval, one.median.interval), (4.0, None, None));
+        let single = Summary::from_values(&[4.0]).unwrap();
+        assert_eq!((single.mean.value, single.mean.interval, single.median.interval), (4.0, None, None));
         let four = Summary::from_values(&[1.0, 2.0, 4.0, 8.0]).unwrap();
         assert!(four.mean.interval.is_some() && four.median.interval.is_none());
         assert_eq!(four.median.value, 3.0);

@@ -71,17 +71,18 @@ impl FromStr for Bounds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a range: write it like 1.5.., ..10µs, 0.9..1.1 or 80%..100%");
-        let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+        let message =
+            || format!("{text:?} is not a range: write it like 1.5.., ..10µs, 0.9..1.1 or 80%..100%");
+        let (low, high) = text.split_once("..").ok_or_else(message)?;
         let end = |text: &str| match text.trim() {
             "" => Ok(None),
-            text => quantity(text).map(Some).ok_or_else(wrong),
+            text => quantity(text).map(Some).ok_or_else(message),
         };
         let (low, high) = (end(low)?, end(high)?);
         let kind = match (low, high) {
             (Some((_, low)), Some((_, high))) if low == high => low,
             (Some((_, kind)), None) | (None, Some((_, kind))) => kind,
-            _ => return Err(wrong()),
+            _ => return Err(message()),
         };
         let (low, high) = (low.map(|(value, _)| value), high.map(|(value, _)| value));
         if low.zip(high).is_some_and(|(low, high)| high < low) {
@@ -122,21 +123,21 @@ impl Bounds {
 
     /// The factor between values that a threshold can't separate.
     fn margin(&self) -> f64 {
-        let wide = 1.0 + THRESHOLD;
+        let widest = 1.0 + THRESHOLD;
         let width = self.low.zip(self.high).map(|(low, high)| high / low);
-        width.filter(|width| *width >= 1.0).map_or(wide, |width| width.powf(0.25).min(wide))
+        width.filter(|width| *width >= 1.0).map_or(widest, |width| width.powf(0.25).min(widest))
     }
 
     /// Whether a value is within the range: with all of its interval, with none of it, or unknown.
-    pub fn judge(&self, value: f64, by: BoundsRule) -> Outcome {
-        let (least, most) = match by {
+    pub fn judge(&self, value: f64, rule: BoundsRule) -> Outcome {
+        let (low, high) = match rule {
             BoundsRule::Interval(interval) => (interval.low, interval.high),
             BoundsRule::Threshold => (value / self.margin(), value * self.margin()),
             BoundsRule::Nothing => return Outcome::Close,
         };
-        let above = |end: f64| self.low.is_none_or(|low| end >= low);
-        let below = |end: f64| self.high.is_none_or(|high| end <= high);
-        match (above(least) && below(most), above(most) && below(least)) {
+        let is_above = |end: f64| self.low.is_none_or(|low| end >= low);
+        let is_below = |end: f64| self.high.is_none_or(|high| end <= high);
+        match (is_above(low) && is_below(high), is_above(high) && is_below(low)) {
             (true, _) => Outcome::Agrees,
             (false, true) => Outcome::Close,
             (false, false) => Outcome::Disagrees,
@@ -161,8 +162,8 @@ mod tests {
             ("1KiB..2 KiB", Some(1024.0), Some(2048.0)),
             ("0..1_000", Some(0.0), Some(1000.0)),
         ] {
-            let read = bounds(text);
-            assert_eq!((read.low, read.high, read.to_string()), (low, high, text.into()));
+            let range = bounds(text);
+            assert_eq!((range.low, range.high, range.to_string()), (low, high, text.into()));
         }
         for text in ["", "..", "1", "1..x", "1%..2", "2..1", "-1..", "1.. ..2", "1e3.."] {
             assert!(text.parse::<Bounds>().is_err(), "{text}");
@@ -179,10 +180,10 @@ mod tests {
     #[test]
     fn an_interval_decides_where_there_is_one() {
         let interval = |low, high| BoundsRule::Interval(Interval { low, high, confidence: 0.95 });
-        let least = bounds("1..");
-        assert_eq!(least.judge(1.03, interval(1.0, 1.06)), Outcome::Agrees);
-        assert_eq!(least.judge(1.03, interval(0.99, 1.07)), Outcome::Close);
-        assert_eq!(least.judge(0.9, interval(0.85, 0.99)), Outcome::Disagrees);
+        let at_least = bounds("1..");
+        assert_eq!(at_least.judge(1.03, interval(1.0, 1.06)), Outcome::Agrees);
+        assert_eq!(at_least.judge(1.03, interval(0.99, 1.07)), Outcome::Close);
+        assert_eq!(at_least.judge(0.9, interval(0.85, 0.99)), Outcome::Disagrees);
         let between = bounds("0.9..1.1");
         assert_eq!(between.judge(1.0, interval(0.8, 1.3)), Outcome::Close);
         assert_eq!(between.judge(1.3, interval(1.2, 1.4)), Outcome::Disagrees);
@@ -190,17 +191,17 @@ mod tests {
 
     #[test]
     fn otherwise_a_twentieth_of_the_value_does() {
-        let least = bounds("1..");
-        assert_eq!(least.judge(1.06, BoundsRule::Threshold), Outcome::Agrees);
-        assert_eq!(least.judge(1.03, BoundsRule::Threshold), Outcome::Close);
-        assert_eq!(least.judge(0.96, BoundsRule::Threshold), Outcome::Close);
-        assert_eq!(least.judge(0.94, BoundsRule::Threshold), Outcome::Disagrees);
+        let at_least = bounds("1..");
+        assert_eq!(at_least.judge(1.06, BoundsRule::Threshold), Outcome::Agrees);
+        assert_eq!(at_least.judge(1.03, BoundsRule::Threshold), Outcome::Close);
+        assert_eq!(at_least.judge(0.96, BoundsRule::Threshold), Outcome::Close);
+        assert_eq!(at_least.judge(0.94, BoundsRule::Threshold), Outcome::Disagrees);
         assert_eq!(bounds("..2").judge(1.9, BoundsRule::Threshold), Outcome::Agrees);
         assert_eq!(bounds("..2").judge(1.0, BoundsRule::Nothing), Outcome::Close);
         // A range that is narrower than two twentieths can be met, too.
         let narrow = bounds("1..1.04");
-        let found = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, BoundsRule::Threshold));
-        assert_eq!(found, [Outcome::Agrees, Outcome::Close, Outcome::Disagrees]);
+        let outcomes = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, BoundsRule::Threshold));
+        assert_eq!(outcomes, [Outcome::Agrees, Outcome::Close, Outcome::Disagrees]);
         assert_eq!(bounds("0..0").judge(0.0, BoundsRule::Threshold), Outcome::Agrees);
     }
 }

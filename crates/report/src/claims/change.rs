@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use storebench_core::axis::Role;
 
 use super::claim::{Average, Claim};
-use super::contest::{checked_figure, lacking_at};
+use super::contest::{checked_figure, store_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
 use super::pair::{CheckOutcome, mean_on, times, worst_outcome};
@@ -73,10 +73,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     /// Checks the expectation; empty if it compares stores.
     pub fn check(&self) -> Vec<Evidence> {
         match &self.claim.expect {
-            Expect::Ratio(ratio) => self.ratios(ratio),
-            Expect::Unchanged(_) => self.unchanged(),
-            Expect::MoreWins(more) => vec![self.more_wins(more)],
-            Expect::Greatest(greatest) => vec![self.greatest(greatest)],
+            Expect::Ratio(ratio) => self.check_ratios(ratio),
+            Expect::Unchanged(_) => self.check_unchanged(),
+            Expect::MoreWins(more) => vec![self.check_more_wins(more)],
+            Expect::Greatest(greatest) => vec![self.check_greatest(greatest)],
             Expect::Winner(_)
             | Expect::Order(_)
             | Expect::Value(_)
@@ -86,15 +86,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    fn evidence(&self, spot: &Position, found: CheckOutcome, shown: Vec<CheckedFigure>) -> Evidence {
+    fn evidence(&self, spot: &Position, outcome: CheckOutcome, shown: Vec<CheckedFigure>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
             spot: spot.clone(),
             averaged: None,
             averaged_stores: None,
-            outcome: found.settled,
-            leaning: found.leaning,
+            outcome: outcome.settled,
+            leaning: outcome.leaning,
             shown,
             times: None,
             missing: Vec::new(),
@@ -104,31 +104,31 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     /// The figures of a place of the stores that have them on both sides.
     fn columns(&self, place: &ComparisonPair, stores: &'p [String]) -> Columns<'p, K> {
-        let both = stores.iter().filter_map(|store| {
+        let columns = stores.iter().filter_map(|store| {
             let (a, b) = (self.a.series(place.a.as_ref(), store)?, self.b.series(place.b.as_ref(), store)?);
             Some([((store.as_str(), SideName::A), a), ((store.as_str(), SideName::B), b)])
         });
-        both.flatten().collect()
+        columns.flatten().collect()
     }
 
     /// The figures that a place lacks, each with the value of the axis.
     fn missing_figures(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
         let side = |side: &SideFigures<'p, K>, position: Option<&Position>| {
-            let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
-            lacking
-                .map(|store| format!("{}, {}", lacking_at(store, &place.spot), side.value))
+            let missing_stores = stores.iter().filter(move |store| side.series(position, store).is_none());
+            missing_stores
+                .map(|store| format!("{}, {}", store_at(store, &place.spot), side.value))
                 .collect::<Vec<_>>()
         };
         [side(&self.a, place.a.as_ref()), side(&self.b, place.b.as_ref())].concat()
     }
 
     /// The places by the halves of a matrix, such as the kinds of data, which are averaged separately.
-    fn by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
-        let mut all: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
+    fn places_by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
+        let mut halves: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
-            all.entry(place.spot.values_by_role(Role::Half)).or_default().push(place);
+            halves.entry(place.spot.values_by_role(Role::Half)).or_default().push(place);
         }
-        all
+        halves
     }
 
     fn average(
@@ -141,28 +141,28 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         average(&columns.collect())
     }
 
-    fn ratios(&self, ratio: &'p Ratio) -> Vec<Evidence> {
+    fn check_ratios(&self, ratio: &'p Ratio) -> Vec<Evidence> {
         let stores = if ratio.stores.is_empty() { self.stores } else { &ratio.stores };
         match self.claim.average {
             Average::None => {
                 let places = self.places.iter();
-                places.flat_map(|place| self.ratios_at(ratio, place, stores)).collect()
+                places.flat_map(|place| self.check_ratios_at(ratio, place, stores)).collect()
             }
             Average::Comparisons => self
-                .by_half()
+                .places_by_half()
                 .iter()
-                .flat_map(|(spot, places)| self.ratios_of_means(ratio, spot, places, stores))
+                .flat_map(|(spot, places)| self.check_ratios_of_means(ratio, spot, places, stores))
                 .collect(),
             Average::Stores => self
-                .by_half()
+                .places_by_half()
                 .iter()
-                .map(|(spot, places)| self.ratio_of_stores(ratio, spot, places, stores))
+                .map(|(spot, places)| self.check_ratio_of_stores(ratio, spot, places, stores))
                 .collect(),
         }
     }
 
     /// Checks that `a` is a multiple of `b` within the range; both of one store, or averaged.
-    fn ratio(
+    fn check_ratio(
         &self,
         ratio: &Ratio,
         spot: &Position,
@@ -170,15 +170,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let found = CheckOutcome::judge(terms, |terms| {
+        let outcome = CheckOutcome::judge(terms, |terms| {
             times(a, b, terms)
-                .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+                .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
         });
         let sides = [(&self.a.value, a), (&self.b.value, b)];
-        let who = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
-        let who = sides.into_iter().filter_map(|(value, series)| checked_figure(who(value), series));
+        let describe = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
+        let figures = sides.into_iter().filter_map(|(value, series)| checked_figure(describe(value), series));
         let times = times(a, b, terms).map(|times| times.ratio);
-        Evidence { times, ..self.evidence(spot, found, who.collect()) }
+        Evidence { times, ..self.evidence(spot, outcome, figures.collect()) }
     }
 
     /// The terms for means, whose scatter differs from that of single places: only their own counts.
@@ -189,48 +189,49 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(means)), ..self.terms }
     }
 
-    fn ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
-        let of = |store: &String| match (
+    fn check_ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
+        let check_store = |store: &String| match (
             self.a.series(place.a.as_ref(), store),
             self.b.series(place.b.as_ref(), store),
         ) {
             (Some(a), Some(b)) => {
                 let covers = place.a.iter().cloned().collect();
-                Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
+                Evidence { covers, ..self.check_ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
             }
             _ => Evidence {
                 missing: self.missing_figures(place, std::slice::from_ref(store)),
                 ..self.evidence(&place.spot, CheckOutcome::MISSING, Vec::new())
             },
         };
-        stores.iter().map(of).collect()
+        stores.iter().map(check_store).collect()
     }
 
-    fn ratios_of_means(
+    fn check_ratios_of_means(
         &self,
         ratio: &Ratio,
         spot: &Position,
         places: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Vec<Evidence> {
-        let all: Vec<AveragedColumns<(&'p str, SideName), K>> =
+        let averages: Vec<AveragedColumns<(&'p str, SideName), K>> =
             stores.iter().map(|store| self.average(places, std::slice::from_ref(store))).collect();
-        let terms = self.terms_of_means(all.iter().flat_map(|found| found.series.values()));
-        let of = |(store, found): (&'p String, AveragedColumns<(&'p str, SideName), K>)| {
-            let sides = (found.series.get(&(store, SideName::A)), found.series.get(&(store, SideName::B)));
+        let terms = self.terms_of_means(averages.iter().flat_map(|average| average.series.values()));
+        let check_store = |(store, average): (&'p String, AveragedColumns<(&'p str, SideName), K>)| {
+            let sides =
+                (average.series.get(&(store, SideName::A)), average.series.get(&(store, SideName::B)));
             let evidence = match sides {
-                (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), (a, b), terms),
+                (Some(a), Some(b)) => self.check_ratio(ratio, spot, Some(store), (a, b), terms),
                 _ => self.evidence(spot, CheckOutcome::MISSING, Vec::new()),
             };
             let missing =
                 places.iter().flat_map(|place| self.missing_figures(place, std::slice::from_ref(store)));
-            let averaged = Some(found.places.len());
-            Evidence { averaged, missing: missing.collect(), covers: found.places, ..evidence }
+            let averaged = Some(average.places.len());
+            Evidence { averaged, missing: missing.collect(), covers: average.places, ..evidence }
         };
-        stores.iter().zip(all).map(of).collect()
+        stores.iter().zip(averages).map(check_store).collect()
     }
 
-    fn ratio_of_stores(
+    fn check_ratio_of_stores(
         &self,
         ratio: &Ratio,
         spot: &Position,
@@ -240,7 +241,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let MeanFigures { a, b, places: averaged, stores: averaged_stores } =
             self.mean_over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
-        let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
+        let mut evidence = self.check_ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
             (evidence.outcome, evidence.leaning) = (Outcome::Missing, Outcome::Missing);
         }
@@ -251,10 +252,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
     fn mean_over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
-        let found = self.average(places, stores);
-        let side = |which: SideName| -> Series<K> {
+        let average = self.average(places, stores);
+        let side = |name: SideName| -> Series<K> {
             let columns: Vec<&Series<K>> =
-                found.series.iter().filter(|((_, side), _)| *side == which).map(|(_, s)| s).collect();
+                average.series.iter().filter(|((_, side), _)| *side == name).map(|(_, s)| s).collect();
             let blocks = columns.first().into_iter().flat_map(|series| series.keys());
             let sum = |block: &K| columns.iter().filter_map(|series| series.get(block)).sum::<f64>();
             blocks.map(|block| (*block, sum(block) / columns.len() as f64)).collect()
@@ -262,45 +263,46 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         MeanFigures {
             a: side(SideName::A),
             b: side(SideName::B),
-            places: found.places,
-            stores: found.series.len() / 2,
+            places: average.places,
+            stores: average.series.len() / 2,
         }
     }
 
-    fn unchanged(&self) -> Vec<Evidence> {
+    fn check_unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
-            let at = |place: &ComparisonPair| {
-                self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
+            let check_place = |place: &ComparisonPair| {
+                self.check_unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
             };
             let covers = |place: &ComparisonPair| place.a.iter().cloned().collect();
-            return self.places.iter().map(|place| Evidence { covers: covers(place), ..at(place) }).collect();
+            let places = self.places.iter();
+            return places.map(|place| Evidence { covers: covers(place), ..check_place(place) }).collect();
         }
-        let of = |(spot, places): (&Position, &Vec<&ComparisonPair>)| {
-            let found = self.average(places, self.stores);
-            let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
-            let averaged = Some(found.places.len());
-            let terms = self.terms_of_means(found.series.values());
-            let evidence = self.unchanged_at(spot, &columns, places, terms);
-            Evidence { averaged, covers: found.places, ..evidence }
+        let check_half = |(spot, places): (&Position, &Vec<&ComparisonPair>)| {
+            let average = self.average(places, self.stores);
+            let columns = average.series.iter().map(|(column, series)| (*column, series)).collect();
+            let averaged = Some(average.places.len());
+            let terms = self.terms_of_means(average.series.values());
+            let evidence = self.check_unchanged_at(spot, &columns, places, terms);
+            Evidence { averaged, covers: average.places, ..evidence }
         };
-        self.by_half().iter().map(of).collect()
+        self.places_by_half().iter().map(check_half).collect()
     }
 
-    fn unchanged_at(
+    fn check_unchanged_at(
         &self,
         spot: &Position,
         columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
         places: &[&ComparisonPair],
         terms: Terms,
     ) -> Evidence {
-        let leaning = Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms };
+        let lenient = Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms };
         let (Some(a), Some(b)) =
-            (self.best(columns, SideName::A, leaning), self.best(columns, SideName::B, leaning))
+            (self.best(columns, SideName::A, lenient), self.best(columns, SideName::B, lenient))
         else {
             let missing = places.iter().flat_map(|place| self.missing_figures(place, self.stores)).collect();
             return Evidence { missing, ..self.evidence(spot, CheckOutcome::MISSING, Vec::new()) };
         };
-        let found = CheckOutcome::judge(terms, |terms| {
+        let outcome = CheckOutcome::judge(terms, |terms| {
             match (self.best(columns, SideName::A, terms), self.best(columns, SideName::B, terms)) {
                 (Some(a), Some(b)) if a.iter().any(|store| b.contains(store)) => {
                     if a.len() == 1 && b.len() == 1 { Outcome::Agrees } else { Outcome::Close }
@@ -309,37 +311,38 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 _ => Outcome::Missing,
             }
         });
-        let best = |winners: &[&'p str], which, value: &str| {
+        let best_figure = |winners: &[&'p str], side, value: &str| {
             let store = winners.first()?;
-            checked_figure(format!("{store}, {value}"), columns.get(&(store, which))?)
+            checked_figure(format!("{store}, {value}"), columns.get(&(store, side))?)
         };
-        let sides = [best(&a, SideName::A, &self.a.value), best(&b, SideName::B, &self.b.value)];
-        self.evidence(spot, found, sides.into_iter().flatten().collect())
+        let sides =
+            [best_figure(&a, SideName::A, &self.a.value), best_figure(&b, SideName::B, &self.b.value)];
+        self.evidence(spot, outcome, sides.into_iter().flatten().collect())
     }
 
     /// The best stores of a side, if all stores have figures.
     fn best(
         &self,
         columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
-        which: SideName,
+        side: SideName,
         terms: Terms,
     ) -> Option<Vec<&'p str>> {
-        let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
+        let series = self.stores.iter().map(|store| Some((*columns.get(&(store, side))?).clone()));
         let best = standing::best(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
         Some(best.into_iter().map(|index| self.stores[index].as_str()).collect())
     }
 
     /// Compares how often the store wins on each side.
-    fn more_wins(&self, more: &MoreWins) -> Evidence {
+    fn check_more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
-            let lacking = self.missing_figures(place, self.stores);
-            if lacking.is_empty() {
+            let place_missing = self.missing_figures(place, self.stores);
+            if place_missing.is_empty() {
                 covers.extend(place.a.clone());
             }
-            missing.extend(lacking);
+            missing.extend(place_missing);
         }
-        let found =
+        let outcome =
             CheckOutcome::judge(self.terms, |terms| self.count_wins(more, terms).outcome(self.places.len()));
         let wins =
             self.count_wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
@@ -349,47 +352,49 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             interval: None,
         };
         let shown = vec![count(&self.a.value, wins.a.1), count(&self.b.value, wins.b.1)];
-        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), found, shown) }
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
     }
 
     fn count_wins(&self, more: &MoreWins, terms: Terms) -> WinCounts {
         let mut wins = WinCounts::default();
         for place in &self.places {
             let columns = self.columns(place, self.stores);
-            let best = |which| self.best(&columns, which, terms);
+            let best = |side| self.best(&columns, side, terms);
             let (Some(a), Some(b)) = (best(SideName::A), best(SideName::B)) else {
                 wins.undecided += 1;
                 continue;
             };
-            for (side, winners) in [(&mut wins.a, a), (&mut wins.b, b)] {
+            for (counts, winners) in [(&mut wins.a, a), (&mut wins.b, b)] {
                 let won = winners.contains(&more.store.as_str());
-                side.0 += u32::from(won && winners.len() == 1);
-                side.1 += u32::from(won);
+                counts.0 += u32::from(won && winners.len() == 1);
+                counts.1 += u32::from(won);
             }
         }
         wins
     }
 
-    fn greatest(&self, greatest: &Greatest) -> Evidence {
-        let mut along: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
+    fn check_greatest(&self, greatest: &Greatest) -> Evidence {
+        let mut places_by_value: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
-            along.entry(place.spot.only_axis(greatest.along)).or_default().push(place);
+            places_by_value.entry(place.spot.only_axis(greatest.along)).or_default().push(place);
         }
-        let values: Vec<String> = along.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
+        let values: Vec<String> =
+            places_by_value.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
         let means: Vec<MeanFigures<K>> =
-            along.values().map(|places| self.mean_over_stores(places, self.stores)).collect();
+            places_by_value.values().map(|places| self.mean_over_stores(places, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(MeanFigures::ratios).collect();
         // Ratios have no clock resolution.
         let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
-        let whole = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
+        let is_complete = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
         let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
-        let there =
+        let wanted_ratios =
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
-        let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
-        let found = match there {
-            Some((_, ratios_there)) if others && whole => CheckOutcome::judge(terms, |terms| {
-                let greatest_there = is_greatest(&values, &ratios, &wanted, terms);
-                worst_outcome([greatest_there, check_range(ratios_there, greatest, terms)])
+        let has_others =
+            values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
+        let outcome = match wanted_ratios {
+            Some((_, series)) if has_others && is_complete => CheckOutcome::judge(terms, |terms| {
+                let rank = is_greatest(&values, &ratios, &wanted, terms);
+                worst_outcome([rank, check_range(series, greatest, terms)])
             }),
             _ => CheckOutcome::MISSING,
         };
@@ -397,13 +402,13 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             .iter()
             .zip(&ratios)
             .filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios));
-        let mut evidence = self.evidence(&Position::default(), found, shown.collect());
+        let mut evidence = self.evidence(&Position::default(), outcome, shown.collect());
         evidence.unit = Unit::Count;
-        if there.is_none() {
+        if wanted_ratios.is_none() {
             evidence.missing.push(format!("{} {wanted}", greatest.along));
-        } else if !others {
+        } else if !has_others {
             evidence.missing.push(format!("another {} than {wanted}", greatest.along));
-        } else if !whole {
+        } else if !is_complete {
             evidence
                 .missing
                 .extend(self.places.iter().flat_map(|place| self.missing_figures(place, self.stores)));
@@ -456,5 +461,5 @@ fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, te
 /// Whether it is as great there as it should be.
 fn check_range<K>(ratios: &Series<K>, greatest: &Greatest, terms: Terms) -> Outcome {
     let Some(range) = &greatest.range else { return Outcome::Agrees };
-    mean_on(ratios, terms).map_or(Outcome::Missing, |(mean, by)| range.judge(mean.value, by))
+    mean_on(ratios, terms).map_or(Outcome::Missing, |(mean, rule)| range.judge(mean.value, rule))
 }

@@ -166,14 +166,15 @@ impl Claim {
 
     fn check_stores(&self, of_study: &[String]) -> Result<(), String> {
         let compared = self.compared(of_study);
-        let named = self.expect.stores();
-        no_repeats("stores", &named)?;
-        if matches!(self.expect, Expect::Behind(_)) && !compared.is_empty() && compared.len() <= named.len() {
+        let stores = self.expect.stores();
+        no_repeats("stores", &stores)?;
+        let is_behind = matches!(self.expect, Expect::Behind(_));
+        if is_behind && !compared.is_empty() && compared.len() <= stores.len() {
             return Err(
                 "expect.behind names all that are compared: leave out those that they are behind".into()
             );
         }
-        match named.iter().find(|store| !compared.is_empty() && !compared.contains(store)) {
+        match stores.iter().find(|store| !compared.is_empty() && !compared.contains(store)) {
             Some(stranger) => Err(format!(
                 "expect.{} names the store {stranger:?}, which is not among those compared: {}",
                 self.expect.name(),

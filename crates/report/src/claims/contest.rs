@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, ahead, best_outcome, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -45,25 +45,32 @@ impl<K: Ord + Copy> Contest<'_, K> {
                 vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
             }
             Expect::Alike(alike) => vec![self.check_alike(alike)],
-            Expect::Order(order) => vec![self.order(order)],
+            Expect::Order(order) => vec![self.check_order(order)],
             Expect::Behind(behind) => {
                 behind.stores.iter().map(|store| self.check_behind(store, behind)).collect()
             }
-            Expect::Ratio(ratio) => vec![self.ratio(ratio)],
-            Expect::Value(values) => values.stores.iter().map(|store| self.value(store, values)).collect(),
+            Expect::Ratio(ratio) => vec![self.check_ratio(ratio)],
+            Expect::Value(values) => {
+                values.stores.iter().map(|store| self.check_value(store, values)).collect()
+            }
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::Greatest(_) => Vec::new(),
         }
     }
 
-    fn evidence(&self, found: CheckOutcome, shown: Vec<CheckedFigure>, times: Option<Estimate>) -> Evidence {
+    fn evidence(
+        &self,
+        outcome: CheckOutcome,
+        shown: Vec<CheckedFigure>,
+        times: Option<Estimate>,
+    ) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
             spot: self.spot.clone(),
             averaged: self.averaged,
             averaged_stores: None,
-            outcome: found.settled,
-            leaning: found.leaning,
+            outcome: outcome.settled,
+            leaning: outcome.leaning,
             shown,
             times,
             missing: self.missing.clone(),
@@ -82,8 +89,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Compared stores without a figure here, with the places.
     fn missing_figures<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
-        let lacking = stores.into_iter().filter(|store| self.series(store).is_none());
-        lacking.map(|store| lacking_at(store, &self.spot)).collect()
+        let missing_stores = stores.into_iter().filter(|store| self.series(store).is_none());
+        missing_stores.map(|store| store_at(store, &self.spot)).collect()
     }
 
     /// Whether all of these stores have a figure here. If one is missing, the check is open.
@@ -95,25 +102,27 @@ impl<K: Ord + Copy> Contest<'_, K> {
     pub fn winner(&self, winner: &Winner) -> Evidence {
         let better = self.figure.column.better;
         let standings = decide_on(&self.series, better, self.lenient_terms());
-        let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
-        let found = match winner.within {
+        let is_named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
+        let outcome = match winner.within {
             _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
             None => CheckOutcome::judge(self.terms, |terms| {
                 let best = standing::best(&self.series, better, terms).into_iter();
-                by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
+                judge_winners(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
             Some(within) => CheckOutcome::judge(self.terms, |terms| {
-                any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
+                best_outcome(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
             }),
         };
         let best = standings.first();
-        let contrast = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
+        let contrast =
+            standings.iter().skip(1).find(|standing| is_named(standing) != best.is_some_and(is_named));
         let shown = [best, contrast].into_iter().flatten();
-        let who = shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
+        let figures =
+            shown.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
         let times = contrast.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
-        let mut evidence = self.with_lacking(self.evidence(found, who, times), self.stores);
+        let mut evidence = self.with_missing(self.evidence(outcome, figures, times), self.stores);
         if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
             evidence.missing.push(format!("another than {}", winner.stores.join(", ")));
         }
@@ -121,7 +130,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     /// The evidence, with the missing stores if they leave it open.
-    fn with_lacking<'s>(
+    fn with_missing<'s>(
         &self,
         mut evidence: Evidence,
         stores: impl IntoIterator<Item = &'s String>,
@@ -140,7 +149,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(index, other);
             times(worse, good, terms)
-                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
         })))
     }
 
@@ -152,7 +161,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    fn order(&self, order: &Order) -> Evidence {
+    fn check_order(&self, order: &Order) -> Evidence {
         let mut pairs: Vec<(&String, &String)> =
             order.stores.iter().zip(order.stores.iter().skip(1)).collect();
         let rest: Vec<&String> = self.stores.iter().filter(|store| !order.stores.contains(store)).collect();
@@ -161,22 +170,22 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
         let last = if order.rest_behind { rest } else { Vec::new() };
         let compared_stores = || order.stores.iter().chain(last.iter().copied());
-        let found = match self.are_all_there(compared_stores()) {
+        let outcome = match self.are_all_there(compared_stores()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
             }),
             false => CheckOutcome::MISSING,
         };
-        let mut who: Vec<CheckedFigure> =
+        let mut figures: Vec<CheckedFigure> =
             order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         // Stores that should be behind and are not.
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
-            !matches!(found.leaning, Outcome::Agrees | Outcome::Missing)
-                && self.ahead(a, b, self.lenient_terms()) == found.leaning
+            !matches!(outcome.leaning, Outcome::Agrees | Outcome::Missing)
+                && self.ahead(a, b, self.lenient_terms()) == outcome.leaning
         });
-        who.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
-        self.with_lacking(self.evidence(found, who, None), compared_stores())
+        figures.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
+        self.with_missing(self.evidence(outcome, figures, None), compared_stores())
     }
 
     /// The terms of few trials.
@@ -197,7 +206,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let indices: Vec<usize> = alike
             .stores
             .iter()
-            .filter_map(|store| self.series(store).and(self.stores.iter().position(|known| known == store)))
+            .filter_map(|store| self.series(store).and(self.stores.iter().position(|name| name == store)))
             .collect();
         let pairs: Vec<(usize, usize)> = indices
             .iter()
@@ -208,25 +217,25 @@ impl<K: Ord + Copy> Contest<'_, K> {
             times(worse, good, terms)
         };
         let limit = Bounds::up_to(alike.within);
-        let found = match self.are_all_there(alike.stores.iter()) {
+        let outcome = match self.are_all_there(alike.stores.iter()) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(pairs.iter().map(|pair| {
                     compare(pair, terms)
-                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
+                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
                 }))
             }),
             false => CheckOutcome::MISSING,
         };
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
-        let who = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
-        self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
+        let figures = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
+        self.with_missing(self.evidence(outcome, figures, furthest), &alike.stores)
     }
 
     /// Checks that a store is worse than all others except the expected ones.
     fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
-        let found = match self.are_all_there(others().chain([store])) {
+        let outcome = match self.are_all_there(others().chain([store])) {
             true => CheckOutcome::judge(self.terms, |terms| {
                 worst_outcome(others().map(|other| self.ahead(other, store, terms)))
             }),
@@ -234,15 +243,16 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
-            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == found.leaning);
-        let nearest =
-            deciding_stores.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
-        let who = self.checked_figure(store).into_iter().chain(nearest).collect();
-        self.with_lacking(self.evidence(found, who, None), others().chain([store]))
+            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
+        let nearest = deciding_stores
+            .filter_map(|other| self.checked_figure(other))
+            .reduce(|a, b| self.pick_worse(a, b));
+        let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
+        self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
     /// The worse of two figures.
-    fn worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
+    fn pick_worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
         let is_worse = match self.figure.column.better {
             Better::Higher => a.value < b.value,
             Better::Lower | Better::Neither => a.value > b.value,
@@ -250,32 +260,33 @@ impl<K: Ord + Copy> Contest<'_, K> {
         if is_worse { a } else { b }
     }
 
-    fn ratio(&self, ratio: &Ratio) -> Evidence {
+    fn check_ratio(&self, ratio: &Ratio) -> Evidence {
         let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
             |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
-        let found = CheckOutcome::judge(self.terms, |terms| {
-            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
+        let outcome = CheckOutcome::judge(self.terms, |terms| {
+            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
         });
-        let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
-        let evidence = self.evidence(found, who, compare(self.terms).map(|times| times.ratio));
-        self.with_lacking(evidence, [&ratio.of, &ratio.to])
+        let figures =
+            [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
+        let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));
+        self.with_missing(evidence, [&ratio.of, &ratio.to])
     }
 
-    fn value(&self, store: &String, values: &Values) -> Evidence {
-        let found = CheckOutcome::judge(self.terms, |terms| {
+    fn check_value(&self, store: &String, values: &Values) -> Evidence {
+        let outcome = CheckOutcome::judge(self.terms, |terms| {
             let mean = self.series(store).and_then(|series| mean_on(series, terms));
-            mean.map_or(Outcome::Missing, |(mean, by)| values.range.judge(mean.value, by))
+            mean.map_or(Outcome::Missing, |(mean, rule)| values.range.judge(mean.value, rule))
         });
-        let evidence = self.evidence(found, self.checked_figure(store).into_iter().collect(), None);
-        self.with_lacking(evidence, [store])
+        let evidence = self.evidence(outcome, self.checked_figure(store).into_iter().collect(), None);
+        self.with_missing(evidence, [store])
     }
 }
 
 /// Checks that the winners are the named ones; each item says whether a winner is named.
-fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
-    let named: Vec<bool> = named.collect();
-    match (named.iter().all(|named| *named), named.contains(&true)) {
+fn judge_winners(are_named: impl Iterator<Item = bool>) -> Outcome {
+    let are_named: Vec<bool> = are_named.collect();
+    match (are_named.iter().all(|is_named| *is_named), are_named.contains(&true)) {
         (true, _) => Outcome::Agrees,
         (false, true) => Outcome::Close,
         (false, false) => Outcome::Disagrees,
@@ -283,7 +294,7 @@ fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
 }
 
 /// `sqlite at 1B..1KiB, 100 records, compressible`
-pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
+pub(super) fn store_at(store: &str, spot: &Position) -> String {
     let spot = spot.to_string();
     if spot.is_empty() { store.to_owned() } else { format!("{store} at {spot}") }
 }

@@ -33,41 +33,42 @@ impl Claim {
 
 impl Design {
     /// The combinations of the plan's claims unless they narrow it.
-    pub fn from_claims(over: &ClaimsOver) -> Design {
-        let axes: Vec<Axis> = over.axes.names_iter().collect();
+    pub fn from_claims(claims_over: &ClaimsOver) -> Design {
+        let axes: Vec<Axis> = claims_over.axes.names_iter().collect();
         let position = |cell: &Cell| {
             Position::from_values(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))
         };
-        Design { positions: over.combinations().iter().map(position).collect() }
+        Design { positions: claims_over.combinations().iter().map(position).collect() }
     }
 
     /// The measured share of a claim's combinations; `None` if it names none.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
-        let design =
-            Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
-        let here = design.spots(claim);
+        let positions = self.positions.iter().map(|position| without_preparation(claim, position));
+        let design = Design { positions: positions.collect() };
+        let spots = design.spots(claim);
         // A claim about something that no plan of the study covers in full, such as a preset's own values, names its own part.
-        let (here, is_named_by_claim) =
-            if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
+        let (spots, is_named_by_claim) =
+            if spots.is_empty() { (claim.at.combinations(), true) } else { (spots, false) };
         let stands_for = |position: &Position| match is_named_by_claim {
-            true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
+            true => spots.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
             false => {
-                design.stands_for(&bare(claim, position)).map(|position| counted_position(claim, &position))
+                let position = design.stands_for(&without_preparation(claim, position));
+                position.map(|position| counted_position(claim, &position))
             }
         };
         let decided = evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
         let measured: BTreeSet<(&str, Position)> = decided
             .flat_map(|evidence| {
-                let held = evidence.covers.iter().filter_map(stands_for);
-                held.map(|position| (evidence.figure.as_str(), position)).collect::<Vec<_>>()
+                let covered = evidence.covers.iter().filter_map(stands_for);
+                covered.map(|position| (evidence.figure.as_str(), position)).collect::<Vec<_>>()
             })
-            .filter(|(_, spot)| here.contains(spot))
+            .filter(|(_, spot)| spots.contains(spot))
             .collect();
         let figures: BTreeSet<String> = claim.figure.iter().map(Figure::to_string).collect();
-        (!here.is_empty()).then(|| Coverage {
+        (!spots.is_empty()).then(|| Coverage {
             measured: measured.len(),
-            whole: here.len() * figures.len(),
-            short: short(&here, &measured, &figures),
+            whole: spots.len() * figures.len(),
+            short: short_parts(&spots, &measured, &figures),
         })
     }
 
@@ -107,27 +108,27 @@ impl Design {
         let values = || self.positions.iter().filter_map(|position| position.value(axis));
         let number = words::number(axis, measured)?;
         let contains = |range: &&Value| range.lower() as f64 <= number && number < range.upper() as f64;
-        let found = match words::is_by_lower_bound(axis, measured) {
+        let value = match words::is_by_lower_bound(axis, measured) {
             true => values().find(contains).or_else(|| nearest(values(), number)),
             false => values().find(|range| *range == measured).or_else(|| values().find(contains)),
         };
-        found.cloned()
+        value.cloned()
     }
 }
 
 /// The nearer of the ranges around a number, by ratio.
-fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Option<&'v Value> {
+fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, number: f64) -> Option<&'v Value> {
     let below =
-        ranges.clone().filter(|range| range.upper() as f64 <= at).max_by_key(|range| range.upper())?;
-    let above = ranges.filter(|range| range.lower() as f64 > at).min_by_key(|range| range.lower())?;
-    let (down, up) = (at / below.upper() as f64, above.lower() as f64 / at);
+        ranges.clone().filter(|range| range.upper() as f64 <= number).max_by_key(|range| range.upper())?;
+    let above = ranges.filter(|range| range.lower() as f64 > number).min_by_key(|range| range.lower())?;
+    let (down, up) = (number / below.upper() as f64, above.lower() as f64 / number);
     Some(if down <= up { below } else { above })
 }
 
 /// The values on an axis, such as record counts, and the figures, less than half of which was measured; empty if that is true of
 /// each.
-fn short(
-    here: &BTreeSet<Position>,
+fn short_parts(
+    spots: &BTreeSet<Position>,
     measured: &BTreeSet<(&str, Position)>,
     figures: &BTreeSet<String>,
 ) -> Vec<String> {
@@ -135,17 +136,17 @@ fn short(
         value.values().all(|(axis, value)| spot.value(axis) == Some(value))
     };
     let is_short = |value: &Position| {
-        let whole = here.iter().filter(|spot| lies_at(spot, value)).count() * figures.len();
+        let whole = spots.iter().filter(|spot| lies_at(spot, value)).count() * figures.len();
         2 * measured.iter().filter(|(_, spot)| lies_at(spot, value)).count() < whole
     };
-    let axes: BTreeSet<Axis> = here.iter().flat_map(Position::axes).collect();
+    let axes: BTreeSet<Axis> = spots.iter().flat_map(Position::axes).collect();
     let check_axis = |axis: Axis| -> Vec<(String, bool)> {
-        let values: BTreeSet<Position> = here.iter().map(|spot| spot.only_axis(axis)).collect();
+        let values: BTreeSet<Position> = spots.iter().map(|spot| spot.only_axis(axis)).collect();
         values.iter().map(|value| (value.to_string(), is_short(value))).collect()
     };
     let check_figure = |figure: &String| {
         let count = measured.iter().filter(|(name, _)| name == figure).count();
-        (figure.clone(), 2 * count < here.len())
+        (figure.clone(), 2 * count < spots.len())
     };
     let lists = axes.into_iter().map(check_axis).chain([figures.iter().map(check_figure).collect()]);
     let lists = lists.filter(|list: &Vec<(String, bool)>| list.iter().any(|(_, is_short)| !is_short));
@@ -153,7 +154,7 @@ fn short(
 }
 
 /// A combination without the axes on how the data were loaded, unless the claim names them.
-fn bare(claim: &Claim, position: &Position) -> Position {
+fn without_preparation(claim: &Claim, position: &Position) -> Position {
     let is_named = |axis: Axis| claim.at.names(axis) || claim.expect.axis() == Some(axis);
     let unnamed = position.axes().filter(|axis| axis.def().prepares && !is_named(*axis));
     unnamed.fold(position.clone(), |position, axis| position.without_axis(axis))
@@ -169,19 +170,19 @@ mod tests {
     use super::*;
 
     fn position(size: &str, records: &str) -> Position {
-        let read = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
+        let read_value = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
         Position::from_values([
-            read(Axis::DATA, "incompressible"),
-            read(Axis::RECORD_SIZE, size),
-            read(Axis::RECORDS, records),
+            read_value(Axis::DATA, "incompressible"),
+            read_value(Axis::RECORD_SIZE, size),
+            read_value(Axis::RECORDS, records),
         ])
     }
 
     fn design() -> Design {
         let sizes = ["1B..1KiB", "10KiB..100KiB"];
         let counts = ["100..500", "1000..5000"];
-        let all = sizes.iter().flat_map(|size| counts.iter().map(|count| position(size, count)));
-        Design { positions: all.filter(|p| *p != position("10KiB..100KiB", "1000..5000")).collect() }
+        let combinations = sizes.iter().flat_map(|size| counts.iter().map(|count| position(size, count)));
+        Design { positions: combinations.filter(|p| *p != position("10KiB..100KiB", "1000..5000")).collect() }
     }
 
     #[test]
@@ -199,8 +200,8 @@ mod tests {
             // Left out of the design, as too large.
             ("10KiB..100KiB", "1000..5000", None),
         ] {
-            let found = design().stands_for(&position(size, records));
-            assert_eq!(found, stands_for.map(|(size, records)| position(size, records)), "{size} {records}");
+            let spot = design().stands_for(&position(size, records));
+            assert_eq!(spot, stands_for.map(|(size, records)| position(size, records)), "{size} {records}");
         }
     }
 }

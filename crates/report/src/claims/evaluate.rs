@@ -6,7 +6,7 @@ use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};
-use super::contest::{Contest, lacking_at, order_series};
+use super::contest::{Contest, order_series, store_at};
 use super::design::Design;
 use super::expect::Expect;
 use super::figure::Figure;
@@ -33,33 +33,33 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     for figure in &claim.figure {
         let pools = pools(figure);
         let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.admits(&pool.scope)).collect();
-        for (scope, group) in groups(claim, &admitted) {
-            let stores = compared(claim, of_study, &group);
-            let (stores, without) = can_be_had(stores, &group);
+        for (scope, group) in group_pools(claim, &admitted) {
+            let stores = compared_stores(claim, of_study, &group);
+            let (stores, without) = split_available(stores, &group);
             let needed = claim.needs(of_study);
-            let (evidence, lacking) = match claim.expect.axis() {
+            let (evidence, missing) = match claim.expect.axis() {
                 // A store that the claim itself names or averages over can't be left out.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
-                None => contests(claim, figure, &stores, &group),
-                Some(axis) => changes(claim, figure, &stores, &group, axis),
+                None => check_contests(claim, figure, &stores, &group),
+                Some(axis) => check_changes(claim, figure, &stores, &group, axis),
             };
-            let known = scopes.iter().position(|(known, _)| *known == scope);
-            let known = known.unwrap_or_else(|| {
+            let index = scopes.iter().position(|(other, _)| *other == scope);
+            let index = index.unwrap_or_else(|| {
                 scopes.push((scope, ScopeChecks::default()));
                 scopes.len() - 1
             });
             let behind =
                 group.iter().flat_map(|pool| &pool.behind).filter(|(store, _)| stores.contains(store));
             let behind = behind.map(|(store, how_far)| format!("{store}: {how_far}"));
-            let checked = &mut scopes[known].1;
-            checked.evidence.extend(evidence);
-            checked.crowded |= group.iter().any(|pool| pool.terms.crowded);
-            add(&mut checked.missing, lacking);
-            add(&mut checked.behind, behind);
-            add(&mut checked.without, without);
+            let checks = &mut scopes[index].1;
+            checks.evidence.extend(evidence);
+            checks.crowded |= group.iter().any(|pool| pool.terms.crowded);
+            add_new(&mut checks.missing, missing);
+            add_new(&mut checks.behind, behind);
+            add_new(&mut checks.without, without);
         }
     }
-    scopes.into_iter().map(|(scope, checked)| finding(claim, design, scope, checked)).collect()
+    scopes.into_iter().map(|(scope, checks)| build_finding(claim, design, scope, checks)).collect()
 }
 
 /// The checks of one scope.
@@ -73,17 +73,17 @@ struct ScopeChecks {
 }
 
 /// Adds what is not there yet.
-fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
-    for one in more {
-        if !all.contains(&one) {
-            all.push(one);
+fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>) {
+    for item in additions {
+        if !items.contains(&item) {
+            items.push(item);
         }
     }
 }
 
 /// The finding from the checks of one scope.
-fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: ScopeChecks) -> Finding {
-    let ScopeChecks { evidence, missing, behind, without, crowded } = checked;
+fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeChecks) -> Finding {
+    let ScopeChecks { evidence, missing, behind, without, crowded } = checks;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
         Expect::MoreAt(more) => more_at(more, evidence),
@@ -99,13 +99,13 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: ScopeC
 }
 
 /// The pools of one finding: single ones, or those that differ only in the compared axis.
-fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
+fn group_pools<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
     let mut groups: Vec<(Scope, Vec<&Pool<K>>)> = Vec::new();
     for pool in pools {
         let scope =
             claim.expect.axis().map_or_else(|| pool.scope.clone(), |axis| pool.scope.without_axis(axis));
-        match groups.iter_mut().find(|(known, _)| *known == scope) {
-            Some((_, all)) => all.push(pool),
+        match groups.iter_mut().find(|(other, _)| *other == scope) {
+            Some((_, group)) => group.push(pool),
             None => groups.push((scope, vec![pool])),
         }
     }
@@ -113,49 +113,50 @@ fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Po
 }
 
 /// Splits stores into those available in these pools, and the others with reasons.
-fn can_be_had<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, Vec<(String, String)>) {
-    let cannot = |store: &String| pools.iter().flat_map(|pool| &pool.cannot).find(|(own, _)| own == store);
-    let without = stores.iter().filter_map(|store| cannot(store).cloned()).collect();
-    (stores.into_iter().filter(|store| cannot(store).is_none()).collect(), without)
+fn split_available<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, Vec<(String, String)>) {
+    let find_reason =
+        |store: &String| pools.iter().flat_map(|pool| &pool.cannot).find(|(name, _)| name == store);
+    let without = stores.iter().filter_map(|store| find_reason(store).cloned()).collect();
+    (stores.into_iter().filter(|store| find_reason(store).is_none()).collect(), without)
 }
 
 /// The compared stores: those named, or all that ran.
-fn compared<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
-    let named = claim.compared(of_study);
-    if !named.is_empty() {
-        return named.to_vec();
+fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
+    let claimed = claim.compared(of_study);
+    if !claimed.is_empty() {
+        return claimed.to_vec();
     }
-    let mut all: Vec<String> = Vec::new();
+    let mut stores: Vec<String> = Vec::new();
     for store in pools.iter().flat_map(|pool| &pool.stores).chain(&claim.expect.stores()) {
-        if !all.contains(store) {
-            all.push(store.clone());
+        if !stores.contains(store) {
+            stores.push(store.clone());
         }
     }
-    all
+    stores
 }
 
 /// The checks of single places or their means; and the parts of the region that don't exist.
-fn contests<K: Ord + Copy>(
+fn check_contests<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
     stores: &[String],
     pools: &[&Pool<K>],
 ) -> (Vec<Evidence>, Vec<String>) {
-    let mut all: BTreeMap<Position, BTreeMap<&str, &Series<K>>> = BTreeMap::new();
+    let mut places: BTreeMap<Position, BTreeMap<&str, &Series<K>>> = BTreeMap::new();
     for (position, cells) in pools.iter().flat_map(|pool| &pool.cells) {
         if claim.at.holds(position) {
-            let here = all.entry(position.clone()).or_default();
-            let known = cells.iter().filter(|(store, s)| stores.contains(store) && !s.is_empty());
-            here.extend(known.map(|(store, series)| (store.as_str(), series)));
+            let series = places.entry(position.clone()).or_default();
+            let measured = cells.iter().filter(|(store, s)| stores.contains(store) && !s.is_empty());
+            series.extend(measured.map(|(store, series)| (store.as_str(), series)));
         }
     }
-    if all.is_empty() {
+    if places.is_empty() {
         return (Vec::new(), vec![format!("a combination: {}", claim.at.places_in_words())]);
     }
     let terms = strictest_terms(pools);
     let mut evidence = Vec::new();
     if claim.average == Average::None {
-        for (position, series) in &all {
+        for (position, series) in &places {
             let spot = position.clone();
             let series = order_series(stores, series);
             let contest =
@@ -164,21 +165,27 @@ fn contests<K: Ord + Copy>(
         }
         return (evidence, Vec::new());
     }
-    let halves: BTreeSet<Position> = all.keys().map(|position| position.values_by_role(Role::Half)).collect();
+    let halves: BTreeSet<Position> =
+        places.keys().map(|position| position.values_by_role(Role::Half)).collect();
     for half in halves {
-        let of_half = all.iter().filter(|(position, _)| position.values_by_role(Role::Half) == half);
-        let found = average(&of_half.map(|(position, series)| (position.clone(), series.clone())).collect());
-        let series: BTreeMap<&str, &Series<K>> = found.series.iter().map(|(store, s)| (*store, s)).collect();
+        let half_places = places.iter().filter(|(position, _)| position.values_by_role(Role::Half) == half);
+        let averages =
+            average(&half_places.map(|(position, series)| (position.clone(), series.clone())).collect());
+        let series: BTreeMap<&str, &Series<K>> =
+            averages.series.iter().map(|(store, s)| (*store, s)).collect();
         let contest = Contest {
             figure,
             spot: half,
-            averaged: Some(found.places.len()),
+            averaged: Some(averages.places.len()),
             stores,
             series: order_series(stores, &series),
-            terms: Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(found.series.values())), ..terms },
-            missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
+            terms: Terms {
+                few: FewBlocksRule::Scatter(Scatter::from_cells(averages.series.values())),
+                ..terms
+            },
+            missing: averages.missing.iter().map(|(position, store)| store_at(store, position)).collect(),
         };
-        evidence.extend(note_combinations(found.places, contest.check(&claim.expect)));
+        evidence.extend(note_combinations(averages.places, contest.check(&claim.expect)));
     }
     (evidence, Vec::new())
 }
@@ -189,7 +196,7 @@ fn note_combinations(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Ite
 }
 
 /// The checks between two values of an axis.
-fn changes<K: Ord + Copy>(
+fn check_changes<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
     stores: &[String],
@@ -198,21 +205,21 @@ fn changes<K: Ord + Copy>(
 ) -> (Vec<Evidence>, Vec<String>) {
     let Some((a, b)) = claim.expect.sides() else { return Default::default() };
     // Both were checked when the plan was read.
-    let side = |text: &str| canonical(axis, text).unwrap_or_else(|_| text.to_owned());
-    let (a, b) = (side(a), side(b));
+    let to_canonical = |text: &str| canonical(axis, text).unwrap_or_else(|_| text.to_owned());
+    let (a, b) = (to_canonical(a), to_canonical(b));
     let first = pools.iter().find_map(|pool| pool.cells.keys().next());
-    let within = first.map_or(axis.role(), |position| position.role(axis)).is_within();
-    let of = |value: &str| -> Vec<&Pool<K>> {
-        let fits = |pool: &&&Pool<K>| within || pool.scope.is_at(axis, value);
+    let is_within = first.map_or(axis.role(), |position| position.role(axis)).is_within();
+    let pools_with = |value: &str| -> Vec<&Pool<K>> {
+        let fits = |pool: &&&Pool<K>| is_within || pool.scope.is_at(axis, value);
         pools.iter().filter(fits).copied().collect()
     };
-    let (side_a, side_b) =
-        (SideFigures { pools: of(&a), value: a.clone() }, SideFigures { pools: of(&b), value: b.clone() });
+    let side_a = SideFigures { pools: pools_with(&a), value: a.clone() };
+    let side_b = SideFigures { pools: pools_with(&b), value: b.clone() };
     let mut places: BTreeMap<Position, ComparisonPair> = BTreeMap::new();
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
         for position in positions.filter(|position| claim.at.holds(position)) {
-            if within && position.text(axis) != value {
+            if is_within && position.text(axis) != value {
                 continue;
             }
             let spot = position.without_axis(axis);
@@ -220,17 +227,18 @@ fn changes<K: Ord + Copy>(
             *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }
     }
-    let any = |there: fn(&ComparisonPair) -> bool| places.values().any(there);
-    let mut lacking = Vec::new();
-    for (value, there) in [(&a, any(|place| place.a.is_some())), (&b, any(|place| place.b.is_some()))] {
-        if !there {
+    let any_place = |has_side: fn(&ComparisonPair) -> bool| places.values().any(has_side);
+    let mut missing = Vec::new();
+    let exist = [any_place(|place| place.a.is_some()), any_place(|place| place.b.is_some())];
+    for (value, exists) in [&a, &b].into_iter().zip(exist) {
+        if !exists {
             let region = claim.at.places_in_words();
             let region = if region.is_empty() { region } else { format!(" ({region})") };
-            lacking.push(format!("{axis} {value}{region}"));
+            missing.push(format!("{axis} {value}{region}"));
         }
     }
-    if !lacking.is_empty() {
-        return (Vec::new(), lacking);
+    if !missing.is_empty() {
+        return (Vec::new(), missing);
     }
     let places = places.into_values().collect();
     let terms = strictest_terms(pools);

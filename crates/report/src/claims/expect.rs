@@ -262,7 +262,7 @@ impl Expect {
             Expect::Ratio(Ratio { axis: None, stores, .. }) if !stores.is_empty() => {
                 Err("expect.ratio has stores, but no axis: the ratio is between the stores of and to".into())
             }
-            Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => Err(not_of_ratios(range)),
+            Expect::Ratio(Ratio { range, .. }) if !range.fits_ratios() => Err(ratio_range_error(range)),
             Expect::Value(Values { range, .. }) => {
                 let strange = figures.iter().find(|figure| !range.fits(figure.column.unit));
                 strange
@@ -299,7 +299,7 @@ fn axis_choice() -> String {
     }
 }
 
-fn not_of_ratios(range: &Bounds) -> String {
+fn ratio_range_error(range: &Bounds) -> String {
     format!("the range {range} is none of ratios: write it like 1.5.. or 90%..110%")
 }
 
@@ -314,7 +314,7 @@ impl Greatest {
             ));
         }
         if let Some(range) = self.range.as_ref().filter(|range| !range.fits_ratios()) {
-            return Err(not_of_ratios(range));
+            return Err(ratio_range_error(range));
         }
         canonical(self.along, &self.value).map(drop)
     }

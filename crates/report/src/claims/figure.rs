@@ -71,8 +71,8 @@ impl FromStr for Figure {
     }
 }
 
-fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    meant(word, known).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"))
+fn did_you_mean<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> String {
+    meant(word, names).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"))
 }
 
 impl Figure {
@@ -88,12 +88,12 @@ impl Figure {
         if self.operation.is_empty() || operations.contains(&self.operation.as_str()) {
             return Ok(());
         }
-        let of_trials = COLUMNS.iter().filter(|column| !column.is_of_operation()).map(|column| column.id);
-        let known = operations.iter().copied().chain(SHORT.map(|(name, _)| name)).chain(of_trials);
+        let trial_columns = COLUMNS.iter().filter(|column| !column.is_of_operation()).map(|column| column.id);
+        let names = operations.iter().copied().chain(SHORT.map(|(name, _)| name)).chain(trial_columns);
         Err(format!(
             "{:?} is no figure{}: say an operation ({}), space, memory, or a column",
             self.operation,
-            did_you_mean(&self.operation, known),
+            did_you_mean(&self.operation, names),
             operations.join(", ")
         ))
     }

@@ -12,38 +12,42 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
     if checks.is_empty() {
         return checks;
     }
-    let wanted = expected.figure.to_string();
+    let figure = expected.figure.to_string();
     let missing = checks.iter().flat_map(|check| check.missing.iter().cloned()).collect();
-    let (here, others): (Vec<Evidence>, Vec<Evidence>) =
-        checks.into_iter().partition(|check| check.figure == wanted);
-    let found = CheckOutcome {
-        settled: compare(CheckTally::count_settled(&here), CheckTally::count_settled(&others)),
-        leaning: compare(CheckTally::count_leaning(&here), CheckTally::count_leaning(&others)),
+    let (at_figure, at_others): (Vec<Evidence>, Vec<Evidence>) =
+        checks.into_iter().partition(|check| check.figure == figure);
+    let outcome = CheckOutcome {
+        settled: compare(CheckTally::count_settled(&at_figure), CheckTally::count_settled(&at_others)),
+        leaning: compare(CheckTally::count_leaning(&at_figure), CheckTally::count_leaning(&at_others)),
     };
-    let (here, others) = (CheckTally::count_leaning(&here), CheckTally::count_leaning(&others));
-    let shown =
+    let (at_figure, at_others) =
+        (CheckTally::count_leaning(&at_figure), CheckTally::count_leaning(&at_others));
+    let describe_share =
         |who: String, tally: CheckTally| CheckedFigure { who, value: certain_share(tally), interval: None };
     vec![Evidence {
-        shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
-        figure: wanted,
+        shown: vec![
+            describe_share(format!("best at {figure}"), at_figure),
+            describe_share("at the others".into(), at_others),
+        ],
+        figure,
         unit: Unit::Share,
         spot: Position::default(),
         averaged: None,
         averaged_stores: None,
-        outcome: found.settled,
-        leaning: found.leaning,
+        outcome: outcome.settled,
+        leaning: outcome.leaning,
         times: None,
         missing,
         covers: Vec::new(),
     }]
 }
 
-fn compare(here: CheckTally, others: CheckTally) -> Outcome {
+fn compare(at_figure: CheckTally, at_others: CheckTally) -> Outcome {
     match () {
-        () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
-        () if certain_share(here) > possible_share(others) => Outcome::Agrees,
-        () if possible_share(here) <= certain_share(others) => Outcome::Disagrees,
-        () if here.missing + others.missing > 0 => Outcome::Missing,
+        () if at_figure.total() == 0 || at_others.total() == 0 => Outcome::Missing,
+        () if certain_share(at_figure) > possible_share(at_others) => Outcome::Agrees,
+        () if possible_share(at_figure) <= certain_share(at_others) => Outcome::Disagrees,
+        () if at_figure.missing + at_others.missing > 0 => Outcome::Missing,
         () => Outcome::Close,
     }
 }

@@ -22,11 +22,11 @@ impl CheckOutcome {
     pub fn judge(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> CheckOutcome {
         let settled = match judge(terms) {
             Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,
-            known => known,
+            outcome => outcome,
         };
         let leaning = match settled {
             Outcome::Close => judge(Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms }),
-            known => known,
+            outcome => outcome,
         };
         CheckOutcome { settled, leaning }
     }
@@ -35,7 +35,7 @@ impl CheckOutcome {
 /// The ratio of one figure to another, and how it is judged.
 pub(super) struct Times {
     pub ratio: Estimate,
-    pub by: BoundsRule,
+    pub rule: BoundsRule,
 }
 
 /// `a` over `b`, paired by block; without a common block, the ratio of their means. `None` if one is missing or zero.
@@ -47,15 +47,15 @@ pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) 
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
     if let [best, Standing { times_worse: Some(worse), verdict, .. }] = standings.as_slice() {
         let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };
-        let by = match (verdict.rule(), ratio.interval) {
+        let rule = match (verdict.rule(), ratio.interval) {
             (Some(Rule::Interval | Rule::Scatter), Some(interval)) => BoundsRule::Interval(interval),
             _ => without_interval,
         };
-        return Some(Times { ratio, by });
+        return Some(Times { ratio, rule });
     }
     let (a, b) = (mean(a)?.value, mean(b)?.value);
     let ratio = Estimate { value: a / b, interval: None };
-    (a > 0.0 && b > 0.0).then_some(Times { ratio, by: without_interval })
+    (a > 0.0 && b > 0.0).then_some(Times { ratio, rule: without_interval })
 }
 
 fn inverse(ratio: Estimate) -> Estimate {
@@ -66,11 +66,11 @@ fn inverse(ratio: Estimate) -> Estimate {
 /// Whether `a` is better than `b`: not where the interval of their ratio lies within [`THRESHOLD`] and has no better one.
 pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
-    let [best, other] = standings.as_slice() else { return Outcome::Missing };
-    let interval = || other.times_worse?.ratio.interval;
-    let is_by_interval = matches!(other.verdict.rule(), Some(Rule::Interval | Rule::Scatter));
+    let [best, worse] = standings.as_slice() else { return Outcome::Missing };
+    let interval = || worse.times_worse?.ratio.interval;
+    let has_interval = matches!(worse.verdict.rule(), Some(Rule::Interval | Rule::Scatter));
     match best.index {
-        _ if other.verdict.wins() => match interval().filter(|_| is_by_interval) {
+        _ if worse.verdict.wins() => match interval().filter(|_| has_interval) {
             Some(interval) if interval.high <= 1.0 + THRESHOLD => Outcome::Disagrees,
             _ => Outcome::Close,
         },
@@ -92,12 +92,12 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
     // Student's interval of counts, nearly all of which are 0, begins below 0: no mean of such is there.
     let lowest = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
     mean.interval = mean.interval.map(|interval| Interval { low: interval.low.max(lowest), ..interval });
-    let by = match mean.interval.filter(|interval| !interval.is_range()) {
+    let rule = match mean.interval.filter(|interval| !interval.is_range()) {
         Some(interval) => BoundsRule::Interval(interval),
         None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,
         None => BoundsRule::Nothing,
     };
-    Some((mean, by))
+    Some((mean, rule))
 }
 
 /// The worst of several outcomes.
@@ -112,7 +112,7 @@ pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outc
 }
 
 /// The best of several outcomes.
-pub(super) fn any_of(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+pub(super) fn best_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Agrees => 3,
         Outcome::Missing => 2,
@@ -137,14 +137,14 @@ mod tests {
     #[test]
     fn one_store_of_several_is_enough_and_one_that_is_close_may_be_it() {
         let [agrees, disagrees] = [Outcome::Agrees, Outcome::Disagrees];
-        for (outcomes, whole) in [
+        for (outcomes, expected) in [
             (vec![disagrees, agrees], agrees),
             (vec![disagrees, Outcome::Close], Outcome::Close),
             (vec![Outcome::Close, Outcome::Missing], Outcome::Missing),
             (vec![disagrees, disagrees], disagrees),
             (vec![], disagrees),
         ] {
-            assert_eq!(any_of(outcomes.clone()), whole, "{outcomes:?}");
+            assert_eq!(best_outcome(outcomes.clone()), expected, "{outcomes:?}");
         }
     }
 
@@ -155,28 +155,28 @@ mod tests {
         assert!(
             (up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9
         );
-        let (BoundsRule::Interval(up), BoundsRule::Interval(down)) = (up.by, down.by) else {
+        let (BoundsRule::Interval(up), BoundsRule::Interval(down)) = (up.rule, down.rule) else {
             panic!("three blocks have an interval")
         };
         assert!(up.low < 2.0 && 2.0 < up.high && (up.low * down.high - 1.0).abs() < 1e-9);
-        let alone = stats::compare(&a, &b).unwrap().ratio.interval.unwrap();
-        assert!((alone.low - up.low).abs() < 1e-9 && (alone.high - up.high).abs() < 1e-9);
+        let direct = stats::compare(&a, &b).unwrap().ratio.interval.unwrap();
+        assert!((direct.low - up.low).abs() < 1e-9 && (direct.high - up.high).abs() < 1e-9);
     }
 
     #[test]
     fn one_trial_leans_and_settles_nothing() {
         let (a, b) = (series(&[1.0]), series(&[9.0]));
-        let found = CheckOutcome::judge(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
-        assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
-        assert_eq!(times(&a, &b, settled()).unwrap().by, BoundsRule::Nothing);
+        let outcome = CheckOutcome::judge(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
+        assert_eq!(outcome, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
+        assert_eq!(times(&a, &b, settled()).unwrap().rule, BoundsRule::Nothing);
         assert_eq!(mean_on(&a, settled()).unwrap().1, BoundsRule::Nothing);
         let (zero, one) = (series(&[0.0]), series(&[1.0]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Close);
         let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
         let crowded = Terms { crowded: true, ..settled() };
-        let found = CheckOutcome::judge(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
-        assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
+        let outcome = CheckOutcome::judge(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
+        assert_eq!(outcome, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
     }
 
     #[test]
@@ -202,8 +202,9 @@ mod tests {
     fn intervals_allow_for_the_looks_that_are_planned() {
         // Distinguishable with one planned look, but not with six.
         let (a, b) = (series(&[1.0, 1.01, 0.99]), series(&[1.03, 1.035, 1.03]));
-        let at = |looks: usize| Terms { confidence: crate::judge::interim::confidence(looks), ..settled() };
-        assert_eq!(ahead(&a, &b, Better::Lower, at(1)), Outcome::Agrees);
-        assert_eq!(ahead(&a, &b, Better::Lower, at(6)), Outcome::Close);
+        let terms_for =
+            |looks: usize| Terms { confidence: crate::judge::interim::confidence(looks), ..settled() };
+        assert_eq!(ahead(&a, &b, Better::Lower, terms_for(1)), Outcome::Agrees);
+        assert_eq!(ahead(&a, &b, Better::Lower, terms_for(6)), Outcome::Close);
     }
 }

@@ -37,14 +37,14 @@ impl Scope {
     /// Whether it has a value on an axis. A file system in a named directory has both names, and a simulated disk
     /// has each part of its name: `hdd-7200` is an `hdd`.
     pub fn is_at(&self, axis: Axis, wanted: &str) -> bool {
-        let own = self.value(axis);
-        own.is_some_and(|own| match axis {
+        let value = self.value(axis);
+        value.is_some_and(|value| match axis {
             place if place == Axis::PLACE => {
                 let disk = self.value(Axis::DISK).filter(|disk| disk != HERE);
-                FileSystem::names_of(&own).iter().any(|name| name == wanted)
+                FileSystem::names_of(&value).iter().any(|name| name == wanted)
                     || disk.is_some_and(|disk| disk.split('-').any(|part| part == wanted))
             }
-            _ => own == wanted,
+            _ => value == wanted,
         })
     }
 
@@ -57,7 +57,7 @@ impl Scope {
                 .facets
                 .iter()
                 .filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK)
-                .filter_map(|(facet, value)| Some((*facet, rest(*facet, value, axis)?)))
+                .filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)))
                 .collect(),
             method: self.method.clone(),
         }
@@ -65,8 +65,8 @@ impl Scope {
 }
 
 /// The rest of a facet's value without an axis.
-fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
-    if facet != without {
+fn value_without(facet: Axis, value: &str, removed: Axis) -> Option<String> {
+    if facet != removed {
         return Some(value.to_owned());
     }
     FileSystem::names_of(value).into_iter().nth(1).filter(|_| facet == Axis::PLACE)
@@ -95,14 +95,14 @@ pub struct Pool<K> {
 /// The strictest terms of several pools. Few trials are judged by the scatter of
 /// trials of the same cells.
 pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
-    let all = || pools.iter().map(|pool| pool.terms);
-    let resolution = all().map(|terms| terms.resolution);
+    let pool_terms = || pools.iter().map(|pool| pool.terms);
+    let resolution = pool_terms().map(|terms| terms.resolution);
     let cells = pools.iter().flat_map(|pool| pool.cells.values()).flat_map(IndexMap::values);
     Terms {
-        confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
+        confidence: pool_terms().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
         resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
         few: FewBlocksRule::Scatter(Scatter::from_cells(cells)),
-        crowded: all().any(|terms| terms.crowded),
+        crowded: pool_terms().any(|terms| terms.crowded),
     }
 }
 
@@ -122,26 +122,26 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     places: &BTreeMap<Position, BTreeMap<C, &Series<K>>>,
 ) -> AveragedColumns<C, K> {
     let columns: BTreeSet<&C> = places.values().flat_map(|place| place.keys()).collect();
-    let (whole, ragged): (Vec<_>, Vec<_>) =
+    let (complete, incomplete): (Vec<_>, Vec<_>) =
         places.iter().partition(|(_, place)| columns.iter().all(|column| place.contains_key(*column)));
-    let lacking = |(position, place): &(&Position, &BTreeMap<C, &Series<K>>)| {
-        let lacking = columns.iter().filter(|column| !place.contains_key(**column));
-        lacking.map(|column| ((*position).clone(), (*column).clone())).collect::<Vec<_>>()
+    let missing_columns = |(position, place): &(&Position, &BTreeMap<C, &Series<K>>)| {
+        let missing = columns.iter().filter(|column| !place.contains_key(**column));
+        missing.map(|column| ((*position).clone(), (*column).clone())).collect::<Vec<_>>()
     };
-    let all = || whole.iter().flat_map(|(_, place)| place.values());
-    let shared = |block: &&K| all().all(|series| series.contains_key(*block));
+    let all_series = || complete.iter().flat_map(|(_, place)| place.values());
+    let is_shared = |block: &&K| all_series().all(|series| series.contains_key(*block));
     let blocks: Vec<K> =
-        all().next().into_iter().flat_map(|series| series.keys()).filter(shared).copied().collect();
+        all_series().next().into_iter().flat_map(|series| series.keys()).filter(is_shared).copied().collect();
     let mean = |column: &C, block: &K| {
-        let values = whole.iter().filter_map(|(_, place)| place.get(column)?.get(block));
-        values.sum::<f64>() / whole.len() as f64
+        let values = complete.iter().filter_map(|(_, place)| place.get(column)?.get(block));
+        values.sum::<f64>() / complete.len() as f64
     };
     let series = |column: &C| blocks.iter().map(|block| (*block, mean(column, block))).collect();
     let filled = columns.iter().filter(|_| !blocks.is_empty());
     AveragedColumns {
         series: filled.map(|column| ((*column).clone(), series(column))).collect(),
-        places: whole.into_iter().map(|(position, _)| position.clone()).collect(),
-        missing: ragged.iter().flat_map(lacking).collect(),
+        places: complete.into_iter().map(|(position, _)| position.clone()).collect(),
+        missing: incomplete.iter().flat_map(missing_columns).collect(),
     }
 }
 
@@ -165,11 +165,11 @@ mod tests {
             (position(1000), [("x", &c), ("y", &d)].into()),
             (position(10_000), [("x", &a)].into()),
         ];
-        let found = average(&places.into());
-        assert_eq!(found.places, [position(100), position(1000)]);
-        assert_eq!(found.missing, vec![(position(10_000), "y")]);
-        assert_eq!(found.series["x"], series(&[(0, 2.0), (1, 3.0)]));
-        assert_eq!(found.series["y"], series(&[(0, 20.0), (1, 30.0)]));
+        let averages = average(&places.into());
+        assert_eq!(averages.places, [position(100), position(1000)]);
+        assert_eq!(averages.missing, vec![(position(10_000), "y")]);
+        assert_eq!(averages.series["x"], series(&[(0, 2.0), (1, 3.0)]));
+        assert_eq!(averages.series["y"], series(&[(0, 20.0), (1, 30.0)]));
         assert!(average::<&str, u32>(&BTreeMap::new()).series.is_empty());
     }
 }

@@ -59,22 +59,22 @@ fn with_lines(claims: Vec<Spanned<Claim>>, text: &str) -> Vec<Claim> {
 }
 
 /// The error of the first invalid claim.
-fn first_wrong(
+fn check_claims(
     claims: &[Claim],
     workload: Workload,
     compare: &[Axis],
     of_study: &[String],
 ) -> std::result::Result<(), String> {
-    let ranked = ranked(workload, compare);
+    let ranked = ranked_axes(workload, compare);
     let check = |claim: &Claim| {
         claim.check(workload.def().operations, of_study)?;
         claim.check_axes(&ranked)
     };
-    claims.iter().try_for_each(|claim| check(claim).map_err(|wrong| locate(claim, &wrong)))
+    claims.iter().try_for_each(|claim| check(claim).map_err(|message| locate(claim, &message)))
 }
 
 /// The axes whose values a plan ranks: those that it compares, otherwise the default.
-fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
+fn ranked_axes(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
     if !compare.is_empty() {
         return compare.to_vec();
     }
@@ -82,10 +82,10 @@ fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
     axes.filter(|axis| axis.role() == Role::Contestant).collect()
 }
 
-fn locate(claim: &Claim, wrong: &str) -> String {
+fn locate(claim: &Claim, message: &str) -> String {
     match claim.line {
-        0 => format!("the claim {}: {}", quoted(&claim.says), shortened(wrong)),
-        line => format!("line {line}: this claim: {}", shortened(wrong)),
+        0 => format!("the claim {}: {}", quoted(&claim.says), shortened(message)),
+        line => format!("line {line}: this claim: {}", shortened(message)),
     }
 }
 
@@ -94,62 +94,63 @@ fn locate(claim: &Claim, wrong: &str) -> String {
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line.
 pub fn plan_claims(text: &str, origin: &str) -> Result<Vec<Claim>> {
-    let wrong = |message: String| claim_error(origin, &message);
-    let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(wrong)?;
+    let to_error = |message: String| claim_error(origin, &message);
+    let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(to_error)?;
     let claims = with_lines(claim, text);
-    let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(wrong)?;
-    first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
+    let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(to_error)?;
+    check_claims(&claims, workload, &compare, &among).map_err(to_error)?;
     Ok(claims)
 }
 
-/// Checks that everything exists that a plan's claims compare: the `known` stores, the values on the plan's
+/// Checks that everything exists that a plan's claims compare: the `stores`, the values on the plan's
 /// ranked axes, and the ranges on its axes or in a preset.
 ///
 /// # Errors
 /// [`Exit::BadPlan`], with the claim's line; `origin` names the source of the plan.
-pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
-    let ranked = ranked(plan.workload, &plan.compare);
-    let own: Vec<String> = ranked.iter().flat_map(|axis| names(plan, *axis)).collect();
+pub fn check(claims: &[Claim], plan: &Plan, stores: &[&str], origin: &str) -> Result<()> {
+    let ranked = ranked_axes(plan.workload, &plan.compare);
+    let values: Vec<String> = ranked.iter().flat_map(|axis| names_on_axis(plan, *axis)).collect();
     let kind = ranked.first().copied().unwrap_or(Axis::STORE);
-    let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
+    let stores = if ranked.contains(&Axis::STORE) { stores } else { &[] };
     // If settings are axes, even only in a preset, a store's name may be followed by them: `sqlite page_size=8192`.
     let presets = plan.presets.values().map(|changes| &changes.axes);
-    let variants = presets.chain([&plan.axes]).any(|axes| axes.settings().next().is_some());
+    let has_variants = presets.chain([&plan.axes]).any(|axes| axes.settings().next().is_some());
     // Places are named when the plan runs; contestants that combine several axes are known only from the cells that ran.
-    let open = plan.compare.len() > 1 || ranked.contains(&Axis::PLACE);
-    let there = |name: &String| {
-        let store = name.split(' ').next().filter(|_| variants).unwrap_or(name);
-        open || known.contains(&store) || own.iter().any(|own| own == store || own == name)
+    let is_open = plan.compare.len() > 1 || ranked.contains(&Axis::PLACE);
+    let exists = |name: &String| {
+        let store = name.split(' ').next().filter(|_| has_variants).unwrap_or(name);
+        is_open || stores.contains(&store) || values.iter().any(|value| value == store || value == name)
     };
-    let unknown = |name: &String| {
-        let all = known.iter().copied().chain(own.iter().map(String::as_str));
-        let hint = meant(name, all).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+    let describe_unknown = |name: &String| {
+        let names = stores.iter().copied().chain(values.iter().map(String::as_str));
+        let hint = meant(name, names).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
         let there_is = if kind == Axis::STORE { "this version has" } else { "there is" };
         format!("{there_is} no {kind} {}{hint}", quoted(name))
     };
-    let wrong = |message: String| claim_error(origin, &message);
-    if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {
-        return Err(wrong(format!("claims_among: {}", unknown(name))));
+    let to_error = |message: String| claim_error(origin, &message);
+    if let Some(name) = plan.claims_among.iter().find(|name| !exists(name)) {
+        return Err(to_error(format!("claims_among: {}", describe_unknown(name))));
     }
     let ranges = Ranges::from_plan(plan);
     for claim in claims {
-        let named = claim.expect.stores();
-        if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
-            return Err(wrong(locate(claim, &unknown(name))));
+        let expected = claim.expect.stores();
+        if let Some(name) = claim.among.iter().chain(&expected).find(|name| !exists(name)) {
+            return Err(to_error(locate(claim, &describe_unknown(name))));
         }
-        ranges.check(claim).map_err(|message| wrong(locate(claim, &message)))?;
+        ranges.check(claim).map_err(|message| to_error(locate(claim, &message)))?;
     }
     Ok(())
 }
 
 /// The names of a ranked axis's values, in the plan and in its presets.
-fn names(plan: &Plan, axis: Axis) -> Vec<String> {
+fn names_on_axis(plan: &Plan, axis: Axis) -> Vec<String> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
-    let of_presets: Vec<Value> = presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
+    let preset_values: Vec<Value> =
+        presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
     let values = plan.axes.values(axis);
     let layout = Layout::from_axes(plan.compare.clone(), [axis]);
     let name = |value: &Value| layout.contestant(&Cell::default().with(axis, value.clone())).into_owned();
-    values.iter().chain(&of_presets).map(name).collect()
+    values.iter().chain(&preset_values).map(name).collect()
 }
 
 fn claim_error(origin: &str, message: &str) -> Error {
@@ -161,29 +162,29 @@ struct Ranges(BTreeMap<Axis, Vec<Value>>);
 
 impl Ranges {
     fn from_plan(plan: &Plan) -> Ranges {
-        let of_form = |axis: &Axis| axis.def().form == Form::Range;
-        let all = Axis::as_written().into_iter().filter(of_form).map(|axis| {
+        let is_range = |axis: &Axis| axis.def().form == Form::Range;
+        let values_by_axis = Axis::as_written().into_iter().filter(is_range).map(|axis| {
             let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
-            let of_presets = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
-            (axis, plan.axes.values(axis).iter().cloned().chain(of_presets).collect())
+            let preset_values = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
+            (axis, plan.axes.values(axis).iter().cloned().chain(preset_values).collect())
         });
-        Ranges(all.collect())
+        Ranges(values_by_axis.collect())
     }
 
     /// Checks that cells can be within the ranges of a claim.
     fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
-        for (axis, own) in &self.0 {
-            let holds_none = |range: &str| {
-                format!("no {axis} of the plan lies within {range}: its axis is {}", listed(own))
+        for (axis, values) in &self.0 {
+            let describe_miss = |range: &str| {
+                format!("no {axis} of the plan lies within {range}: its axis is {}", join_first(values))
             };
-            for wide in claim.at.values(*axis) {
-                if !own.iter().any(|value| wide.holds(value)) {
-                    return Err(holds_none(wide.text()));
+            for claimed in claim.at.values(*axis) {
+                if !values.iter().any(|value| claimed.holds(value)) {
+                    return Err(describe_miss(claimed.text()));
                 }
             }
-            for (_, value) in claim.expect.values().into_iter().filter(|(of, _)| of == axis) {
-                if !axis.read(value).is_ok_and(|value| own.contains(&value)) {
-                    return Err(holds_none(value));
+            for (_, value) in claim.expect.values().into_iter().filter(|(other, _)| other == axis) {
+                if !axis.read(value).is_ok_and(|value| values.contains(&value)) {
+                    return Err(describe_miss(value));
                 }
             }
         }
@@ -191,13 +192,13 @@ impl Ranges {
     }
 }
 
-fn listed<T: ToString>(values: &[T]) -> String {
-    let more = if values.len() > LISTED { ", ..." } else { "" };
-    values.iter().take(LISTED).map(T::to_string).collect::<Vec<_>>().join(", ") + more
+fn join_first<T: ToString>(values: &[T]) -> String {
+    let ellipsis = if values.len() > MAX_LISTED { ", ..." } else { "" };
+    values.iter().take(MAX_LISTED).map(T::to_string).collect::<Vec<_>>().join(", ") + ellipsis
 }
 
 /// Values of an axis that a message names.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The claims of a run: those of its own plan; if that has none, those of the
 /// built-in study of its name, so that older runs are checked too. `None` if there are none.
@@ -205,8 +206,8 @@ const LISTED: usize = 20;
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let own = read(study, plan, origin)?;
-    if own.is_some() { Ok(own) } else { study_claims(study) }
+    let claims = read_claims(study, plan, origin)?;
+    if claims.is_some() { Ok(claims) } else { study_claims(study) }
 }
 
 /// The claims of a built-in study, as this version has them. `None` where it has none.
@@ -215,32 +216,32 @@ pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyC
 /// [`Exit::BadPlan`] when one of them makes no sense, which would be a mistake of ours.
 pub fn study_claims(study: &str) -> Result<Option<StudyClaims>> {
     match STUDIES.iter().find(|built_in| built_in.name == study) {
-        Some(built_in) => read(study, built_in.text, &format!("studies/{study}.toml")),
+        Some(built_in) => read_claims(study, built_in.text, &format!("studies/{study}.toml")),
         None => Ok(None),
     }
 }
 
-fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let wrong = |message: String| claim_error(&format!("in {origin}"), &message);
-    let text: Text = explain::read(plan).map_err(wrong)?;
+fn read_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+    let to_error = |message: String| claim_error(&format!("in {origin}"), &message);
+    let text: Text = explain::read(plan).map_err(to_error)?;
     let Text { workload, compare, source, claims_among: among, claims_over, claim } = text;
     let claims = with_lines(claim, plan);
     // For an unknown workload nothing can be checked, but its figures exist.
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse());
     let Ok(workload) = workload else { return Ok(None) };
-    first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
+    check_claims(&claims, workload, &compare, &among).map_err(to_error)?;
     if claims.is_empty() {
         return Ok(None);
     }
     // Runs from before `claims_over` may have a narrowed plan: the full design is known only for built-in studies.
     let built_in = STUDIES.iter().find(|built_in| built_in.name == study);
-    let over = claims_over.or_else(|| {
-        let whole = built_in.map_or(plan, |built_in| built_in.text);
-        Plan::parse(whole, origin)
+    let covered = claims_over.or_else(|| {
+        let text = built_in.map_or(plan, |built_in| built_in.text);
+        Plan::parse(text, origin)
             .ok()
             .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::from_plan(&plan)))
     });
-    let design = over.map(|over| Design::from_claims(&over));
+    let design = covered.map(|covered| Design::from_claims(&covered));
     Ok(Some(StudyClaims { study: study.to_owned(), source, among, design, claims }))
 }
 

@@ -30,10 +30,11 @@ impl Region {
 
     /// Whether a place is in the region.
     pub fn holds(&self, position: &Position) -> bool {
-        let named = |axis: Axis, values: &[Value]| position.role(axis).is_within() && !values.is_empty();
-        self.0.iter().filter(|(axis, values)| named(**axis, values)).all(|(axis, values)| {
-            let own = position.value(*axis);
-            own.is_some_and(|own| values.iter().any(|wide| takes_in(*axis, wide, own)))
+        let is_narrowed =
+            |axis: Axis, values: &[Value]| position.role(axis).is_within() && !values.is_empty();
+        self.0.iter().filter(|(axis, values)| is_narrowed(**axis, values)).all(|(axis, values)| {
+            let value = position.value(*axis);
+            value.is_some_and(|value| values.iter().any(|claimed| includes(*axis, claimed, value)))
         })
     }
 
@@ -51,21 +52,24 @@ impl Region {
 
     /// The combinations of the named values on the axes within a matrix; empty if none is named.
     pub(super) fn combinations(&self) -> BTreeSet<Position> {
-        let within = self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty());
-        let mut all: Vec<Vec<(Axis, Value)>> = vec![Vec::new()];
-        for (axis, values) in within {
-            let with = |named: Vec<(Axis, Value)>| {
-                let more = values.iter().map(move |value| (*axis, value.clone()));
-                more.map(move |one| named.iter().cloned().chain([one]).collect()).collect::<Vec<_>>()
+        let narrowed = self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty());
+        let mut combinations: Vec<Vec<(Axis, Value)>> = vec![Vec::new()];
+        for (axis, values) in narrowed {
+            let extend = |combination: Vec<(Axis, Value)>| {
+                let pairs = values.iter().map(move |value| (*axis, value.clone()));
+                pairs.map(move |pair| combination.iter().cloned().chain([pair]).collect()).collect::<Vec<_>>()
             };
-            all = all.into_iter().flat_map(with).collect();
+            combinations = combinations.into_iter().flat_map(extend).collect();
         }
-        all.into_iter().filter(|named| !named.is_empty()).map(Position::from_values).collect()
+        combinations.retain(|combination| !combination.is_empty());
+        combinations.into_iter().map(Position::from_values).collect()
     }
 
     /// Whether a measured combination is within one of [`Region::combinations`].
-    pub(super) fn stands_for(&self, named: &Position, measured: &Position) -> bool {
-        named.values().all(|(axis, wide)| measured.value(axis).is_some_and(|own| takes_in(axis, wide, own)))
+    pub(super) fn stands_for(&self, claimed: &Position, measured: &Position) -> bool {
+        claimed.values().all(|(axis, claimed)| {
+            measured.value(axis).is_some_and(|value| includes(axis, claimed, value))
+        })
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
@@ -88,8 +92,8 @@ impl Region {
     }
 
     fn describe(&self, axes: impl IntoIterator<Item = Axis>) -> String {
-        let named = axes.into_iter().filter(|axis| self.names(*axis));
-        let words = named.map(|axis| {
+        let narrowed = axes.into_iter().filter(|axis| self.names(*axis));
+        let words = narrowed.map(|axis| {
             let values: Vec<&str> = self.values(axis).iter().map(Value::text).collect();
             format!("{axis} {}", values.join(" or "))
         });
@@ -100,19 +104,21 @@ impl Region {
 /// Whether one of a claim's values includes a scope's.
 fn is_at(scope: &Scope, axis: Axis, values: &[Value]) -> bool {
     if axis == Axis::PLACE {
-        return values.iter().any(|named| scope.is_at(axis, named.text()));
+        return values.iter().any(|claimed| scope.is_at(axis, claimed.text()));
     }
-    let own = scope.value(axis).and_then(|own| axis.read(&own).ok());
-    own.is_some_and(|own| values.iter().any(|named| takes_in(axis, named, &own)))
+    let value = scope.value(axis).and_then(|value| axis.read(&value).ok());
+    value.is_some_and(|value| values.iter().any(|claimed| includes(axis, claimed, &value)))
 }
 
 /// Whether a claim's value includes a cell's.
-fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
+fn includes(axis: Axis, claimed: &Value, value: &Value) -> bool {
     match axis.def().form {
         // An image in a named directory has both names.
-        _ if axis == Axis::PLACE => FileSystem::names_of(value.text()).iter().any(|name| name == wide.text()),
-        Form::Range => wide.holds(value),
-        Form::Text | Form::Number | Form::Quantity => wide == value,
+        _ if axis == Axis::PLACE => {
+            FileSystem::names_of(value.text()).iter().any(|name| name == claimed.text())
+        }
+        Form::Range => claimed.holds(value),
+        Form::Text | Form::Number | Form::Quantity => claimed == value,
     }
 }
 
@@ -136,9 +142,9 @@ storebench_core::from_map!(Region, "values by axis", read);
 /// Reads lists of values, each by its axis.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     let mut region = Region::default();
-    let known = |name: &str| Axis::find(name).map(drop).ok_or_else(|| unknown(name));
-    while let Some(name) = map.next_key_seed(KeySeed(known))? {
-        let axis = Axis::find(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
+    let check_name = |name: &str| Axis::find(name).map(drop).ok_or_else(|| unknown_field(name));
+    while let Some(name) = map.next_key_seed(KeySeed(check_name))? {
+        let axis = Axis::find(&name).ok_or_else(|| A::Error::custom(unknown_field(&name)))?;
         if region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?).is_some() {
             return Err(A::Error::custom(format!("duplicate field `{axis}`")));
         }
@@ -146,18 +152,18 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     Ok(region)
 }
 
-fn unknown(name: &str) -> String {
+fn unknown_field(name: &str) -> String {
     let mut axes = Axis::all();
     axes.sort_by_key(|axis| axis.place_in_id());
-    let known: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
-    format!("unknown field `{name}`, expected one of {}", known.join(", "))
+    let names: Vec<String> = axes.into_iter().map(|axis| format!("`{axis}`")).collect();
+    format!("unknown field `{name}`, expected one of {}", names.join(", "))
 }
 
 /// Checks that no value is repeated in a list.
 pub(super) fn no_repeats(name: &str, values: &[String]) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(values.len());
     match values.iter().find(|value| !seen.insert(*value)) {
-        Some(twice) => Err(format!("{name} names {twice} twice")),
+        Some(repeated) => Err(format!("{name} names {repeated} twice")),
         None => Ok(()),
     }
 }

@@ -34,31 +34,31 @@ pub fn check_tables(claim: &Claim, study_stores: &[String], tables: &[Table]) ->
     if claim.is_of_average() {
         return Vec::new();
     }
-    let named = tables.iter().filter(|table| match &claim.tables {
+    let claim_tables = tables.iter().filter(|table| match &claim.tables {
         Some(names) => names.contains(&table.name),
-        None => !table.by_name_alone && claim.admits(&scope(table)),
+        None => !table.by_name_alone && claim.admits(&table_scope(table)),
     });
-    let named: Vec<&Table> = named.collect();
+    let claim_tables: Vec<&Table> = claim_tables.collect();
     let check_table = |table: &&Table| {
         let won = table_wins(claim, table);
         let outcomes: Vec<Outcome> = match &claim.expect {
             Expect::Winner(winner) => {
-                won.iter().map(|won| by_winner(claim, study_stores, winner, won)).collect()
+                won.iter().map(|won| check_winner(claim, study_stores, winner, won)).collect()
             }
-            Expect::Order(order) => won.iter().map(|won| by_order(order, won)).collect(),
-            Expect::MoreAt(more) => more_at(claim, study_stores, more, &won),
+            Expect::Order(order) => won.iter().map(|won| check_order(order, won)).collect(),
+            Expect::MoreAt(more) => check_more_at(claim, study_stores, more, &won),
             _ => Vec::new(),
         };
         table_verdict(claim, table.name.clone(), &outcomes)
     };
     let verdicts: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
-        (_, None) => named.iter().map(check_table).collect(),
-        (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
+        (_, None) => claim_tables.iter().map(check_table).collect(),
+        (expect, Some((axis, (a, b)))) => pair_tables(&claim_tables, axis, (a, b))
             .map(|(a, b)| {
                 let (won_a, won_b) = (table_wins(claim, a), table_wins(claim, b));
                 let outcomes = match expect {
-                    Expect::Unchanged(Unchanged { .. }) => unchanged(&won_a, &won_b),
-                    Expect::MoreWins(more) => more_wins(more, &won_a, &won_b),
+                    Expect::Unchanged(Unchanged { .. }) => check_unchanged(&won_a, &won_b),
+                    Expect::MoreWins(more) => check_more_wins(more, &won_a, &won_b),
                     _ => Vec::new(),
                 };
                 table_verdict(claim, format!("{} and {}", a.name, b.name), &outcomes)
@@ -74,7 +74,7 @@ fn table_verdict(claim: &Claim, table: String, outcomes: &[Outcome]) -> TableVer
 }
 
 /// The scope of a table's figures: stores as shipped.
-fn scope(table: &Table) -> Scope {
+fn table_scope(table: &Table) -> Scope {
     Scope {
         hardware: table.hardware.clone(),
         guarantee: Some((GuaranteeChoice::Default, None)),
@@ -84,7 +84,7 @@ fn scope(table: &Table) -> Scope {
 }
 
 /// Pairs of tables that differ only in an axis: one with its first value, one with its second.
-fn pairs<'t>(
+fn pair_tables<'t>(
     tables: &[&'t Table],
     axis: Axis,
     (a, b): (&str, &str),
@@ -92,7 +92,7 @@ fn pairs<'t>(
     let mut table_pairs = Vec::new();
     for first in tables {
         for second in tables {
-            let (scope_a, scope_b) = (scope(first), scope(second));
+            let (scope_a, scope_b) = (table_scope(first), table_scope(second));
             let are_sides =
                 scope_a.value(axis).as_deref() == Some(a) && scope_b.value(axis).as_deref() == Some(b);
             if are_sides && scope_a.without_axis(axis).facets == scope_b.without_axis(axis).facets {
@@ -124,7 +124,7 @@ fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
     wins
 }
 
-fn by_winner(claim: &Claim, study_stores: &[String], winner: &Winner, won: &TableWin<'_>) -> Outcome {
+fn check_winner(claim: &Claim, study_stores: &[String], winner: &Winner, won: &TableWin<'_>) -> Outcome {
     let compared = claim.compared(study_stores);
     match winner.stores.iter().any(|store| store == won.store) {
         true => Outcome::Agrees,
@@ -136,7 +136,7 @@ fn by_winner(claim: &Claim, study_stores: &[String], winner: &Winner, won: &Tabl
 }
 
 /// Whether the stores are in order: if one of two won, it is ahead of the other.
-fn by_order(order: &Order, won: &TableWin<'_>) -> Outcome {
+fn check_order(order: &Order, won: &TableWin<'_>) -> Outcome {
     match order.stores.iter().position(|store| store == won.store) {
         Some(0) if order.stores.len() == 2 && !order.rest_behind => Outcome::Agrees,
         Some(place) if place > 0 => Outcome::Disagrees,
@@ -145,12 +145,17 @@ fn by_order(order: &Order, won: &TableWin<'_>) -> Outcome {
     }
 }
 
-fn more_at(claim: &Claim, study_stores: &[String], more: &MoreAt, won: &[TableWin<'_>]) -> Vec<Outcome> {
+fn check_more_at(
+    claim: &Claim,
+    study_stores: &[String],
+    more: &MoreAt,
+    won: &[TableWin<'_>],
+) -> Vec<Outcome> {
     let winner = Winner { stores: more.stores.clone(), within: None };
     let share_of_wins = |has_figure: bool| {
         let selected = won.iter().filter(|won| (Figure::from_row(won.figure) == more.figure) == has_figure);
         let outcomes: Vec<Outcome> =
-            selected.map(|won| by_winner(claim, study_stores, &winner, won)).collect();
+            selected.map(|won| check_winner(claim, study_stores, &winner, won)).collect();
         let tally = CheckTally::count(outcomes.iter().copied());
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
     };
@@ -161,7 +166,7 @@ fn more_at(claim: &Claim, study_stores: &[String], more: &MoreAt, won: &[TableWi
         .collect()
 }
 
-fn unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
+fn check_unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
     let compare_win = |won: &TableWin<'_>| {
         let other = b.iter().find(|other| other.figure == won.figure && other.position == won.position);
         other.map_or(Outcome::Missing, |other| match other.store == won.store {
@@ -172,7 +177,7 @@ fn unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
     a.iter().map(compare_win).collect()
 }
 
-fn more_wins(more: &MoreWins, a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
+fn check_more_wins(more: &MoreWins, a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
     let count_wins = |won: &[TableWin<'_>]| won.iter().filter(|won| won.store == more.store).count();
     vec![if count_wins(a) > count_wins(b) { Outcome::Agrees } else { Outcome::Disagrees }]
 }

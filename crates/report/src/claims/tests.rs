@@ -39,24 +39,24 @@ fn position(record_size: SizeRange, records: u64, data: Data) -> Position {
     ])
 }
 
-fn here() -> Position {
+fn spot() -> Position {
     position(SMALL, 100, Data::Incompressible)
 }
 
 /// The stores' figures in one place.
-type At<'a> = (Position, &'a [(&'a str, Series<u32>)]);
+type SpotFigures<'a> = (Position, &'a [(&'a str, Series<u32>)]);
 
 /// The same, owned.
-type Kept = (Position, Vec<(&'static str, Series<u32>)>);
+type OwnedFigures = (Position, Vec<(&'static str, Series<u32>)>);
 
-type Figures<'a> = &'a [At<'a>];
+type Figures<'a> = &'a [SpotFigures<'a>];
 
 fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     let mut cells: Cells<u32> = Cells::new();
     let mut stores: Vec<String> = Vec::new();
     for (position, figures) in figures {
         for (store, series) in *figures {
-            if !stores.iter().any(|known| known == store) {
+            if !stores.iter().any(|name| name == store) {
                 stores.push((*store).to_owned());
             }
             cells.entry(position.clone()).or_default().insert((*store).to_owned(), series.clone());
@@ -73,28 +73,28 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
 }
 
 /// The single finding of a claim.
-fn found(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
+fn judge(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert"], &[]), Ok(()));
-    let mut all = evaluate(claim, &[], None, &|_| pools);
-    assert_eq!(all.len(), 1, "{all:#?}");
-    all.remove(0)
+    let mut findings = evaluate(claim, &[], None, &|_| pools);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    findings.remove(0)
 }
 
 fn verdict(rest: &str, figures: Figures<'_>) -> Verdict {
-    found(&claim(rest), &[pool("none", figures)]).verdict
+    judge(&claim(rest), &[pool("none", figures)]).verdict
 }
 
 const A_WINS: &str = "expect.winner = { stores = [\"a\"] }";
 
 #[test]
 fn a_winner_is_the_best_alone() {
-    let two = |a, b| verdict(A_WINS, &[(here(), &[("a", a), ("b", b)])]);
+    let two = |a, b| verdict(A_WINS, &[(spot(), &[("a", a), ("b", b)])]);
     assert_eq!(two(steady(1.0), steady(2.0)), Verdict::Reproduced);
     assert_eq!(two(steady(2.0), steady(1.0)), Verdict::NotReproduced);
     assert_eq!(two(steady(1.0), shaky(1.1)), Verdict::Unknown);
     let alone = verdict(
         "among = [\"a\", \"b\"]\nexpect.winner = { stores = [\"a\"] }",
-        &[(here(), &[("a", steady(1.0))])],
+        &[(spot(), &[("a", steady(1.0))])],
     );
     assert_eq!(alone, Verdict::Unknown);
 }
@@ -103,16 +103,16 @@ fn a_winner_is_the_best_alone() {
 fn more_is_better_where_the_column_says_so() {
     let text = "says = \"x\"\nsource = \"1\"\nfigure = [\"space\"]\nexpect.winner = { stores = [\"a\"] }\n";
     let claim: Claim = toml::from_str(text).unwrap();
-    let pools = [pool("none", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])])];
-    assert_eq!(found(&claim, &pools).verdict, Verdict::Reproduced);
+    let pools = [pool("none", &[(spot(), &[("a", steady(2.0)), ("b", steady(1.0))])])];
+    assert_eq!(judge(&claim, &pools).verdict, Verdict::Reproduced);
 }
 
 #[test]
 fn an_absent_store_leaves_a_check_open_to_both_sides() {
     let among = "among = [\"a\", \"b\", \"c\"]\n";
     let two = |expect: &str, a: f64, b: f64| {
-        let pools = [pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])])];
-        found(&claim(&format!("{among}{expect}")), &pools)
+        let pools = [pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])])];
+        judge(&claim(&format!("{among}{expect}")), &pools)
     };
     for expect in [
         "expect.winner = { stores = [\"a\"] }",
@@ -134,30 +134,34 @@ fn an_absent_store_leaves_a_check_open_to_both_sides() {
         }
     }
     // A store without figures is as absent as one that is not in the run.
-    let empty = verdict(A_WINS, &[(here(), &[("a", steady(1.0)), ("b", Series::new())])]);
+    let empty = verdict(A_WINS, &[(spot(), &[("a", steady(1.0)), ("b", Series::new())])]);
     assert_eq!(empty, Verdict::Unknown);
 }
 
 #[test]
 fn a_claim_is_judged_without_what_cannot_be_had_or_left_out_with_the_reason() {
     let two = |expect: &str, a: f64, b: f64| {
-        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
         pool.stores.push("c".into());
         pool.cannot = vec![("c".into(), "this kernel has no c".into())];
-        found(&claim(&format!("among = [\"a\", \"b\", \"c\"]\n{expect}")), &[pool])
+        judge(&claim(&format!("among = [\"a\", \"b\", \"c\"]\n{expect}")), &[pool])
     };
     for expect in [
         "expect.winner = { stores = [\"a\"] }",
         "expect.order = { stores = [\"a\", \"b\"], rest_behind = true }",
         "expect.behind = { stores = [\"b\"] }",
     ] {
-        let (right, wrong) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
-        assert_eq!((right.verdict, wrong.verdict), (Verdict::Reproduced, Verdict::NotReproduced), "{expect}");
-        assert_eq!(right.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
+        let (supported, refuted) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
+        assert_eq!(
+            (supported.verdict, refuted.verdict),
+            (Verdict::Reproduced, Verdict::NotReproduced),
+            "{expect}"
+        );
+        assert_eq!(supported.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
     }
-    let named = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
-    assert_eq!((named.verdict, named.cannot_be_measured()), (Verdict::Unknown, true));
-    assert_eq!(named.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
+    let finding = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
+    assert_eq!((finding.verdict, finding.cannot_be_measured()), (Verdict::Unknown, true));
+    assert_eq!(finding.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
 }
 
 #[test]
@@ -172,13 +176,13 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
         "expect.value = { stores = [\"a\"], range = \"..1.5ns\" }",
         "average = \"comparisons\"\nexpect.winner = { stores = [\"a\"] }",
     ] {
-        let of = |a, b| {
+        let judge_pair = |a, b| {
             let finding =
-                found(&claim(rest), &[pool("none", &[(here(), &[("a", once(a)), ("b", once(b))])])]);
+                judge(&claim(rest), &[pool("none", &[(spot(), &[("a", once(a)), ("b", once(b))])])]);
             (finding.verdict, finding.so_far, finding.tally.close)
         };
-        assert_eq!(of(1.0, 2.0), (Verdict::Unknown, Verdict::Reproduced, 1), "{rest}");
-        assert_eq!(of(2.0, 1.0), (Verdict::Unknown, Verdict::NotReproduced, 1), "{rest}");
+        assert_eq!(judge_pair(1.0, 2.0), (Verdict::Unknown, Verdict::Reproduced, 1), "{rest}");
+        assert_eq!(judge_pair(2.0, 1.0), (Verdict::Unknown, Verdict::NotReproduced, 1), "{rest}");
     }
 }
 
@@ -187,14 +191,16 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
     // Two trials each; trials of the same cell differ by 1 %, in eight cells.
     let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
     let sizes = [SMALL, LARGE];
-    let all: Vec<(Position, Vec<_>)> = sizes
+    let owned: Vec<(Position, Vec<_>)> = sizes
         .iter()
         .flat_map(|size| [100, 1000].map(|records| position(*size, records, Data::Incompressible)))
-        .map(|at| (at, vec![("a", twice(1.0)), ("b", twice(2.0))]))
+        .map(|position| (position, vec![("a", twice(1.0)), ("b", twice(2.0))]))
         .collect();
-    let places: Vec<At<'_>> = all.iter().map(|(at, figures)| (at.clone(), figures.as_slice())).collect();
-    let wins = |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
-    assert_eq!((wins("a"), wins("b")), (Verdict::Reproduced, Verdict::NotReproduced));
+    let places: Vec<SpotFigures<'_>> =
+        owned.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
+    let verdict_for =
+        |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
+    assert_eq!((verdict_for("a"), verdict_for("b")), (Verdict::Reproduced, Verdict::NotReproduced));
     // Alone they say nothing.
     assert_eq!(verdict(A_WINS, &places[..1]), Verdict::Unknown);
 }
@@ -202,29 +208,29 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
 #[test]
 fn claims_use_the_looks_that_were_planned() {
     let near = [("a", steady(1.0)), ("b", [(0, 1.01), (1, 1.016), (2, 1.01)].into())];
-    let at = |looks: usize| {
-        let mut pool = pool("none", &[(here(), &near)]);
+    let verdict_after = |looks: usize| {
+        let mut pool = pool("none", &[(spot(), &near)]);
         pool.terms.confidence = crate::judge::interim::confidence(looks);
-        found(&claim(A_WINS), &[pool]).verdict
+        judge(&claim(A_WINS), &[pool]).verdict
     };
-    assert_eq!((at(1), at(6)), (Verdict::Reproduced, Verdict::Unknown));
+    assert_eq!((verdict_after(1), verdict_after(6)), (Verdict::Reproduced, Verdict::Unknown));
 }
 
 #[test]
 fn nearly_the_best_is_enough_where_it_is_allowed() {
-    let near = |a| {
+    let verdict_of = |a| {
         let figures = [("a", a), ("b", steady(1.0))];
-        verdict("expect.winner = { stores = [\"a\"], within = 2.0 }", &[(here(), &figures)])
+        verdict("expect.winner = { stores = [\"a\"], within = 2.0 }", &[(spot(), &figures)])
     };
-    assert_eq!(near(steady(1.9)), Verdict::Reproduced);
-    assert_eq!(near(steady(2.1)), Verdict::NotReproduced);
-    assert_eq!(near(shaky(2.0)), Verdict::Unknown);
+    assert_eq!(verdict_of(steady(1.9)), Verdict::Reproduced);
+    assert_eq!(verdict_of(steady(2.1)), Verdict::NotReproduced);
+    assert_eq!(verdict_of(shaky(2.0)), Verdict::Unknown);
 }
 
 #[test]
 fn a_share_of_the_places_is_enough_where_it_is_said() {
-    let places: [At<'_>; 3] = [
-        (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
+    let places: [SpotFigures<'_>; 3] = [
+        (spot(), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 100, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 1000, Data::Incompressible), &[("a", steady(2.0)), ("b", steady(1.0))]),
     ];
@@ -233,20 +239,20 @@ fn a_share_of_the_places_is_enough_where_it_is_said() {
     assert_eq!(verdict(&format!("at.records = [\"1000..5000\"]\n{A_WINS}"), &places), Verdict::NotReproduced);
     assert_eq!(verdict(&format!("at.record_size = [\"1B..1KiB\"]\n{A_WINS}"), &places), Verdict::Reproduced);
     let nowhere =
-        found(&claim(&format!("at.record_size = [\"1MiB..2MiB\"]\n{A_WINS}")), &[pool("none", &places)]);
+        judge(&claim(&format!("at.record_size = [\"1MiB..2MiB\"]\n{A_WINS}")), &[pool("none", &places)]);
     assert_eq!((nowhere.verdict, nowhere.tally.total()), (Verdict::Unknown, 0));
     assert_eq!(nowhere.missing, ["a combination: record_size 1MiB..2MiB"]);
 }
 
 #[test]
 fn an_average_is_of_places_and_largest_figures_weigh_most() {
-    let places: [At<'_>; 3] = [
-        (here(), &[("a", steady(1.0)), ("b", steady(2.0))]),
+    let places: [SpotFigures<'_>; 3] = [
+        (spot(), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(SMALL, 1000, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 100, Data::Incompressible), &[("a", steady(100.0)), ("b", steady(50.0))]),
     ];
     let averaged = claim(&format!("average = \"comparisons\"\n{A_WINS}"));
-    let finding = found(&averaged, &[pool("none", &places)]);
+    let finding = judge(&averaged, &[pool("none", &places)]);
     assert_eq!((finding.verdict, finding.tally.total()), (Verdict::NotReproduced, 1));
     assert_eq!(finding.evidence[0].averaged, Some(3));
     let shown: Vec<f64> = finding.evidence[0].shown.iter().map(|shown| shown.value).collect();
@@ -258,69 +264,69 @@ fn stores_follow_one_another() {
     let order = |rest_behind: bool, values: [f64; 3]| {
         let [a, b, c] = values.map(steady);
         let rest = format!("expect.order = {{ stores = [\"a\", \"b\"], rest_behind = {rest_behind} }}");
-        verdict(&rest, &[(here(), &[("a", a), ("b", b), ("c", c)])])
+        verdict(&rest, &[(spot(), &[("a", a), ("b", b), ("c", c)])])
     };
     assert_eq!(order(false, [1.0, 2.0, 0.5]), Verdict::Reproduced);
     assert_eq!(order(true, [1.0, 2.0, 0.5]), Verdict::NotReproduced);
     assert_eq!(order(true, [1.0, 2.0, 3.0]), Verdict::Reproduced);
     assert_eq!(order(false, [2.0, 1.0, 3.0]), Verdict::NotReproduced);
     assert_eq!(order(true, [1.0, 1.0, 3.0]), Verdict::NotReproduced);
-    let lacking = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(here(), &[("a", steady(1.0))])]);
-    assert_eq!(lacking, Verdict::Unknown);
+    let partial = verdict("expect.order = { stores = [\"a\", \"b\"] }", &[(spot(), &[("a", steady(1.0))])]);
+    assert_eq!(partial, Verdict::Unknown);
 }
 
 #[test]
 fn stores_behind_are_worse_than_all_others() {
     let behind = "among = [\"a\", \"b\", \"c\", \"d\"]\nexpect.behind = { stores = [\"c\", \"d\"] }";
-    let of =
-        |a, c, d| verdict(behind, &[(here(), &[("a", steady(a)), ("b", steady(1.0)), ("c", c), ("d", d)])]);
-    assert_eq!(of(2.0, steady(3.0), steady(4.0)), Verdict::Reproduced);
+    let verdict_of =
+        |a, c, d| verdict(behind, &[(spot(), &[("a", steady(a)), ("b", steady(1.0)), ("c", c), ("d", d)])]);
+    assert_eq!(verdict_of(2.0, steady(3.0), steady(4.0)), Verdict::Reproduced);
     // Neither their order nor that of the others matters.
-    assert_eq!(of(0.5, steady(4.0), steady(3.0)), Verdict::Reproduced);
-    assert_eq!(of(3.5, steady(3.0), steady(4.0)), Verdict::NotReproduced);
-    assert_eq!(of(2.0, shaky(2.0), steady(4.0)), Verdict::Unknown);
+    assert_eq!(verdict_of(0.5, steady(4.0), steady(3.0)), Verdict::Reproduced);
+    assert_eq!(verdict_of(3.5, steady(3.0), steady(4.0)), Verdict::NotReproduced);
+    assert_eq!(verdict_of(2.0, shaky(2.0), steady(4.0)), Verdict::Unknown);
     let text = format!("share = \"50%\"\n{behind}");
     let half = verdict(
         &text,
-        &[(here(), &[("a", steady(3.5)), ("b", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])],
+        &[(spot(), &[("a", steady(3.5)), ("b", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])],
     );
     assert_eq!(half, Verdict::Reproduced);
     // Nothing is known of absent stores.
-    let absent = verdict(behind, &[(here(), &[("a", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])]);
+    let absent = verdict(behind, &[(spot(), &[("a", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])]);
     assert_eq!(absent, Verdict::Unknown);
-    let all = claim("among = [\"c\"]\nexpect.behind = { stores = [\"c\"] }").check(&["insert"], &[]);
-    assert!(all.unwrap_err().contains("names all that are compared"));
+    let result = claim("among = [\"c\"]\nexpect.behind = { stores = [\"c\"] }").check(&["insert"], &[]);
+    assert!(result.unwrap_err().contains("names all that are compared"));
 }
 
 #[test]
 fn ratios_and_values_lie_within_a_range() {
-    let figures: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", steady(2500.0))])];
+    let figures: Figures<'_> = &[(spot(), &[("a", steady(1000.0)), ("b", steady(2500.0))])];
     let ratio = |range: &str| {
         verdict(&format!("expect.ratio = {{ of = \"b\", to = \"a\", range = \"{range}\" }}"), figures)
     };
     assert_eq!(ratio("2..3"), Verdict::Reproduced);
     assert_eq!(ratio("..2"), Verdict::NotReproduced);
-    let unsure: Figures<'_> = &[(here(), &[("a", steady(1000.0)), ("b", shaky(2500.0))])];
-    let least = "expect.ratio = { of = \"b\", to = \"a\", range = \"2..\" }";
-    assert_eq!(verdict(least, unsure), Verdict::Unknown);
+    let unsure: Figures<'_> = &[(spot(), &[("a", steady(1000.0)), ("b", shaky(2500.0))])];
+    let at_least = "expect.ratio = { of = \"b\", to = \"a\", range = \"2..\" }";
+    assert_eq!(verdict(at_least, unsure), Verdict::Unknown);
     let value = |range: &str| {
         verdict(&format!("expect.value = {{ stores = [\"a\", \"b\"], range = \"{range}\" }}"), figures)
     };
     assert_eq!(value("..3µs"), Verdict::Reproduced);
     assert_eq!(value("2µs.."), Verdict::NotReproduced);
-    let none = verdict("expect.value = { stores = [\"x\"], range = \"1ns..\" }", figures);
-    assert_eq!(none, Verdict::Unknown);
+    let unknown = verdict("expect.value = { stores = [\"x\"], range = \"1ns..\" }", figures);
+    assert_eq!(unknown, Verdict::Unknown);
 }
 
 /// Both kinds of data in one place.
-fn kinds(size: SizeRange, plain: f64, text: f64) -> [Kept; 2] {
+fn kinds(size: SizeRange, plain: f64, text: f64) -> [OwnedFigures; 2] {
     [(Data::Incompressible, plain), (Data::Compressible, text)].map(|(data, value)| {
         (position(size, 100, data), vec![("a", steady(value)), ("b", steady(value * 10.0))])
     })
 }
 
-fn of_places(places: &[Kept]) -> Pool<u32> {
-    let places: Vec<At<'_>> =
+fn pool_of_places(places: &[OwnedFigures]) -> Pool<u32> {
+    let places: Vec<SpotFigures<'_>> =
         places.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
     pool("none", &places)
 }
@@ -328,37 +334,38 @@ fn of_places(places: &[Kept]) -> Pool<u32> {
 #[test]
 fn a_store_is_compared_with_itself_at_another_value_of_an_axis() {
     let ratio = "expect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1.5..\" }";
-    let pools = [of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 11.0)].concat())];
-    let each = found(&claim(ratio), &pools);
-    assert_eq!((each.verdict, each.tally.agree, each.tally.disagree), (Verdict::NotReproduced, 2, 2));
-    let stores = found(&claim(&format!("average = \"stores\"\n{ratio}")), &pools);
-    assert_eq!((stores.tally.total(), stores.evidence[0].averaged_stores), (1, Some(2)));
+    let pools = [pool_of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 11.0)].concat())];
+    let by_store = judge(&claim(ratio), &pools);
+    assert_eq!(by_store.verdict, Verdict::NotReproduced);
+    assert_eq!((by_store.tally.agree, by_store.tally.disagree), (2, 2));
+    let averaged = judge(&claim(&format!("average = \"stores\"\n{ratio}")), &pools);
+    assert_eq!((averaged.tally.total(), averaged.evidence[0].averaged_stores), (1, Some(2)));
     // (2 + 20 + 11 + 110) / (1 + 10 + 10 + 100)
-    let times = stores.evidence[0].times.unwrap().value;
+    let times = averaged.evidence[0].times.unwrap().value;
     assert!((times - 143.0 / 121.0).abs() < 1e-3, "{times}");
-    let lacking = found(&claim(ratio), &[of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
-    assert_eq!((lacking.verdict, lacking.missing), (Verdict::Unknown, vec!["data compressible".into()]));
+    let partial = judge(&claim(ratio), &[pool_of_places(&kinds(SMALL, 1.0, 2.0)[..1])]);
+    assert_eq!((partial.verdict, partial.missing), (Verdict::Unknown, vec!["data compressible".into()]));
 }
 
 #[test]
 fn a_ratio_is_greatest_somewhere() {
-    let at = |value: &str, range: &str, pools: &[Pool<u32>]| {
+    let judge_at = |value: &str, range: &str, pools: &[Pool<u32>]| {
         let rest = format!(
             "expect.greatest = {{ axis = \"data\", of = \"compressible\", to = \"incompressible\", \
              along = \"record_size\", value = \"{value}\"{range} }}"
         );
-        found(&claim(&rest), pools)
+        judge(&claim(&rest), pools)
     };
-    let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
-    assert_eq!(at("1B..1KiB", "", &pools).verdict, Verdict::Reproduced);
-    assert_eq!(at("1KiB..10KiB", "", &pools).verdict, Verdict::NotReproduced);
-    assert_eq!(at("1B..1KiB", ", range = \"4..\"", &pools).verdict, Verdict::NotReproduced);
-    let alike = [of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 20.0)].concat())];
-    assert_eq!(at("1B..1KiB", "", &alike).verdict, Verdict::Unknown);
-    let only = at("1B..1KiB", "", &[of_places(&kinds(SMALL, 1.0, 2.0))]);
+    let pools = [pool_of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    assert_eq!(judge_at("1B..1KiB", "", &pools).verdict, Verdict::Reproduced);
+    assert_eq!(judge_at("1KiB..10KiB", "", &pools).verdict, Verdict::NotReproduced);
+    assert_eq!(judge_at("1B..1KiB", ", range = \"4..\"", &pools).verdict, Verdict::NotReproduced);
+    let equal = [pool_of_places(&[kinds(SMALL, 1.0, 2.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    assert_eq!(judge_at("1B..1KiB", "", &equal).verdict, Verdict::Unknown);
+    let only = judge_at("1B..1KiB", "", &[pool_of_places(&kinds(SMALL, 1.0, 2.0))]);
     assert_eq!(only.verdict, Verdict::Unknown);
     assert_eq!(only.evidence[0].missing, ["another record_size than 1B..1KiB"]);
-    let absent = at("1MiB..2MiB", "", &pools);
+    let absent = judge_at("1MiB..2MiB", "", &pools);
     assert_eq!(absent.evidence[0].missing, ["record_size 1MiB..2MiB"]);
 }
 
@@ -366,19 +373,19 @@ const SAME: &str = "expect.unchanged = { axis = \"background\", between = [\"non
 
 #[test]
 fn winners_stay_beside_a_load_or_do_not() {
-    let beside = |video: &[(&str, Series<u32>)]| {
-        let none = pool("none", &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
-        found(&claim(SAME), &[none, pool("video", &[(here(), video)])])
+    let judge_under = |video: &[(&str, Series<u32>)]| {
+        let idle = pool("none", &[(spot(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
+        judge(&claim(SAME), &[idle, pool("video", &[(spot(), video)])])
     };
-    let stays = beside(&[("a", steady(10.0)), ("b", steady(20.0))]);
+    let stays = judge_under(&[("a", steady(10.0)), ("b", steady(20.0))]);
     assert_eq!((stays.verdict, stays.scope.facets.len()), (Verdict::Reproduced, 0));
     assert_eq!(stays.evidence[0].shown[1].who, "a, video");
-    assert_eq!(beside(&[("a", steady(20.0)), ("b", steady(10.0))]).verdict, Verdict::NotReproduced);
-    assert_eq!(beside(&[("a", steady(1.0)), ("b", shaky(1.0))]).verdict, Verdict::Unknown);
-    let lacks = beside(&[("a", steady(1.0))]);
+    assert_eq!(judge_under(&[("a", steady(20.0)), ("b", steady(10.0))]).verdict, Verdict::NotReproduced);
+    assert_eq!(judge_under(&[("a", steady(1.0)), ("b", shaky(1.0))]).verdict, Verdict::Unknown);
+    let lacks = judge_under(&[("a", steady(1.0))]);
     assert_eq!(lacks.verdict, Verdict::Unknown);
     assert_eq!(lacks.evidence[0].missing, ["b at 1B..1KiB, 100 records, incompressible, video"]);
-    let never = found(&claim(SAME), &[pool("none", &[(here(), &[("a", steady(1.0))])])]);
+    let never = judge(&claim(SAME), &[pool("none", &[(spot(), &[("a", steady(1.0))])])]);
     assert_eq!((never.verdict, never.missing), (Verdict::Unknown, vec!["background video".into()]));
 }
 
@@ -386,18 +393,18 @@ fn winners_stay_beside_a_load_or_do_not() {
 fn wins_are_counted_on_both_sides() {
     let claim =
         claim("expect.more_wins = { store = \"a\", axis = \"background\", at = \"video\", than = \"none\" }");
-    let other = position(LARGE, 100, Data::Incompressible);
-    let count = |none: [f64; 2], video: [f64; 2]| {
+    let second_spot = position(LARGE, 100, Data::Incompressible);
+    let count = |idle: [f64; 2], video: [f64; 2]| {
         let side = |background: &str, [first, second]: [f64; 2]| {
             pool(
                 background,
                 &[
-                    (here(), &[("a", steady(first)), ("b", steady(2.0))]),
-                    (other.clone(), &[("a", steady(second)), ("b", steady(2.0))]),
+                    (spot(), &[("a", steady(first)), ("b", steady(2.0))]),
+                    (second_spot.clone(), &[("a", steady(second)), ("b", steady(2.0))]),
                 ],
             )
         };
-        found(&claim, &[side("none", none), side("video", video)])
+        judge(&claim, &[side("none", idle), side("video", video)])
     };
     let more = count([3.0, 1.0], [1.0, 1.0]);
     assert_eq!(more.verdict, Verdict::Reproduced);
@@ -408,8 +415,8 @@ fn wins_are_counted_on_both_sides() {
 
 #[test]
 fn groups_are_judged_by_themselves_and_may_be_left_aside() {
-    let first = pool("none", &[(here(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
-    let second = pool("video", &[(here(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
+    let first = pool("none", &[(spot(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
+    let second = pool("video", &[(spot(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
     let pools = [first, second];
     let verdicts = |rest: &str| -> Vec<Verdict> {
         evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
@@ -425,12 +432,12 @@ fn groups_are_judged_by_themselves_and_may_be_left_aside() {
 
 #[test]
 fn a_claim_can_be_about_one_machine() {
-    let on = |machine: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+    let pool_on = |machine: &str, [a, b]: [f64; 2]| {
+        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
         pool.scope.facets = vec![(Axis::MACHINE, machine.into())];
         pool
     };
-    let pools = [on("here", [1.0, 2.0]), on("small-board", [2.0, 1.0])];
+    let pools = [pool_on("here", [1.0, 2.0]), pool_on("small-board", [2.0, 1.0])];
     let verdicts = |machines: &str| -> Vec<Verdict> {
         let claim = claim(&format!("at.machine = [{machines}]\n{A_WINS}"));
         evaluate(&claim, &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
@@ -443,16 +450,16 @@ fn a_claim_can_be_about_one_machine() {
 
 #[test]
 fn disks_cross_with_file_systems_and_may_be_left_out() {
-    let at = |place: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(here(), &[("a", steady(a)), ("b", steady(b))])]);
+    let pool_at = |place: &str, [a, b]: [f64; 2]| {
+        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
         pool.scope.facets = vec![(Axis::PLACE, place.into())];
         pool
     };
     let pools = [
-        at("hdd", [2.0, 1.0]),
-        at("ssd", [1.0, 2.0]),
-        at("ntfs:4096@hdd", [1.0, 2.0]),
-        at("ntfs:4096@ssd", [1.0, 2.0]),
+        pool_at("hdd", [2.0, 1.0]),
+        pool_at("ssd", [1.0, 2.0]),
+        pool_at("ntfs:4096@hdd", [1.0, 2.0]),
+        pool_at("ntfs:4096@ssd", [1.0, 2.0]),
     ];
     let verdicts = |rest: &str| -> Vec<Verdict> {
         evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
@@ -463,22 +470,22 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
     // A simulated disk counts as well, whatever its place.
     let simulated =
-        [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, of)| {
-            let mut pool = at("here", of);
+        [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, figures)| {
+            let mut pool = pool_at("here", figures);
             pool.scope.facets.push((Axis::DISK, disk.into()));
             pool
         });
-    let on_disks = |rest: &str| -> Vec<Verdict> {
+    let verdicts_on_disks = |rest: &str| -> Vec<Verdict> {
         let findings = evaluate(&claim(&format!("{rest}\n{A_WINS}")), &[], None, &|_| &simulated);
         findings.into_iter().map(|finding| finding.verdict).collect()
     };
-    assert_eq!(on_disks("at.place = [\"hdd\"]"), [no]);
-    assert_eq!(on_disks("at.place = [\"ssd\"]"), [yes]);
-    assert_eq!(on_disks("except.place = [\"hdd\"]"), [yes, no]);
+    assert_eq!(verdicts_on_disks("at.place = [\"hdd\"]"), [no]);
+    assert_eq!(verdicts_on_disks("at.place = [\"ssd\"]"), [yes]);
+    assert_eq!(verdicts_on_disks("except.place = [\"hdd\"]"), [yes, no]);
     // Separately on each file system.
-    let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
-    assert_eq!(verdicts(same), [no, yes]);
-    let findings = evaluate(&claim(same), &[], None, &|_| &simulated);
+    let unchanged = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
+    assert_eq!(verdicts(unchanged), [no, yes]);
+    let findings = evaluate(&claim(unchanged), &[], None, &|_| &simulated);
     assert_eq!(findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>(), [no], "between two disks");
 }
 
@@ -510,9 +517,9 @@ fn what_makes_no_sense_is_told() {
         ),
     ] {
         let claim = claim(rest);
-        let checked = claim.check(&["insert"], &[]).and_then(|()| claim.check_axes(&[Axis::STORE]));
-        let wrong = checked.unwrap_err();
-        assert!(wrong.contains(words), "{rest}: {wrong}");
+        let result = claim.check(&["insert"], &[]).and_then(|()| claim.check_axes(&[Axis::STORE]));
+        let message = result.unwrap_err();
+        assert!(message.contains(words), "{rest}: {message}");
     }
     let mut inserts = claim(A_WINS);
     inserts.figure = vec!["inserts".parse().unwrap()];

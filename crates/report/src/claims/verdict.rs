@@ -207,14 +207,15 @@ impl Finding {
 
     /// Whether a check that is too close to call rests on a combination.
     pub fn is_close_at(&self, claim: &Claim, position: &Position) -> bool {
-        let of_both =
-            |at: &Position| claim.expect.axis().map_or_else(|| at.clone(), |axis| at.without_axis(axis));
-        let is_behind = |evidence: &&Evidence| {
+        let without_side = |spot: &Position| {
+            claim.expect.axis().map_or_else(|| spot.clone(), |axis| spot.without_axis(axis))
+        };
+        let rests_on = |evidence: &&Evidence| {
             let covers = &evidence.covers;
-            covers.is_empty() || covers.iter().any(|at| of_both(at) == of_both(position))
+            covers.is_empty() || covers.iter().any(|spot| without_side(spot) == without_side(position))
         };
         let mut close = self.evidence.iter().filter(|evidence| evidence.outcome == Outcome::Close);
-        claim.at.holds(position) && close.any(|evidence| is_behind(&evidence))
+        claim.at.holds(position) && close.any(|evidence| rests_on(&evidence))
     }
 
     /// Whether a store that the claim needs is unavailable here: then its runs leave no open question.

@@ -13,10 +13,10 @@ impl Claim {
             Average::Comparisons => ", by the mean over combinations",
             Average::Stores => ", by the mean over combinations and stores",
         });
-        let at = [self.at.places_in_words(), self.at.groups_in_words()];
-        let at: Vec<String> = at.into_iter().filter(|words| !words.is_empty()).collect();
-        if !at.is_empty() {
-            words.push_str(&format!(", at {}", at.join(", ")));
+        let regions = [self.at.places_in_words(), self.at.groups_in_words()];
+        let regions: Vec<String> = regions.into_iter().filter(|words| !words.is_empty()).collect();
+        if !regions.is_empty() {
+            words.push_str(&format!(", at {}", regions.join(", ")));
         }
         if self.share.0 < 100.0 {
             words.push_str(&format!(", in {} of the checks", self.share));
@@ -29,9 +29,9 @@ impl Expect {
     fn describe(&self, figures: &str) -> String {
         match self {
             Expect::Winner(winner) => {
-                let how =
+                let factor =
                     winner.within.map_or("".into(), |within| format!("at most {within} times worse than "));
-                format!("{} {how}the best by {figures}", winner.stores.join(" or "))
+                format!("{} {factor}the best by {figures}", winner.stores.join(" or "))
             }
             Expect::Order(order) => {
                 let rest = if order.rest_behind { ", all others behind" } else { "" };

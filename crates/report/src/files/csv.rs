@@ -74,8 +74,8 @@ fn write_group<W: Write>(
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let has_records = [Axis::RECORD_SIZE, Axis::RECORDS].iter().all(|axis| cell.value(*axis).is_some());
-        let competes = !merged.is_harness(cell.store()) && entry.not_ranked().is_none();
-        let Some(measured) = entry.trial.ok().filter(|_| competes && has_records) else { continue };
+        let is_ranked = !merged.is_harness(cell.store()) && entry.not_ranked().is_none();
+        let Some(measured) = entry.trial.ok().filter(|_| is_ranked && has_records) else { continue };
         let store = stores.insert_full(merged.layout.contestant(cell)).0;
         for (order, (name, pool)) in pools(measured).into_iter().enumerate() {
             let Some(pool) = pool else { continue };
@@ -159,11 +159,11 @@ mod tests {
                 text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
             names.into_iter().collect::<Vec<_>>()
         };
-        let asked = Sample::new("lmdb").guarantee("power");
+        let power = Sample::new("lmdb").guarantee("power");
         let shipped = Sample::new("lmdb").guarantee("default").tier(Guarantee::Power);
-        assert_eq!(names(std::slice::from_ref(&asked)), ["box"]);
-        assert_eq!(names(&[asked.clone(), shipped]), ["box (default: power)", "box (power)"]);
-        assert_eq!(names(&[asked.clone(), asked.place("ssd")]), ["box (at here)", "box (at ssd)"]);
+        assert_eq!(names(std::slice::from_ref(&power)), ["box"]);
+        assert_eq!(names(&[power.clone(), shipped]), ["box (default: power)", "box (power)"]);
+        assert_eq!(names(&[power.clone(), power.place("ssd")]), ["box (at here)", "box (at ssd)"]);
     }
 
     #[test]

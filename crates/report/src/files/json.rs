@@ -64,20 +64,20 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 type Tables = IndexMap<&'static str, Vec<IndexMap<String, serde_json::Value>>>;
 
 fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
-    let mut all: BTreeMap<&'static str, Tables> = BTreeMap::new();
+    let mut tables: BTreeMap<&'static str, Tables> = BTreeMap::new();
     for section in SECTIONS {
         for table in Block::tables(report.blocks(section)) {
             let columns = table.shape.columns;
             let names: Vec<String> = columns.iter().flat_map(Column::sql_names).collect();
-            let rows = all.entry(section.name).or_default().entry(table.shape.name).or_default();
+            let rows = tables.entry(section.name).or_default().entry(table.shape.name).or_default();
             rows.extend(table.file_rows().map(|row| {
-                let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
-                let values = told.flat_map(|(column, cell)| cell.value.file_values(column.kind));
+                let exported = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
+                let values = exported.flat_map(|(column, cell)| cell.value.file_values(column.kind));
                 names.iter().cloned().zip(values.map(value)).collect()
             }));
         }
     }
-    all
+    tables
 }
 
 fn value(value: Value) -> serde_json::Value {
@@ -88,6 +88,6 @@ fn value(value: Value) -> serde_json::Value {
         Value::List(texts) => texts.into(),
         Value::Whole(number) => number.into(),
         Value::Real(number) => number.into(),
-        Value::Truth(so) => so.into(),
+        Value::Truth(truth) => truth.into(),
     }
 }

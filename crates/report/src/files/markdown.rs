@@ -19,30 +19,30 @@ pub fn table(view: &View<'_>) -> String {
 
 /// Blocks, whose folds are parts under headings of this level and those below it.
 pub fn parts(blocks: &[Block], level: usize) -> String {
-    let part = |block: &Block| match block {
-        Block::Note(text) => format!("\n{}\n", plain(text)),
+    let render = |block: &Block| match block {
+        Block::Note(text) => format!("\n{}\n", escape(text)),
         Block::Table(table) => self::table(&table.view(true)),
         Block::Fold(Fold { title, blocks, .. }) => {
-            format!("\n{} {}\n{}", "#".repeat(level), plain(title), parts(blocks, level + 1))
+            format!("\n{} {}\n{}", "#".repeat(level), escape(title), parts(blocks, level + 1))
         }
         Block::Chart(..) => String::new(),
     };
-    blocks.iter().map(part).collect()
+    blocks.iter().map(render).collect()
 }
 
 /// Text in which nothing is markup.
-fn plain(text: &str) -> String {
+fn escape(text: &str) -> String {
     let escaped = |c: char| if "\\`*<|".contains(c) { vec!['\\', c] } else { vec![c] };
     one_line(text).chars().flat_map(escaped).collect()
 }
 
 /// One place of a table: names as code, numbers and marks as they are.
 fn text(cells: &[(&Column, &Cell)]) -> String {
-    let of = |(column, cell): &(&Column, &Cell)| {
+    let render = |(column, cell): &(&Column, &Cell)| {
         let words = cell.text_for_people(column.unit).unwrap_or_default();
         if column.is_right() || column.place == ColumnRole::Mark { words } else { code(&words) }
     };
-    cells.iter().map(of).collect::<Vec<_>>().join(" ")
+    cells.iter().map(render).collect::<Vec<_>>().join(" ")
 }
 
 /// Text as code; empty text stays empty.

@@ -31,10 +31,10 @@ fn rows<W: Write>(table: &Table, header: &[String], writer: &mut csv::Writer<W>)
     let columns = table.shape.columns;
     let names: Vec<String> = columns.iter().flat_map(Column::csv_names).collect();
     let places: Vec<Option<usize>> =
-        header.iter().map(|name| names.iter().position(|own| own == name)).collect();
+        header.iter().map(|name| names.iter().position(|other| other == name)).collect();
     for row in table.file_rows() {
-        let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_csv);
-        let texts: Vec<String> = told
+        let exported = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_csv);
+        let texts: Vec<String> = exported
             .flat_map(|(column, cell)| cell.value.file_values(column.kind))
             .map(|value| text(&value))
             .collect();
@@ -49,7 +49,7 @@ fn text(value: &Value) -> String {
         Value::List(texts) => texts.join("; "),
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
-        Value::Truth(so) => u8::from(*so).to_string(),
+        Value::Truth(truth) => u8::from(*truth).to_string(),
         // An estimate is written as three numbers.
         Value::None | Value::Estimate(_) => String::new(),
     }

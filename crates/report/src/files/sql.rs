@@ -102,7 +102,7 @@ pub fn tables() -> Vec<(String, Vec<String>)> {
     let (first, others) = statements.split_once(FIGURES).unwrap_or_default();
     let statements = with_figures(&format!("{first}{FIGURES}"), "")
         + &others.replace(FIGURES, "    operation_figures.*,\n");
-    let made = statements.split("\nCREATE ").filter_map(|statement| {
+    let definitions = statements.split("\nCREATE ").filter_map(|statement| {
         let (name, rest) = statement.split_once(' ')?.1.split_once(' ')?;
         let columns = match statement.split_once(' ')?.0 {
             "TABLE" => rest.strip_prefix('(')?.split_once("\n);")?.0,
@@ -111,11 +111,11 @@ pub fn tables() -> Vec<(String, Vec<String>)> {
         };
         Some((name.to_owned(), columns.to_owned()))
     });
-    let of = |(name, columns): (String, String)| {
+    let split_columns = |(name, columns): (String, String)| {
         let lines = columns.lines().filter(|line| !line.trim_start().starts_with("--")).collect::<Vec<_>>();
         (name, split(&lines.join(" ")))
     };
-    made.map(of).collect()
+    definitions.map(split_columns).collect()
 }
 
 /// The names of columns: the first word of a definition, or the last word of a selected expression.
@@ -163,13 +163,13 @@ fn with_figures(statements: &str, kind: &str) -> String {
 
 /// The columns of an axis. Where some cells have no value on it, it may be null.
 fn columns(merged: &Merged<'_>, axis: Axis) -> Vec<String> {
-    let everywhere = merged.cells().all(|cell| words::value(cell, axis).is_some());
-    let not_null = if everywhere { " NOT NULL" } else { "" };
+    let is_everywhere = merged.cells().all(|cell| words::value(cell, axis).is_some());
+    let not_null = if is_everywhere { " NOT NULL" } else { "" };
     let kind = if axis.def().form == Form::Number { "INTEGER" } else { "TEXT" };
-    let own = format!("    {} {kind}{not_null}", name(axis.name()));
+    let value_column = format!("    {} {kind}{not_null}", name(axis.name()));
     let bounds = words::bounds(axis).into_iter().flatten();
     let bounds = bounds.map(|bound| format!("    {} INTEGER{not_null}", name(&bound)));
-    std::iter::once(own).chain(bounds).collect()
+    std::iter::once(value_column).chain(bounds).collect()
 }
 
 /// The name of an axis's column, quoted: `index` is an axis, and a word of SQL.
@@ -192,8 +192,8 @@ type Field<'a> = (&'a str, SqlValue);
 impl Tables<'_> {
     fn insert(&mut self, table: &str, fields: Vec<Field<'_>>) -> Result<(), SqlError> {
         let (names, values): (Vec<&str>, Vec<SqlValue>) = fields.into_iter().unzip();
-        let places = vec!["?"; names.len()].join(", ");
-        let statement = format!("INSERT INTO {table} ({}) VALUES ({places})", names.join(", "));
+        let placeholders = vec!["?"; names.len()].join(", ");
+        let statement = format!("INSERT INTO {table} ({}) VALUES ({placeholders})", names.join(", "));
         self.out.insert(&statement, &values)
     }
 
@@ -228,8 +228,8 @@ fn value(cell: &Cell, axis: Axis) -> SqlValue {
 fn bounds(cell: &Cell, axis: Axis) -> Vec<(String, SqlValue)> {
     let value = words::value(cell, axis);
     let ends = [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)];
-    let named = words::bounds(axis).into_iter().flatten().map(|bound| name(&bound));
-    named.zip(ends.map(|end| optional(end, integer))).collect()
+    let names = words::bounds(axis).into_iter().flatten().map(|bound| name(&bound));
+    names.zip(ends.map(|end| optional(end, integer))).collect()
 }
 
 fn text(text: &str) -> SqlValue {
@@ -241,8 +241,8 @@ fn integer(number: u64) -> SqlValue {
     i64::try_from(number).map_or(SqlValue::Real(number as f64), SqlValue::Integer)
 }
 
-fn boolean(so: bool) -> SqlValue {
-    SqlValue::Integer(i64::from(so))
+fn boolean(truth: bool) -> SqlValue {
+    SqlValue::Integer(i64::from(truth))
 }
 
 fn real(number: f64) -> SqlValue {

@@ -19,15 +19,15 @@ const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0
 /// # Errors
 /// A sentence, if a histogram can't be read.
 pub fn text(runs: &[Run]) -> Result<String, String> {
-    let all = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
-    let several = all().count() > 1;
+    let trials = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
+    let several = trials().count() > 1;
     let mut text = String::new();
-    for (trial, measured) in all() {
+    for (trial, measured) in trials() {
         let id = trial.cell.id();
         if several {
             let _ = writeln!(text, "# {id}, block {}", trial.block + 1);
         }
-        trial_text(measured, &mut text).map_err(|why| format!("{id}: {why}"))?;
+        trial_text(measured, &mut text).map_err(|reason| format!("{id}: {reason}"))?;
     }
     Ok(text)
 }
@@ -107,16 +107,17 @@ mod tests {
             blocks("box", &[vec![Sample::new("lmdb").ns(2_500.0)], vec![Sample::new("lmdb").ns(3_500.0)]]);
         let text = text(std::slice::from_ref(&run)).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("# lmdb/")).count(), 2, "{text}");
-        let found = read(&text);
-        let of = |operation: &str, figure: &str| {
-            found.iter().find(|(o, f, _)| (*o, *f) == (operation, figure)).unwrap().2
+        let lines = read(&text);
+        let value_of = |operation: &str, figure: &str| {
+            lines.iter().find(|(o, f, _)| (*o, *f) == (operation, figure)).unwrap().2
         };
-        assert!(of("OVERALL", "RunTime(ms)") >= 0.0 && of("OVERALL", "Throughput(ops/sec)") > 0.0);
-        assert!(of("INSERT", "AverageLatency(us)") > 0.0);
-        assert_eq!(of("INSERT", "Operations"), of("INSERT", "Return=OK"));
+        assert!(value_of("OVERALL", "RunTime(ms)") >= 0.0);
+        assert!(value_of("OVERALL", "Throughput(ops/sec)") > 0.0);
+        assert!(value_of("INSERT", "AverageLatency(us)") > 0.0);
+        assert_eq!(value_of("INSERT", "Operations"), value_of("INSERT", "Return=OK"));
         for percentile in ["50th", "95th", "99th"] {
-            let us = of("INSERT", &format!("{percentile}PercentileLatency(us)"));
-            let ns = of("INSERT", &format!("{percentile}PercentileLatency(ns)"));
+            let us = value_of("INSERT", &format!("{percentile}PercentileLatency(us)"));
+            let ns = value_of("INSERT", &format!("{percentile}PercentileLatency(ns)"));
             assert_eq!((ns / 1e3).floor(), us, "whole microseconds, as YCSB prints them");
         }
     }

@@ -29,7 +29,7 @@ struct PageAxis {
     #[serde(skip)]
     axis: Axis,
     #[serde(skip)]
-    of_values: BTreeMap<Value, usize>,
+    indices: BTreeMap<Value, usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,9 +50,9 @@ impl Axes {
         let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();
         spoken.sort_by_key(|axis| (axis.place_in_id(), *axis));
-        let of = |axis: Axis| {
+        let page_axis = |axis: Axis| {
             let values: BTreeSet<Value> =
-                positions.clone().filter_map(|at| at.value(axis)).cloned().collect();
+                positions.clone().filter_map(|position| position.value(axis)).cloned().collect();
             PageAxis {
                 id: axis.name(),
                 name: words::heading(axis),
@@ -65,10 +65,10 @@ impl Axes {
                 spoken: spoken.iter().position(|other| *other == axis).unwrap_or_default(),
                 values: values.iter().map(|value| NamedValue::new(axis, value)).collect(),
                 axis,
-                of_values: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
+                indices: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
             }
         };
-        Axes(axes.into_iter().map(of).collect())
+        Axes(axes.into_iter().map(page_axis).collect())
     }
 
     /// Each position's values as indices into the lists of values, by the axes' names.
@@ -76,9 +76,11 @@ impl Axes {
         &self,
         positions: impl Iterator<Item = &'p Position> + Clone,
     ) -> IndexMap<&'static str, Vec<Option<usize>>> {
-        let number = |of: &PageAxis, position: &Position| of.of_values.get(position.value(of.axis)?).copied();
-        let all = |of: &PageAxis| positions.clone().map(|position| number(of, position)).collect();
-        self.0.iter().map(|of| (of.id, all(of))).collect()
+        let number =
+            |axis: &PageAxis, position: &Position| axis.indices.get(position.value(axis.axis)?).copied();
+        let axis_numbers =
+            |axis: &PageAxis| positions.clone().map(|position| number(axis, position)).collect();
+        self.0.iter().map(|axis| (axis.id, axis_numbers(axis))).collect()
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Key<'a> {
     /// The index of its group.
     pub group: usize,
     /// The position in the matrix.
-    pub at: Position,
+    pub position: Position,
     /// The contestant: the store, unless something else is compared.
     pub store: Cow<'a, str>,
 }
@@ -32,7 +32,7 @@ pub struct Row<'a> {
     /// Its trials; empty if it was left out or not run.
     pub entries: Vec<Entry<'a>>,
     /// Why it has no figure; `None` if it has one.
-    pub why: Option<AbsenceReason>,
+    pub absence: Option<AbsenceReason>,
     /// The full reason, if known.
     pub reason: Option<Cow<'a, str>>,
 }
@@ -46,29 +46,29 @@ impl Row<'_> {
 
 /// All cells, in the order of their keys.
 pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<'a>> {
-    let mut all = Vec::new();
+    let mut all_rows = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(matrices).enumerate().map(|(i, (_, matrix))| (i, matrix))
     {
         let mut rows: BTreeMap<Key<'a>, Row<'a>> = BTreeMap::new();
         let sorted = SortedTrials::new(merged, &merged.groups[group]);
-        for (at, stores) in sorted.entries {
+        for (position, stores) in sorted.entries {
             for (store, entries) in stores {
-                let key = Key { group, at: at.clone(), store };
+                let key = Key { group, position: position.clone(), store };
                 // Stores of the harness are in no matrix; the others' reasons are added below.
-                let why =
+                let absence =
                     entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(AbsenceReason::Failed);
-                rows.insert(key.clone(), Row { key, entries, why, reason: None });
+                rows.insert(key.clone(), Row { key, entries, absence, reason: None });
             }
         }
-        for (key, why) in matrix.iter().flat_map(|matrix| absent(group, matrix)) {
-            let empty =
-                |key: &Key<'a>| Row { key: key.clone(), entries: Vec::new(), why: None, reason: None };
-            rows.entry(key).or_insert_with_key(empty).why = Some(why);
+        for (key, absence) in matrix.iter().flat_map(|matrix| absent(group, matrix)) {
+            let empty_row =
+                |key: &Key<'a>| Row { key: key.clone(), entries: Vec::new(), absence: None, reason: None };
+            rows.entry(key).or_insert_with_key(empty_row).absence = Some(absence);
         }
         add_reasons(merged, &merged.groups[group], &mut rows);
-        all.extend(rows.into_values());
+        all_rows.extend(rows.into_values());
     }
-    all
+    all_rows
 }
 
 /// Adds why cells were left out, or what unsupported ones report.
@@ -78,10 +78,10 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     let left_out: BTreeMap<(Position, Cow<'_, str>), &LeftOutReason> =
         omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), o.reason)).collect();
     for row in rows.values_mut() {
-        let Key { at, store, .. } = row.key.clone();
-        row.reason = match row.why {
+        let Key { position, store, .. } = row.key.clone();
+        row.reason = match row.absence {
             Some(AbsenceReason::LeftOut | AbsenceReason::NotApplicable) => {
-                left_out.get(&(at, store)).map(|reason| reason.to_string().into())
+                left_out.get(&(position, store)).map(|reason| reason.to_string().into())
             }
             Some(AbsenceReason::Unsupported) => {
                 row.entries.iter().find_map(|entry| match &entry.trial.outcome {
@@ -99,8 +99,9 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
 
 /// The contestants without a figure.
 fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, AbsenceReason)> {
-    let key = move |at: Position, store: &str| Key { group, at, store: Cow::Owned(store.to_owned()) };
-    matrix.absent().into_iter().map(move |(at, absent)| (key(at, &absent.store), absent.why))
+    let key =
+        move |position: Position, store: &str| Key { group, position, store: Cow::Owned(store.to_owned()) };
+    matrix.absent().into_iter().map(move |(position, absent)| (key(position, &absent.store), absent.why))
 }
 
 /// The cells as columns; values are indices into the page's lists.
@@ -122,13 +123,14 @@ pub struct Cells {
 impl Cells {
     /// Turns rows into columns.
     pub fn new(rows: &[Row<'_>], stores: &IndexSet<&str>, axes: &Axes, reasons: &IndexSet<String>) -> Cells {
-        let mut cells = Cells { at: axes.numbers(rows.iter().map(|row| &row.key.at)), ..Cells::default() };
+        let at = axes.numbers(rows.iter().map(|row| &row.key.position));
+        let mut cells = Cells { at, ..Cells::default() };
         for row in rows {
             cells.group.push(row.key.group);
             cells.store.push(stores.get_index_of(&*row.key.store));
             cells.succeeded.push(row.succeeded());
             cells.trials.push(row.entries.len());
-            cells.why.push(row.why.map_or("", AbsenceReason::name));
+            cells.why.push(row.absence.map_or("", AbsenceReason::name));
             cells.reason.push(row.reason.as_deref().and_then(|reason| reasons.get_index_of(reason)));
         }
         cells
@@ -171,8 +173,9 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
-        let whys: Vec<Option<AbsenceReason>> = rows(&merged, &matrices).iter().map(|row| row.why).collect();
-        assert_eq!(whys, [None, Some(AbsenceReason::LeftOut), Some(AbsenceReason::Unsupported)]);
+        let absences: Vec<Option<AbsenceReason>> =
+            rows(&merged, &matrices).iter().map(|row| row.absence).collect();
+        assert_eq!(absences, [None, Some(AbsenceReason::LeftOut), Some(AbsenceReason::Unsupported)]);
     }
 
     #[test]
@@ -181,8 +184,10 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = rows(&merged, &matrices);
-        let of = |row: &Row<'_>| (row.why, row.reason.clone().map(Cow::into_owned), row.succeeded());
-        assert_eq!(of(&rows[0]), (None, None, 1));
-        assert_eq!(of(&rows[1]), (Some(AbsenceReason::NotRanked), Some("built with assertions".into()), 1));
+        let summarize =
+            |row: &Row<'_>| (row.absence, row.reason.clone().map(Cow::into_owned), row.succeeded());
+        assert_eq!(summarize(&rows[0]), (None, None, 1));
+        let not_ranked = (Some(AbsenceReason::NotRanked), Some("built with assertions".into()), 1);
+        assert_eq!(summarize(&rows[1]), not_ranked);
     }
 }

@@ -47,9 +47,9 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
         .map(|(axis, _)| axis)
         .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
         .collect();
-    let of =
+    let build_variants =
         |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { axis_variants(merged, axis, &cells) };
-    axes.into_iter().map(of).filter(|variants| variants.are_numbers()).collect()
+    axes.into_iter().map(build_variants).filter(|variants| variants.are_numbers()).collect()
 }
 
 /// Places by cluster size: places of one file system with the same options are one line.
@@ -66,7 +66,7 @@ fn clusters(cells: &[Option<&Cell>]) -> Variants {
         name: "cluster size".into(),
         one: "cluster size".into(),
         unnamed: String::new(),
-        of: cells.iter().map(|cell| sizes.iter().position(|own| Some(*own) == cell.and_then(size))).collect(),
+        of: cells.iter().map(|cell| sizes.iter().position(|s| Some(*s) == cell.and_then(size))).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
         values: sizes.iter().map(|size| (size.to_string(), Some(f64::from(*size)))).collect(),
     }
@@ -76,17 +76,17 @@ fn axis_variants(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Va
     let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
     let unnamed =
         if texts.contains("") { UnnamedValue::from_trials(merged, axis) } else { UnnamedValue::default() };
-    let at = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
+    let position = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
     let mut values: Vec<(String, Option<f64>)> =
-        texts.into_iter().map(|text| (text.to_owned(), at(text))).collect();
+        texts.into_iter().map(|text| (text.to_owned(), position(text))).collect();
     values.sort_by(|(_, a), (_, b)| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
-    let place = |cell: &Cell| values.iter().position(|(text, _)| text == cell.text(axis));
+    let value_index = |cell: &Cell| values.iter().position(|(text, _)| text == cell.text(axis));
     let line = |cell: &Cell| {
         let others = cell.values().filter(|(other, _)| *other != axis);
         let without = others.fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()));
         merged.readable.name(&merged.layout.contestant(&without)).into_owned()
     };
-    let shown = |text: &str| match axis.setting() {
+    let readable_value = |text: &str| match axis.setting() {
         Some((_, name)) => merged.readable.value(name, text).into_owned(),
         None => text.to_owned(),
     };
@@ -94,11 +94,11 @@ fn axis_variants(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Va
     Variants {
         id: axis.name(),
         one: axis.setting().map_or_else(|| words::value_noun(axis), |(_, name)| format!("value of {name}")),
-        of: cells.iter().map(|cell| place((*cell)?)).collect(),
+        of: cells.iter().map(|cell| value_index((*cell)?)).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
-        unnamed: UnnamedValue { value: shown(&unnamed.value), ..unnamed }.describe(),
+        unnamed: UnnamedValue { value: readable_value(&unnamed.value), ..unnamed }.describe(),
         name,
-        values: values.iter().map(|(text, at)| (shown(text), *at)).collect(),
+        values: values.iter().map(|(text, position)| (readable_value(text), *position)).collect(),
     }
 }
 
@@ -123,12 +123,12 @@ impl UnnamedValue {
                 .iter()
                 .filter(|trial| trial.cell.store() == store && trial.cell.text(axis).is_empty());
             unnamed.filter_map(move |trial| {
-                let told = trial.ok()?.settings.iter().find(|setting| setting.name == name);
-                told.map(|setting| setting.value.clone()).or_else(|| planned(run))
+                let setting = trial.ok()?.settings.iter().find(|setting| setting.name == name);
+                setting.map(|setting| setting.value.clone()).or_else(|| planned(run))
             })
         });
-        let all: BTreeSet<String> = trials.collect();
-        let value = all.first().filter(|_| all.len() == 1).cloned().unwrap_or_default();
+        let values: BTreeSet<String> = trials.collect();
+        let value = values.first().filter(|_| values.len() == 1).cloned().unwrap_or_default();
         UnnamedValue { value, is_planned }
     }
 
@@ -144,7 +144,7 @@ impl UnnamedValue {
 
 impl Variants {
     fn are_numbers(&self) -> bool {
-        self.values.iter().filter(|(_, at)| at.is_some()).count() > 1
+        self.values.iter().filter(|(_, position)| position.is_some()).count() > 1
     }
 }
 
@@ -166,20 +166,20 @@ mod tests {
 
     #[test]
     fn file_systems_are_lines_across_their_cluster_sizes() {
-        let at = |place: &str| Sample::new("sqlite").place(place);
+        let sample_at = |place: &str| Sample::new("sqlite").place(place);
         let mut runs = [run(
             "box",
-            &[at("ext4:4096"), at("ext4:1024"), at("ext4:4096,noatime"), at("ntfs:512"), at("ssd")],
+            &["ext4:4096", "ext4:1024", "ext4:4096,noatime", "ntfs:512", "ssd"].map(sample_at),
         )];
         runs[0].header.plan = format!("compare = [\"place\"]\n{}", runs[0].header.plan);
         let names: Vec<String> =
             runs[0].trials.iter().map(|trial| format!("place {}", trial.cell.text(Axis::PLACE))).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let [found] = variants(&Merged::new(&runs, &[]), &names).try_into().unwrap();
-        let sizes: Vec<Option<f64>> = found.values.iter().map(|(_, at)| *at).collect();
+        let [clusters] = variants(&Merged::new(&runs, &[]), &names).try_into().unwrap();
+        let sizes: Vec<Option<f64>> = clusters.values.iter().map(|(_, position)| *position).collect();
         assert_eq!(sizes, [Some(512.0), Some(1024.0), Some(4096.0)]);
-        assert_eq!(found.of, [Some(2), Some(1), Some(2), Some(0), None]);
-        assert_eq!(found.line, ["ext4", "ext4", "ext4, noatime", "ntfs", "ssd"]);
+        assert_eq!(clusters.of, [Some(2), Some(1), Some(2), Some(0), None]);
+        assert_eq!(clusters.line, ["ext4", "ext4", "ext4, noatime", "ntfs", "ssd"]);
     }
 
     #[test]
@@ -195,14 +195,15 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let names = ["lmdb", "sqlite", "sqlite page_size=512", "sqlite page_size=8192"];
-        let all = variants(&merged, &names);
-        assert_eq!(all.len(), 1);
-        let values: Vec<_> = all[0].values.iter().map(|(text, at)| (text.as_str(), *at)).collect();
+        let axes = variants(&merged, &names);
+        assert_eq!(axes.len(), 1);
+        let values: Vec<_> =
+            axes[0].values.iter().map(|(text, position)| (text.as_str(), *position)).collect();
         // The engine's own value counts if the plan sets none.
         assert_eq!(values, [("512", Some(512.0)), ("", Some(4096.0)), ("8192", Some(8192.0))]);
-        assert_eq!(all[0].unnamed, "4096 (as shipped)");
-        assert_eq!(all[0].of, [Some(1), Some(1), Some(0), Some(2)]);
-        assert_eq!(all[0].line, ["lmdb", "sqlite", "sqlite", "sqlite"]);
+        assert_eq!(axes[0].unnamed, "4096 (as shipped)");
+        assert_eq!(axes[0].of, [Some(1), Some(1), Some(0), Some(2)]);
+        assert_eq!(axes[0].line, ["lmdb", "sqlite", "sqlite", "sqlite"]);
         assert_eq!(variants(&merged, &names[..2]).len(), 0, "one value is no curve");
     }
 

@@ -68,7 +68,8 @@ struct Dot {
 
 /// The charts of all effects of settings, two for each: every combination, then the main effects.
 pub fn dots(merged: &Merged<'_>) -> Vec<Dots> {
-    effects_for_people(merged).iter().flat_map(|one| [combinations(one), main(one)]).collect()
+    let effects = effects_for_people(merged);
+    effects.iter().flat_map(|effects| [combinations(effects), main_effects(effects)]).collect()
 }
 
 /// A promise's colour: green if nothing is lost, then teal, blue and amber; violet and red if files can be damaged.
@@ -151,16 +152,16 @@ fn describe_estimate(figure: &Estimate, unit: Unit) -> String {
 
 /// A combination by its settings, without its store, which is in the title: `journal_mode=WAL (the paper's best)`.
 fn label(effects: &Effects, spot: &SettingsResult) -> String {
-    let own = spot.name.strip_prefix(&effects.place.store).unwrap_or(&spot.name).trim_start();
-    match (own, spot.marks.join(", ")) {
+    let settings = spot.name.strip_prefix(&effects.place.store).unwrap_or(&spot.name).trim_start();
+    match (settings, spot.marks.join(", ")) {
         ("", marks) if marks.is_empty() => spot.name.clone(),
         ("", marks) => marks,
-        (own, marks) if marks.is_empty() => own.to_owned(),
-        (own, marks) => format!("{own} ({marks})"),
+        (settings, marks) if marks.is_empty() => settings.to_owned(),
+        (settings, marks) => format!("{settings} ({marks})"),
     }
 }
 
-fn main(effects: &Effects) -> Dots {
+fn main_effects(effects: &Effects) -> Dots {
     let groups = effects.main.chunk_by(|a, b| a.setting == b.setting).filter_map(|of_setting| {
         let first = of_setting.first()?;
         let rows: Vec<Dot> = of_setting.iter().filter_map(effect_dot).collect();
@@ -186,14 +187,14 @@ fn main(effects: &Effects) -> Dots {
 fn effect_dot(effect: &MainEffect) -> Option<Dot> {
     let times = effect.times.last()?.as_ref()?;
     let reach = times.range();
-    let says = match times.known {
+    let verdict = match times.known {
         EffectVerdict::Less => "faster",
         EffectVerdict::More => "slower",
         EffectVerdict::Alike => "no difference beyond a tenth",
         EffectVerdict::NotYet => "whether it is faster or slower is not known yet",
     };
     Some(Dot {
-        tip: format!("{}={}: {}, {says}", effect.setting, effect.value, times.text()),
+        tip: format!("{}={}: {}, {verdict}", effect.setting, effect.value, times.text()),
         name: effect.value.clone(),
         y: rounded(times.value(), DIGITS),
         low: reach.map(|(low, _)| rounded(low, DIGITS)),
@@ -214,20 +215,20 @@ mod tests {
     #[test]
     fn every_combination_and_every_value_has_a_row() {
         let runs = [factorial()];
-        let all = dots(&Merged::new(&runs, &[]));
+        let charts = dots(&Merged::new(&runs, &[]));
         let rows = |chart: &Dots| -> Vec<(String, String, bool)> {
-            let of = |group: &Group| {
+            let group_rows = |group: &Group| {
                 group
                     .rows
                     .iter()
                     .map(|dot| (group.name.clone(), dot.name.clone(), dot.best))
                     .collect::<Vec<_>>()
             };
-            chart.groups.iter().flat_map(of).collect()
+            chart.groups.iter().flat_map(group_rows).collect()
         };
         let row = |group: &str, name: &str, best| (group.to_owned(), name.to_owned(), best);
         assert_eq!(
-            rows(&all[0]),
+            rows(&charts[0]),
             [
                 row("power", "j=W s=F (the best)", true),
                 row("power", "j=D s=F", false),
@@ -236,10 +237,10 @@ mod tests {
             ]
         );
         // Four operations with a mean of 0.8875 µs, except for the blocks' noise.
-        let base = &all[0].groups[1].rows[0];
+        let base = &charts[0].groups[1].rows[0];
         assert!((base.y / 1e6 - 1.0).abs() < 0.2 && base.low.unwrap() < base.y, "{base:?}");
-        assert_eq!(rows(&all[1]), [row("j, next to D", "W", false), row("s, next to N", "F", false)]);
-        assert_eq!((all[1].groups[1].rows[0].aside.as_str(), all[1].trials), ("more", (4, 4)));
+        assert_eq!(rows(&charts[1]), [row("j, next to D", "W", false), row("s, next to N", "F", false)]);
+        assert_eq!((charts[1].groups[1].rows[0].aside.as_str(), charts[1].trials), ("more", (4, 4)));
         assert_eq!(dots(&Merged::new(&[samples::study()], &[])), []);
     }
 }

@@ -31,14 +31,17 @@ fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
-    let told = (!claims.is_empty()).then(|| {
-        let counts =
-            (non_empty(&among(study)).map(p), verdict_counts(merged, study), mixed_tiers(&scopes).map(note));
+    let checked_claims = (!claims.is_empty()).then(|| {
+        let counts = (
+            non_empty(&describe_among(study)).map(p),
+            verdict_counts(merged, study),
+            mixed_tiers(&scopes).map(note),
+        );
         Html::new((counts, tag("ol").class("claims").with(claims)))
     });
     Html::new((
         non_empty(&study.study.source).map(note),
-        told,
+        checked_claims,
         (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
     ))
 }
@@ -49,21 +52,21 @@ fn is_measured(checked: &CheckedClaim<'_>) -> bool {
 }
 
 /// The claims without measurements, folded into one line.
-fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], all: usize) -> Tag {
+fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], total: usize) -> Tag {
     let line = |(index, checked): &(usize, &CheckedClaim<'_>)| {
-        let takes = why_unmeasured(checked);
+        let needs = why_unmeasured(checked);
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
-        tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {takes}.")))
+        tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {needs}.")))
     };
     let items: Vec<Tag> = unmeasured.iter().map(line).collect();
-    let says = match unmeasured.len() {
-        count if count == all => {
-            format!("None of the {all} findings can be checked: this run measured nothing of them")
+    let summary = match unmeasured.len() {
+        count if count == total => {
+            format!("None of the {total} findings can be checked: this run measured nothing of them")
         }
         1 => "1 more finding can't be checked: this run measured nothing of it".to_owned(),
         count => format!("{count} more findings can't be checked: this run measured nothing of them"),
     };
-    folded(says, tag("ol").class("unmeasured").with(items))
+    folded(summary, tag("ol").class("unmeasured").with(items))
 }
 
 /// A text, if there is any.
@@ -72,16 +75,16 @@ fn non_empty(text: &str) -> Option<&str> {
 }
 
 /// The stores that its claims compare, if not all.
-fn among(study: &Study<'_>) -> String {
-    let all = &study.study.among;
-    if all.is_empty() {
+fn describe_among(study: &Study<'_>) -> String {
+    let stores = &study.study.among;
+    if stores.is_empty() {
         return String::new();
     }
-    let verb = if all.len() == 1 { "is" } else { "are" };
+    let verb = if stores.len() == 1 { "is" } else { "are" };
     format!(
         "Only {} {verb} compared here, unless a finding names others: the best below need not be the best of all that were \
          measured.",
-        all.join(", ")
+        stores.join(", ")
     )
 }
 
@@ -89,9 +92,9 @@ fn among(study: &Study<'_>) -> String {
 fn verdict_counts(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
     let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
     let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);
-    let of_group =
+    let group_row =
         |(label, counts): (String, Counts)| row(label, counts.map(|count| number(count.to_string())));
-    let rows: Vec<Tag> = counts(merged, study).into_iter().map(of_group).collect();
+    let rows: Vec<Tag> = counts(merged, study).into_iter().map(group_row).collect();
     scroll(table(heads.collect(), rows))
 }
 
@@ -128,33 +131,33 @@ fn claim_section(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
 
 /// The groups in which nothing of a claim was measured, in one line.
 fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
-    let [only] = others else {
+    let [finding] = others else {
         let groups = format!(" in {} other groups", others.len());
         let lines = others
             .iter()
             .map(|other| format!("{}: {}", label(merged, &other.scope), why_undecided(claim, other)));
         return Html::new(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; {}", label(merged, &only.scope), why_undecided(claim, only));
-    Html::new((badge(Verdict::Unknown), takes))
+    let needs = format!(" {}; {}", label(merged, &finding.scope), why_undecided(claim, finding));
+    Html::new((badge(Verdict::Unknown), needs))
 }
 
 /// A verdict, its scope, and the most telling figures.
 fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
-    let why = telling(finding)
+    let evidence = telling(finding)
         .map(|evidence| describe_evidence(evidence, checked.claim.figure.len() > 1))
         .unwrap_or_default();
     let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
     let measured = measured(checked.claim, finding).map(|measured| format!("measured {measured}"));
-    let known = [
+    let facts = [
         Some(describe_leaning(finding).into()),
         Some(score),
         measured,
         describe_needs(checked.claim, finding),
     ];
-    let parts = [Some(label)].into_iter().chain(known).chain([judged_without(finding), Some(why)]).flatten();
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    let parts = [Some(label)].into_iter().chain(facts).chain([judged_without(finding), Some(evidence)]);
+    let parts: Vec<String> = parts.flatten().filter(|part| !part.is_empty()).collect();
     Html::new((badge(finding.verdict), " ", parts.join("; ")))
 }
 
@@ -172,17 +175,17 @@ fn describe_evidence(evidence: &Evidence, with_figure: bool) -> String {
 /// Every check of every group, those that disagree first.
 fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
     let with_figure = checked.claim.figure.len() > 1;
-    let of_group = |finding: &Finding| {
+    let group_lists = |finding: &Finding| {
         let outcomes = [Outcome::Disagrees, Outcome::Close, Outcome::Missing, Outcome::Agrees];
         let lists: Vec<_> =
             outcomes.iter().filter_map(|outcome| outcome_item(finding, *outcome, with_figure)).collect();
         (!lists.is_empty()).then(|| (tag("h4").with(label(merged, &finding.scope)), lists))
     };
-    Html::new(checked.findings.iter().map(of_group).collect::<Vec<_>>())
+    Html::new(checked.findings.iter().map(group_lists).collect::<Vec<_>>())
 }
 
 fn outcome_item(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {
-    let alike: Vec<&Evidence> =
+    let checks: Vec<&Evidence> =
         finding.evidence.iter().filter(|evidence| evidence.outcome == outcome).collect();
     let words = match outcome {
         Outcome::Agrees => "agree",
@@ -191,18 +194,18 @@ fn outcome_item(finding: &Finding, outcome: Outcome, with_figure: bool) -> Optio
         Outcome::Missing => "lack a figure",
     };
     let mut items: Vec<String> =
-        alike.iter().take(LISTED).map(|evidence| evidence_text(evidence, with_figure)).collect();
-    if alike.len() > LISTED {
-        items.push(format!("and {} more, in the JSON", alike.len() - LISTED));
+        checks.iter().take(LISTED).map(|evidence| evidence_text(evidence, with_figure)).collect();
+    if checks.len() > LISTED {
+        items.push(format!("and {} more, in the JSON", checks.len() - LISTED));
     }
-    (!items.is_empty()).then(|| (p(format!("{} {words}:", alike.len())), list(items)))
+    (!items.is_empty()).then(|| (p(format!("{} {words}:", checks.len())), list(items)))
 }
 
 fn evidence_text(evidence: &Evidence, with_figure: bool) -> String {
     let mut line = describe_evidence(evidence, with_figure);
     if !evidence.missing.is_empty() {
-        let without = if line.is_empty() { "without" } else { "; without" };
-        line.push_str(&format!("{without} {}", evidence.missing.join("; ")));
+        let separator = if line.is_empty() { "without" } else { "; without" };
+        line.push_str(&format!("{separator} {}", evidence.missing.join("; ")));
     }
     line
 }

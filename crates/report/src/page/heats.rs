@@ -39,19 +39,19 @@ struct Cell {
 
 /// Every map, in the page's order.
 pub fn heats(report: &Report<'_>) -> Vec<Heat> {
-    let of = |section: &section::Section| {
+    let section_heats = |section: &section::Section| {
         let blocks = report.blocks(section);
         let notes = blocks.iter().filter_map(|block| match block {
             Block::Note(text) => Some(text.as_str()),
             _ => None,
         });
         let legend = format!("{}. {}", section.title, notes.collect::<Vec<_>>().join(" "));
-        let mut found = Vec::new();
+        let mut heats = Vec::new();
         maps(blocks, "", &mut |title, table, heads, group| {
             let first = |id: &str| table.first_word(id).unwrap_or_default();
             let (hardware, store) = (first("hardware"), first("store"));
             let (heads, rows) = (heads.to_vec(), group.lines.iter().map(row).collect());
-            found.push(Heat {
+            heats.push(Heat {
                 section: section.name,
                 title,
                 hardware,
@@ -61,27 +61,27 @@ pub fn heats(report: &Report<'_>) -> Vec<Heat> {
                 legend: legend.clone(),
             });
         });
-        found
+        heats
     };
-    SECTIONS.iter().flat_map(|section| of(section)).collect()
+    SECTIONS.iter().flat_map(|section| section_heats(section)).collect()
 }
 
 /// Adds the maps in some blocks under a title.
 fn maps(
     blocks: &[Block],
     title: &str,
-    each: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>),
+    add: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>),
 ) {
     for block in blocks {
         match block {
-            Block::Fold(fold) => maps(&fold.blocks, &fold.title, each),
+            Block::Fold(fold) => maps(&fold.blocks, &fold.title, add),
             Block::Table(table) if table.is_heat() => {
                 let view = table.view(true);
                 let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
                 for group in &view.groups {
                     let parts = [title, group.title.as_deref().unwrap_or_default()];
-                    let told: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                    each(told.join(": "), table, &heads, group);
+                    let titles: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                    add(titles.join(": "), table, &heads, group);
                 }
             }
             _ => {}

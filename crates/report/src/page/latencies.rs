@@ -35,9 +35,9 @@ impl Percentiles {
         let mut curves = IndexMap::new();
         let mut unreadable = 0;
         for operation in operations {
-            let all: Vec<Curve> = rows.par_iter().map(|row| curve(row, operation)).collect();
-            unreadable += all.iter().map(|curve| curve.unreadable).sum::<usize>();
-            curves.insert(operation.clone(), all.into_iter().map(|curve| curve.points).collect());
+            let cell_curves: Vec<Curve> = rows.par_iter().map(|row| curve(row, operation)).collect();
+            unreadable += cell_curves.iter().map(|curve| curve.unreadable).sum::<usize>();
+            curves.insert(operation.clone(), cell_curves.into_iter().map(|curve| curve.points).collect());
         }
         Percentiles { quantiles: QUANTILES, steps: STEPS, curves, unreadable }
     }
@@ -57,7 +57,7 @@ fn curve(row: &Row<'_>, operation: &str) -> Curve {
             continue;
         };
         match occurrences(&operation.latency.histogram) {
-            Ok(found) => counts.add(&found),
+            Ok(occurrences) => counts.add(&occurrences),
             Err(_) => unreadable += 1,
         }
     }
@@ -95,10 +95,10 @@ impl Counts {
             return Vec::new();
         }
         // A quantile nearer to 1 than a single operation's share would only repeat the longest.
-        let told_apart = 1.0 - 1.0 / self.total as f64;
-        let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= told_apart);
+        let last_quantile = 1.0 - 1.0 / self.total as f64;
+        let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= last_quantile);
         let (mut step, mut passed) = (0, 0);
-        let mut at = |quantile: f64| {
+        let mut find_step = |quantile: f64| {
             let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
             while let Some(count) = self.by_step.get(step).filter(|count| passed + **count < wanted) {
                 passed += count;
@@ -106,9 +106,9 @@ impl Counts {
             }
             step as i32
         };
-        let steps: Vec<i32> = inner.chain([1.0]).map(&mut at).collect();
-        let before = std::iter::once(0).chain(steps.iter().copied());
-        steps.iter().zip(before).map(|(step, before)| step - before).collect()
+        let steps: Vec<i32> = inner.chain([1.0]).map(&mut find_step).collect();
+        let previous = std::iter::once(0).chain(steps.iter().copied());
+        steps.iter().zip(previous).map(|(step, previous)| step - previous).collect()
     }
 }
 
@@ -120,8 +120,8 @@ mod tests {
     fn a_curve_is_within_a_percent_of_the_truth() {
         // Buckets that hold 1, 2, 3, ... thousands of nanoseconds, in two halves as from two trials.
         let bucket = |ns: u64| (0..BUCKETS).find(|bucket| longest_of(*bucket) >= ns).unwrap();
-        let all: Vec<(u16, u64)> = (1..=1000).map(|number| (bucket(number * 1000), 1)).collect();
-        let (odd, even): (Vec<_>, Vec<_>) = all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+        let buckets: Vec<(u16, u64)> = (1..=1000).map(|number| (bucket(number * 1000), 1)).collect();
+        let (odd, even): (Vec<_>, Vec<_>) = buckets.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
         let mut counts = Counts::default();
         counts.add(&odd);
         counts.add(&even);

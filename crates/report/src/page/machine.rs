@@ -30,12 +30,12 @@ pub fn subtitle(merged: &Merged<'_>) -> Html {
             studies.push(study);
         }
     }
-    let smaller: BTreeSet<String> = merged.runs.iter().filter_map(preset::describe_preset).collect();
+    let presets: BTreeSet<String> = merged.runs.iter().filter_map(preset::describe_preset).collect();
     let line = |(machine, (studies, started)): (String, (Vec<String>, String))| {
         let noun = if studies.len() == 1 { "study" } else { "studies" };
         format!("{machine}; {noun} {}, {started}", studies.join(", "))
     };
-    Html::join(lines.into_iter().map(line).chain(smaller), BREAK)
+    Html::join(lines.into_iter().map(line).chain(presets), BREAK)
 }
 
 /// Machines and places.
@@ -44,18 +44,18 @@ pub fn html(merged: &Merged<'_>) -> Html {
     for (index, run) in merged.runs.iter().enumerate() {
         machines.entry(machine(run)).or_default().push(index);
     }
-    let several = machines.len() > 1;
-    let of_machine = |runs: Vec<usize>| {
+    let has_several = machines.len() > 1;
+    let describe_machine = |runs: Vec<usize>| {
         let run = &merged.runs[runs[0]];
         let numbers = runs.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let title = if several {
+        let title = if has_several {
             format!("Run {numbers}: {}", run.header.hardware)
         } else {
             run.header.hardware.clone()
         };
         (tag("h3").with(title), pairs(environment(run)), places(run))
     };
-    Html::new(machines.into_values().map(of_machine).collect::<Vec<_>>())
+    Html::new(machines.into_values().map(describe_machine).collect::<Vec<_>>())
 }
 
 /// A machine with its places, as a text that is equal for runs of the same.
@@ -114,38 +114,38 @@ fn places(run: &Run) -> Html {
 pub fn repeat_section(merged: &Merged<'_>) -> Html {
     let mut commands: IndexMap<&[String], Vec<&Run>> = IndexMap::new();
     merged.runs.iter().for_each(|run| commands.entry(&run.header.command).or_default().push(run));
-    let of_command = |(words, runs): (&[String], Vec<&Run>)| {
-        let several = runs.len() > 1;
+    let describe_command = |(words, runs): (&[String], Vec<&Run>)| {
+        let has_several = runs.len() > 1;
         (
             p(("The command, with storebench ", &runs[0].header.storebench, ":")),
             code(command(words)),
-            several.then(|| p("Its plans, one after the other:")),
-            runs.into_iter().map(|run| plan(run, several)).collect::<Vec<_>>(),
+            has_several.then(|| p("Its plans, one after the other:")),
+            runs.into_iter().map(|run| plan(run, has_several)).collect::<Vec<_>>(),
         )
     };
-    Html::new(commands.into_iter().map(of_command).collect::<Vec<_>>())
+    Html::new(commands.into_iter().map(describe_command).collect::<Vec<_>>())
 }
 
 /// The plan of a run, folded: it can be long.
-fn plan(run: &Run, several: bool) -> Tag {
-    let says = "The plan as it was run, with every value";
+fn plan(run: &Run, has_several: bool) -> Tag {
+    let title = "The plan as it was run, with every value";
     let started = to_the_second(&run.header.started);
-    let summary = if several { format!("{says}: {started}") } else { says.to_owned() };
-    let how = p((
+    let summary = if has_several { format!("{title}: {started}") } else { title.to_owned() };
+    let steps = p((
         "Save it as ",
         tag("code").with("plan.toml"),
         " and run ",
         tag("code").with("storebench run plan.toml"),
         ":",
     ));
-    folded(summary, (how, code(without_names(&run.header.plan))))
+    folded(summary, (steps, code(without_names(&run.header.plan))))
 }
 
 /// A command line that a shell reads back as the same words, without user names.
 pub(crate) fn command(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     let quoted = words.iter().map(|word| without_names(word)).map(|word| {
-        match !word.is_empty() && word.chars().all(plain) {
+        match !word.is_empty() && word.chars().all(is_plain) {
             true => word,
             false => format!("'{}'", word.replace('\'', "'\\''")),
         }

@@ -28,15 +28,15 @@ const GAPS: usize = 3;
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
 pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::new).collect();
-    lines.extend(warnings.few.as_ref().map(|few| Html::new((&few.what, ": a first impression."))));
+    lines.extend(warnings.few.as_ref().map(|few| Html::new((&few.extent, ": a first impression."))));
     if warnings.others > 0 {
         lines.push(Html::new((to_missing(&plural(warnings.others, "warning")), " about these figures.")));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::join(lines, " ")).class("alert soft"));
-    let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
+    let gaps: Vec<&str> = untried_axes(merged).into_iter().map(|(gap, _)| gap).collect();
     let gaps = (!gaps.is_empty()).then(|| {
-        let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
-        p(("Not measured: ", named, ". ", to_missing("See all that is missing")))
+        let first_gaps = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
+        p(("Not measured: ", first_gaps, ". ", to_missing("See all that is missing")))
     });
     Html::new((alert, gaps))
 }
@@ -49,13 +49,14 @@ fn to_missing(text: &str) -> Tag {
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
     let missing = summary::missing_figures(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
-    let unknown = unknown(merged);
+    let unknown = unknown_figures(merged);
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
         unknown.iter().partition(|unknown| unknown.is_everywhere());
-    let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::describe).collect::<Vec<_>>();
+    let describe_all =
+        |unknown: Vec<&Unknown<'_>>| unknown.into_iter().map(Unknown::describe).collect::<Vec<_>>();
     Html::new((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
-        block("Warnings", warnings.all.clone()),
+        block("Warnings", warnings.lines.clone()),
         block("What the figures mean", scope::notes(merged)),
         lists("Failed trials", "trials", &missing.failed),
         lists("Unsupported", "trials", &missing.unsupported),
@@ -63,8 +64,8 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
             lists("Left out", "combinations", &missing.left_out),
             lists("Not run", "combinations", &missing.not_run),
         ),
-        block("Unknown in some trials", in_words(partly)),
-        block("Not measured in this run", [not_measured(merged), in_words(nowhere)].concat()),
+        block("Unknown in some trials", describe_all(partly)),
+        block("Not measured in this run", [not_measured(merged), describe_all(nowhere)].concat()),
     ))
 }
 
@@ -76,12 +77,12 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
     let mut items: Vec<Html> = lists
         .iter()
         .take(LISTED)
-        .map(|(what, alike)| match (alike.times, alike.example.as_str()) {
-            (_, "") => Html::new(what),
-            (1, example) => Html::new((what, " ", small(("(", example, ")")))),
+        .map(|(kind, list)| match (list.times, list.example.as_str()) {
+            (_, "") => Html::new(kind),
+            (1, example) => Html::new((kind, " ", small(("(", example, ")")))),
             (times, example) => {
                 let times = format!("({} {unit}; first: {example})", with_commas(times as u64));
-                Html::new((what, " ", small(times)))
+                Html::new((kind, " ", small(times)))
             }
         })
         .collect();
@@ -96,13 +97,13 @@ fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
     merged.runs.iter().flat_map(|run| &run.trials)
 }
 
-fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements> {
+fn measurements<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements> {
     trials(merged).filter_map(TrialResult::ok)
 }
 
 /// Warnings about the figures that a careful reader should know.
 pub struct Warnings {
-    all: Vec<String>,
+    lines: Vec<String>,
     /// Whether there are too few trials to know the scatter of figures.
     few: Option<FewTrials>,
     /// The number of other warnings.
@@ -127,15 +128,15 @@ impl Warnings {
         .concat();
         let others = noise.len() + rest.len();
         let few = few_trials(merged);
-        let few_line = few.as_ref().map(|few| format!("{}: {}", few.what, few.why));
-        Warnings { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
+        let few_line = few.as_ref().map(|few| format!("{}: {}", few.extent, few.consequence));
+        Warnings { lines: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
     }
 }
 
 /// Cells with fewer trials than an interval needs.
 struct FewTrials {
-    what: String,
-    why: String,
+    extent: String,
+    consequence: String,
 }
 
 /// Counts the cells with figures from fewer trials than an interval needs.
@@ -148,22 +149,22 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
         }
         cells.into_values().for_each(|trials| *counts.entry(trials).or_default() += 1);
     }
-    let all: usize = counts.values().sum();
-    let few: usize = counts.range(..MIN_BLOCKS).map(|(_, cells)| cells).sum();
-    let (least, _) = counts.first_key_value()?;
-    if few == 0 {
+    let cell_count: usize = counts.values().sum();
+    let few_count: usize = counts.range(..MIN_BLOCKS).map(|(_, cells)| cells).sum();
+    let (fewest, _) = counts.first_key_value()?;
+    if few_count == 0 {
         return None;
     }
-    let what = match (*least, few == all && counts.len() == 1) {
+    let extent = match (*fewest, few_count == cell_count && counts.len() == 1) {
         (1, true) => "One trial of each cell".to_owned(),
         (trials, true) => format!("{trials} trials of each cell"),
         _ => format!(
             "{} of {} cells have fewer than {MIN_BLOCKS} trials",
-            with_commas(few as u64),
-            with_commas(all as u64)
+            with_commas(few_count as u64),
+            with_commas(cell_count as u64)
         ),
     };
-    let why = if *least < 2 && few == all {
+    let consequence = if *fewest < 2 && few_count == cell_count {
         "how much figures vary is unknown, so that every store is a candidate".to_owned()
     } else {
         format!(
@@ -171,19 +172,19 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
              the whole run"
         )
     };
-    Some(FewTrials { what, why })
+    Some(FewTrials { extent, consequence })
 }
 
 /// Warnings because of other activity of the machine.
 fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let mut warnings: Vec<String> = Vec::new();
     for run in merged.runs {
         let cores = run.header.environment.cores;
         let busy =
             run.trials.iter().filter(|trial| trial.load_1min.is_some_and(|load| load > f64::from(cores)));
         let busy = busy.count();
         if busy > 0 {
-            all.push(format!(
+            warnings.push(format!(
                 "{}: {busy} of {} trials began with a load average above the number of processors ({cores}), which the run itself may have caused",
                 run.header.hardware,
                 run.trials.len()
@@ -194,7 +195,7 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
         let (low, high) =
             creation.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), ns| (l.min(*ns), h.max(*ns)));
         if high > 5.0 * low {
-            all.push(format!(
+            warnings.push(format!(
                 "{}: making an empty file took from {} to {} before the trials: the file system was not equally fast throughout",
                 run.header.hardware,
                 rough_ns(low),
@@ -206,68 +207,83 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
         trials(merged).filter_map(|trial| trial.background.as_ref()).filter(|b| b.at_work_share < 0.99);
     let idle = idle.count();
     if idle > 0 {
-        all.push(format!("The background load paused during {idle} trials"));
+        warnings.push(format!("The background load paused during {idle} trials"));
     }
-    let shared = measured(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
+    let shared = measurements(merged).filter_map(|m| m.device.as_ref()).filter(|device| device.shared);
     let idle_rate = shared.filter_map(|device| device.idle_written_bytes_per_s).reduce(f64::max);
     if let Some(rate) = idle_rate.filter(|rate| *rate > 0.0) {
-        all.push(format!(
+        warnings.push(format!(
             "The device's traffic is the whole disk's; others wrote up to {} MB/s in the idle intervals before the trials",
             three_digits(rate / 1e6)
         ));
     }
-    all
+    warnings
 }
 
 /// Axes of the runs' workloads with only the default measured: what other values would have shown, and the axis.
-fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
-    let any = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
-    let all = [
+fn untried_axes(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
+    let is_tried = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
+    let gaps = [
         (
             Axis::BACKGROUND,
-            any(&|c| c.background() != Background::None),
+            is_tried(&|c| c.background() != Background::None),
             "figures during a background load",
             "",
         ),
-        (Axis::THREADS, any(&|c| c.threads() > 1), "several threads", ""),
-        (Axis::CACHE, any(&|c| c.cache() == Cache::Cold), "reads of data that is not in memory", ": cold"),
-        (Axis::RATE, any(&|c| c.rate() != Rate::Closed), "latency at a fixed rate, which shows stalls", ""),
+        (Axis::THREADS, is_tried(&|c| c.threads() > 1), "several threads", ""),
+        (
+            Axis::CACHE,
+            is_tried(&|c| c.cache() == Cache::Cold),
+            "reads of data that is not in memory",
+            ": cold",
+        ),
+        (
+            Axis::RATE,
+            is_tried(&|c| c.rate() != Rate::Closed),
+            "latency at a fixed rate, which shows stalls",
+            "",
+        ),
         (
             Axis::TUNING,
-            any(&|c| c.tuning() == Tuning::Equal),
+            is_tried(&|c| c.tuning() == Tuning::Equal),
             "caches of one size for all engines",
             ": equal",
         ),
-        (Axis::MACHINE, any(&|c| c.machine() != HERE), "figures under the limits of a smaller machine", ""),
-        (Axis::DATA, any(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
-        (Axis::DATA, any(&|c| c.data() == Data::Compressible), "compressible data", ""),
+        (
+            Axis::MACHINE,
+            is_tried(&|c| c.machine() != HERE),
+            "figures under the limits of a smaller machine",
+            "",
+        ),
+        (Axis::DATA, is_tried(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
+        (Axis::DATA, is_tried(&|c| c.data() == Data::Compressible), "compressible data", ""),
     ];
     let axes = merged.layout.axes();
-    let untried = all.into_iter().filter(|(axis, tried, ..)| !tried && axes.contains(axis));
-    untried.map(|(axis, _, what, value)| (what, format!("{axis}{value}"))).collect()
+    let untried = gaps.into_iter().filter(|(axis, tried, ..)| !tried && axes.contains(axis));
+    untried.map(|(axis, _, gap, value)| (gap, format!("{axis}{value}"))).collect()
 }
 
 /// Axes and figures that this run lacks.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
-    let mut all: Vec<String> =
-        untried(merged).into_iter().map(|(what, axis)| format!("{what} (axis {axis})")).collect();
-    let operations = || measured(merged).flat_map(|m| &m.operations);
+    let mut lines: Vec<String> =
+        untried_axes(merged).into_iter().map(|(gap, axis)| format!("{gap} (axis {axis})")).collect();
+    let operations = || measurements(merged).flat_map(|m| &m.operations);
     if !operations().any(|o| !o.series.is_empty()) {
-        all.push("second by second (operations were too short, or not recorded so)".into());
+        lines.push("second by second (operations were too short, or not recorded so)".into());
     }
     // A single round is not expected to have figures by round.
-    let rounds = measured(merged).any(|measured| !measured.rounds.is_empty());
+    let rounds = measurements(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
-        let known = if column.is_of_operation() {
+        let is_known = if column.is_of_operation() {
             operations().any(|operation| column.operation_value(operation).is_some())
         } else {
-            measured(merged).any(|measured| column.trial_value(measured).is_some())
+            measurements(merged).any(|measured| column.trial_value(measured).is_some())
         };
-        if !known {
-            all.push(format!("{} ({})", column.title, column.id));
+        if !is_known {
+            lines.push(format!("{} ({})", column.title, column.id));
         }
     }
-    all
+    lines
 }
 
 /// A figure that is unknown in some or all trials, with the reason.
@@ -298,25 +314,25 @@ impl Unknown<'_> {
     }
 }
 
-fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
-    let mut found: IndexMap<(&str, &str), (usize, BTreeSet<&str>)> = IndexMap::new();
+fn unknown_figures<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
+    let mut counts: IndexMap<(&str, &str), (usize, BTreeSet<&str>)> = IndexMap::new();
     let mut places: BTreeSet<&str> = BTreeSet::new();
-    let mut all = 0;
+    let mut trial_count = 0;
     for trial in trials(merged) {
         let Some(measured) = trial.ok() else { continue };
-        all += 1;
+        trial_count += 1;
         places.insert(trial.cell.location_name());
         for unknown in &measured.unknown {
-            let (times, at) = found.entry((&unknown.figure, &unknown.reason)).or_default();
+            let (times, at) = counts.entry((&unknown.figure, &unknown.reason)).or_default();
             *times += 1;
             at.insert(trial.cell.location_name());
         }
     }
     let unknown = |((figure, reason), (times, at)): ((&'a str, &'a str), (usize, BTreeSet<&'a str>))| {
         let place = at.first().copied().filter(|_| at.len() == 1 && places.len() > 1);
-        Unknown { figure, reason, times, trials: all, place }
+        Unknown { figure, reason, times, trials: trial_count, place }
     };
-    found.into_iter().map(unknown).collect()
+    counts.into_iter().map(unknown).collect()
 }
 
 #[cfg(test)]
@@ -346,12 +362,12 @@ mod tests {
 
     #[test]
     fn cells_with_few_trials_are_counted_one_by_one() {
-        let both = vec![Sample::new("lmdb"), Sample::new("redb")];
-        let (above, below) = page(blocks("box", &[both.clone(), both.clone(), vec![Sample::new("lmdb")]]));
+        let pair = vec![Sample::new("lmdb"), Sample::new("redb")];
+        let (above, below) = page(blocks("box", &[pair.clone(), pair.clone(), vec![Sample::new("lmdb")]]));
         for text in [above, below] {
             assert!(text.contains("1 of 2 cells have fewer than 3 trials"), "{text}");
         }
-        let (above, _) = page(blocks("box", &[both.clone(), both.clone(), both]));
+        let (above, _) = page(blocks("box", &[pair.clone(), pair.clone(), pair]));
         assert!(!above.contains("trials"), "{above}");
     }
 

@@ -152,14 +152,15 @@ impl<'a> Model<'a> {
         let reasons: IndexSet<String> =
             rows.iter().filter_map(|row| row.reason.as_deref().map(str::to_owned)).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
-        let axes = Axes::from_positions(rows.iter().map(|row| &row.key.at));
+        let axes = Axes::from_positions(rows.iter().map(|row| &row.key.position));
         let matrix_rows = matrix_rows(matrices);
         let (group_axes, mut groups) = groups(merged);
-        for ((group, matrix), sorted) in groups.iter_mut().zip(matrices).zip(&merged.groups) {
+        for ((group, matrix), source_group) in groups.iter_mut().zip(matrices).zip(&merged.groups) {
             group.rows = positions(&matrix_rows, matrix);
             group.dangers = matrix.as_ref().map(|matrix| matrix.dangers.clone()).unwrap_or_default();
+            let operations = operations(source_group);
             group.operations =
-                operations(sorted).iter().filter_map(|name| all_operations.get_index_of(name)).collect();
+                operations.iter().filter_map(|name| all_operations.get_index_of(name)).collect();
         }
         let columns: Vec<&'static Column> = COLUMNS.iter().collect();
         Model {
@@ -169,10 +170,10 @@ impl<'a> Model<'a> {
             ranked: merged.layout.ranked(merged.cells()),
             machines: machines(merged),
             variants: curves::variants(merged, &names.iter().copied().collect::<Vec<_>>()),
-            saturated: saturated(&rows, &all_operations),
+            saturated: saturated_cells(&rows, &all_operations),
             group_axes,
             groups,
-            columns: columns.iter().map(|column| info(column)).collect(),
+            columns: columns.iter().map(|column| column_info(column)).collect(),
             memory: merged.memory.column().id,
             rows: matrix_rows,
             trial: trial_figures(&rows, &columns),
@@ -203,13 +204,13 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     for cell in merged.cells() {
         engines.entry(merged.layout.contestant(cell).into_owned()).or_default().insert(cell.store());
     }
-    let engine = |name: &str| engines.get(name).filter(|all| all.len() == 1)?.first().copied();
+    let engine = |name: &str| engines.get(name).filter(|stores| stores.len() == 1)?.first().copied();
     let versions = |name: &str| {
-        let all: IndexSet<&str> = infos()
+        let versions: IndexSet<&str> = infos()
             .filter(|info| Some(info.name.as_str()) == engine(name))
             .map(|info| info.version.as_str())
             .collect();
-        all.into_iter().collect::<Vec<_>>().join(" and ")
+        versions.into_iter().collect::<Vec<_>>().join(" and ")
     };
     let store = |name: &&str| Store {
         name: merged.readable.name(name).into_owned(),
@@ -218,20 +219,20 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
         colour: names::palette_position(name),
     };
     let mut stores: Vec<Store> = names.iter().map(store).collect();
-    tell_apart(&mut stores);
+    recolour_repeated(&mut stores);
     stores
 }
 
 /// Assigns another colour to a contestant with the colour of an earlier one, such as a variant of a store, while there are any.
-fn tell_apart(stores: &mut [Store]) {
+fn recolour_repeated(stores: &mut [Store]) {
     let taken: BTreeSet<usize> = stores.iter().map(|store| store.colour).collect();
     let mut free: BTreeSet<usize> = (0..PALETTE).filter(|colour| !taken.contains(colour)).collect();
     let mut seen: BTreeSet<usize> = BTreeSet::new();
     for store in stores {
         if !seen.insert(store.colour)
-            && let Some(other) = free.pop_first()
+            && let Some(colour) = free.pop_first()
         {
-            store.colour = other;
+            store.colour = colour;
         }
     }
 }
@@ -256,14 +257,14 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
     for group in &merged.groups {
         let guarantee = || group.key.guarantee().map_or_else(String::new, |label| label.to_string());
         let facet = |axis: &Axis| (axis.name(), group.key.facet(*axis).unwrap_or_default().to_owned());
-        let at = [("hardware", group.key.hardware.clone())]
+        let indices = [("hardware", group.key.hardware.clone())]
             .into_iter()
             .chain(guarantees.then(|| ("guarantee", guarantee())))
             .chain(facets.iter().map(facet))
             .chain(methods.then(|| ("method", group.key.method.clone())))
             .map(|(id, value)| axes.entry(id).or_default().insert_full(value).0);
         let title = merged.label(&group.key);
-        let at = at.collect();
+        let at = indices.collect();
         groups.push(Group { title, at, rows: Vec::new(), operations: Vec::new(), dangers: Vec::new() });
     }
     (
@@ -295,12 +296,12 @@ impl GroupAxis {
 /// The time of a flushed write on a simulated disk, which orders disks.
 fn flushed_ns(merged: &Merged<'_>, disk: &str) -> Option<f64> {
     let places = merged.runs.iter().flat_map(|run| &run.header.locations);
-    places.filter_map(|place| place.disk.as_ref()).find(|own| own.name == disk)?.flushed_ns()
+    places.filter_map(|place| place.disk.as_ref()).find(|info| info.name == disk)?.flushed_ns()
 }
 
 /// Each machine in words, for the captions of charts: `Example CPU, 2 cores, 8.00 GiB; ext4 on nvme0n1`.
 fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
-    let of = |run: &'a Run| {
+    let describe_run = |run: &'a Run| {
         let machine = &run.header.environment;
         let memory = machine.memory_bytes.map(|bytes| rough_bytes(bytes as f64));
         let cpu = machine.cpu.clone().unwrap_or_else(|| "unknown processor".into());
@@ -314,21 +315,24 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
         let places: Vec<String> = places.into_iter().collect();
         (run.header.hardware.as_str(), format!("{}; {}", parts.join(", "), places.join(", ")))
     };
-    merged.runs.iter().map(of).collect()
+    merged.runs.iter().map(describe_run).collect()
 }
 
-fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String, BTreeMap<usize, String>> {
-    let of = |operation: &String| {
+fn saturated_cells(
+    rows: &[Row<'_>],
+    operations: &IndexSet<String>,
+) -> IndexMap<String, BTreeMap<usize, String>> {
+    let operation_cells = |operation: &String| {
         let cell = |(number, row): (usize, &Row<'_>)| {
             Some((number, saturation::reached_rate(&row.entries, operation)?))
         };
         let cells: BTreeMap<usize, String> = rows.iter().enumerate().filter_map(cell).collect();
         (!cells.is_empty()).then(|| (operation.clone(), cells))
     };
-    operations.iter().filter_map(of).collect()
+    operations.iter().filter_map(operation_cells).collect()
 }
 
-fn info(column: &Column) -> ColumnInfo {
+fn column_info(column: &Column) -> ColumnInfo {
     ColumnInfo {
         id: column.id,
         title: column.title,
@@ -353,10 +357,10 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
 
 /// The rows of the page that a matrix has.
 fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
-    let of = |row: &MatrixRow| {
-        matrix.iter().flat_map(|matrix| &matrix.rows).any(|own| own.figure.name == row.name)
+    let has_row = |row: &MatrixRow| {
+        matrix.iter().flat_map(|matrix| &matrix.rows).any(|other| other.figure.name == row.name)
     };
-    rows.iter().enumerate().filter(|(_, row)| of(row)).map(|(number, _)| number).collect()
+    rows.iter().enumerate().filter(|(_, row)| has_row(row)).map(|(number, _)| number).collect()
 }
 
 fn trial_figures(rows: &[Row<'_>], columns: &[&'static Column]) -> IndexMap<&'static str, Figures> {
@@ -369,8 +373,8 @@ fn operation_figures(
     operations: &IndexSet<String>,
 ) -> IndexMap<String, IndexMap<&'static str, Figures>> {
     let columns: Vec<&Column> = columns.iter().copied().filter(|column| column.is_of_operation()).collect();
-    let of = |operation: &String| (operation.clone(), figures(rows, operation, columns.clone()));
-    operations.iter().map(of).collect()
+    let named_figures = |operation: &String| (operation.clone(), figures(rows, operation, columns.clone()));
+    operations.iter().map(named_figures).collect()
 }
 
 /// A successful trial, and its measurements of one operation.
@@ -388,9 +392,9 @@ fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
 fn figures(rows: &[Row<'_>], name: &str, columns: Vec<&'static Column>) -> IndexMap<&'static str, Figures> {
     // Looked up once for all columns: a large run has hundreds of thousands of figures.
     let trials: Vec<Vec<Trial<'_>>> = rows.par_iter().map(|row| trials(row, name)).collect();
-    let of = |column: &'static Column| (column.id, figures_of(&trials, column));
-    let all: Vec<(&str, Figures)> = columns.into_par_iter().map(of).collect();
-    all.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
+    let named_figures = |column: &'static Column| (column.id, figures_of(&trials, column));
+    let by_column: Vec<(&str, Figures)> = columns.into_par_iter().map(named_figures).collect();
+    by_column.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
 }
 
 fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
@@ -406,16 +410,18 @@ fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
 
 fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, Contests> {
     let numbers: BTreeMap<&Key<'_>, usize> = rows.iter().enumerate().map(|(i, row)| (&row.key, i)).collect();
-    let mut all: IndexMap<String, Contests> = IndexMap::new();
+    let mut contests_by_row: IndexMap<String, Contests> = IndexMap::new();
     for (group, matrix) in matrices.iter().enumerate() {
         for row in matrix.iter().flat_map(|matrix| &matrix.rows) {
             let columns = matrix.iter().flat_map(|matrix| &matrix.columns);
             for (place, contest) in columns.zip(&row.contests) {
-                let contests =
-                    all.entry(row.figure.name.clone()).or_insert_with(|| Contests::new(rows.len()));
-                let at = row.at.merged_with(place);
+                let contests = contests_by_row
+                    .entry(row.figure.name.clone())
+                    .or_insert_with(|| Contests::new(rows.len()));
+                let position = row.at.merged_with(place);
                 for contender in &contest.contenders {
-                    let key = Key { group, at: at.clone(), store: Cow::Borrowed(&contender.store) };
+                    let store = Cow::Borrowed(contender.store.as_str());
+                    let key = Key { group, position: position.clone(), store };
                     if let Some(number) = numbers.get(&key) {
                         contests.set(*number, contender);
                     }
@@ -423,5 +429,5 @@ fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, C
             }
         }
     }
-    all
+    contests_by_row
 }

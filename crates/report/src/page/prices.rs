@@ -50,13 +50,13 @@ impl Prices {
         if pairs.is_empty() {
             return Prices::default();
         }
-        let of = |operation: &String| {
+        let operation_times = |operation: &String| {
             let figures = |cell: usize| series(&rows[cell].entries, operation, &MEAN_LATENCY);
             let ratio = |(cell, other): &(usize, usize)| compare(&figures(*cell), &figures(*other));
             (operation.clone(), Times::from_ratios(&pairs.par_iter().map(ratio).collect::<Vec<_>>()))
         };
         Prices {
-            of: operations.iter().map(of).collect(),
+            of: operations.iter().map(operation_times).collect(),
             cell: pairs.iter().map(|(cell, _)| *cell).collect(),
             beside: pairs.iter().map(|(_, other)| *other).collect(),
         }
@@ -77,16 +77,16 @@ impl Times {
 /// Whether the page compares two groups: they differ only in the guarantee, and the first comes later; or only in the load,
 /// and the second has none.
 fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
-    let (own, base) = (groups[group], groups[other]);
-    let axes: BTreeSet<Axis> = own.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();
-    let differ: Vec<Axis> = axes.into_iter().filter(|axis| own.facet(*axis) != base.facet(*axis)).collect();
-    let alike = own.hardware == base.hardware;
-    let one_guarantee = (own.asked, own.tier) == (base.asked, base.tier);
+    let (key, base) = (groups[group], groups[other]);
+    let axes: BTreeSet<Axis> = key.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();
+    let differ: Vec<Axis> = axes.into_iter().filter(|axis| key.facet(*axis) != base.facet(*axis)).collect();
+    let is_same_hardware = key.hardware == base.hardware;
+    let is_same_guarantee = (key.asked, key.tier) == (base.asked, base.tier);
     match differ.as_slice() {
-        [] => alike && !one_guarantee && other < group,
+        [] => is_same_hardware && !is_same_guarantee && other < group,
         [axis] if *axis == Axis::BACKGROUND => {
-            let none = Background::None.to_string();
-            alike && one_guarantee && base.facets.contains(&(Axis::BACKGROUND, none))
+            let idle = Background::None.to_string();
+            is_same_hardware && is_same_guarantee && base.facets.contains(&(Axis::BACKGROUND, idle))
         }
         _ => false,
     }
@@ -101,8 +101,8 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
 
     /// Mean latencies of the groups by block, and what the page knows of them.
-    fn prices(of: impl Fn(f64) -> Vec<Sample>, weather: &[f64]) -> serde_json::Value {
-        let runs = [blocks("box", &weather.iter().map(|weather| of(*weather)).collect::<Vec<_>>())];
+    fn prices(samples: impl Fn(f64) -> Vec<Sample>, weather: &[f64]) -> serde_json::Value {
+        let runs = [blocks("box", &weather.iter().map(|weather| samples(*weather)).collect::<Vec<_>>())];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = super::super::cells::rows(&merged, &matrices);
@@ -114,18 +114,18 @@ mod tests {
     fn ratios_are_paired_by_block() {
         // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken as independent
         // would show nothing.
-        let of = |weather: f64| {
+        let samples = |weather: f64| {
             let sample = Sample::new("lmdb").ns(1e3 * weather);
             vec![sample, Sample::new("lmdb").ns(2e3 * weather).background(Background::Cpu(1))]
         };
-        let found = prices(of, &[1.0, 100.0, 10.0]);
-        assert_eq!(found["of"]["insert"], json!({"times": [2.0], "spread": [0.0], "blocks": [3]}));
-        assert_ne!(found["cell"], found["beside"]);
+        let data = prices(samples, &[1.0, 100.0, 10.0]);
+        assert_eq!(data["of"]["insert"], json!({"times": [2.0], "spread": [0.0], "blocks": [3]}));
+        assert_ne!(data["cell"], data["beside"]);
     }
 
     #[test]
     fn guarantees_are_paired_and_other_differences_are_not() {
-        let of = |_| {
+        let samples = |_| {
             vec![
                 Sample::new("lmdb").guarantee("process"),
                 Sample::new("lmdb").guarantee("power").ns(5e3),
@@ -133,9 +133,9 @@ mod tests {
                 Sample::new("lmdb").guarantee("power").place("ssd").background(Background::Cpu(1)),
             ]
         };
-        let found = prices(of, &[1.0, 1.0, 1.0]);
-        assert_eq!(found["cell"].as_array().unwrap().len(), 1, "{found}");
-        let times = found["of"]["insert"]["times"][0].as_f64().unwrap();
+        let data = prices(samples, &[1.0, 1.0, 1.0]);
+        assert_eq!(data["cell"].as_array().unwrap().len(), 1, "{data}");
+        let times = data["of"]["insert"]["times"][0].as_f64().unwrap();
         assert!((times - 5.0).abs() < 1e-6 || (times - 0.2).abs() < 1e-6);
     }
 

@@ -25,19 +25,24 @@ impl Rounds {
     pub fn new(rows: &[Row<'_>]) -> Rounds {
         let rounds = most_rounds(rows.iter().flat_map(|row| &row.entries));
         let rounds = if rounds > 1 { rounds } else { 0 };
-        let of = |figure| {
-            (0..rounds).map(|round| of_rows(rows, |entries| values(entries, figure, round))).collect()
+        let by_round = |figure| {
+            (0..rounds).map(|round| collect_figures(rows, |entries| values(entries, figure, round))).collect()
         };
-        let written = (0..rounds).map(|round| of_rows(rows, |entries| written(entries, round))).collect();
-        Rounds { speed: of(Figure::Speed), files: of(Figure::Files), longest: of(Figure::Longest), written }
+        let written = |round| collect_figures(rows, |entries| values_written(entries, round));
+        Rounds {
+            speed: by_round(Figure::Speed),
+            files: by_round(Figure::Files),
+            longest: by_round(Figure::Longest),
+            written: (0..rounds).map(written).collect(),
+        }
     }
 }
 
-fn written(entries: &[Entry<'_>], round: usize) -> Vec<f64> {
+fn values_written(entries: &[Entry<'_>], round: usize) -> Vec<f64> {
     measured(entries).into_iter().filter_map(|(_, measured)| written_bytes(measured, round)).collect()
 }
 
-fn of_rows(rows: &[Row<'_>], values: impl Fn(&[Entry<'_>]) -> Vec<f64>) -> Figures {
+fn collect_figures(rows: &[Row<'_>], values: impl Fn(&[Entry<'_>]) -> Vec<f64>) -> Figures {
     let mut figures = Figures::default();
     rows.iter().for_each(|row| figures.push(&values(&row.entries), row.succeeded()));
     figures

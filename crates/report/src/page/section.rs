@@ -57,30 +57,30 @@ pub fn figures(table: &Table) -> Html {
     if !table.is_heat() {
         return Html::new(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
     }
-    let map = |group: &Group<'_>| {
+    let draw_map = |group: &Group<'_>| {
         let caption = tag("figcaption").with(group.title.as_deref());
         let rows = rows(&view, std::slice::from_ref(group), false);
         tag("figure").with((caption, scroll(self::table(heads(&view), rows).class("heat"))))
     };
-    Html::new(tag("div").class("heats").with(view.groups.iter().map(map).collect::<Vec<_>>()))
+    Html::new(tag("div").class("heats").with(view.groups.iter().map(draw_map).collect::<Vec<_>>()))
 }
 
 fn heads(view: &View<'_>) -> Vec<Tag> {
     view.heads.iter().map(|head| column(head.text)).collect()
 }
 
-fn rows(view: &View<'_>, groups: &[Group<'_>], titled: bool) -> Vec<Tag> {
+fn rows(view: &View<'_>, groups: &[Group<'_>], has_titles: bool) -> Vec<Tag> {
     let mut rows = Vec::new();
     for group in groups {
-        if let Some(title) = group.title.as_ref().filter(|_| titled) {
+        if let Some(title) = group.title.as_ref().filter(|_| has_titles) {
             let head = tag("th").attr("scope", "rowgroup").attr("colspan", view.heads.len().to_string());
             rows.push(tag("tr").with(head.with(title)));
         }
         for line in &group.lines {
-            let (named, rest) = line.split_at(view.labels.min(1));
-            let heads = view.heads.iter().skip(named.len());
+            let (labels, rest) = line.split_at(view.labels.min(1));
+            let heads = view.heads.iter().skip(labels.len());
             let rest: Vec<Tag> = rest.iter().zip(heads).map(|(cells, head)| cell(cells, head)).collect();
-            rows.push(match named {
+            rows.push(match labels {
                 [] => tag("tr").with(rest),
                 [name, ..] => row(inner(name, ""), rest),
             });
@@ -112,10 +112,10 @@ pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &ColumnHead<'_>) -> Tag {
 
 /// The content of a place: its cells below each other, the best in bold.
 pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
-    let of = |(column, cell): &(&Column, &Cell)| {
+    let render = |(column, cell): &(&Column, &Cell)| {
         let text = cell.text_for_people(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
         if let Some(drawing) = &cell.drawing {
-            return Html::new(span(drawing, &text));
+            return Html::new(draw_change(drawing, &text));
         }
         let text = if cell.best { Html::new(tag("b").with(text)) } else { Html::new(text) };
         let notes = cell.notes.iter().map(|note| (BREAK, small(note)));
@@ -123,19 +123,19 @@ pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     };
     match cells {
         [] => Html::new(empty.replace('-', "–")),
-        cells => Html::join(cells.iter().map(of), BREAK),
+        cells => Html::join(cells.iter().map(render), BREAK),
     }
 }
 
 /// A drawing of a change: no change in the middle, the interval as a line, the value as a dot.
-fn span(drawing: &Drawing, words: &str) -> Tag {
-    let at = |share: f64| 100.0 + share * 98.0;
-    let line = |from: f64, to: f64, above: &str, below: &str| {
-        let line = tag("line").attr("x1", format!("{from:.1}")).attr("x2", format!("{to:.1}"));
+fn draw_change(drawing: &Drawing, words: &str) -> Tag {
+    let x = |share: f64| 100.0 + share * 98.0;
+    let line = |start: f64, end: f64, above: &str, below: &str| {
+        let line = tag("line").attr("x1", format!("{start:.1}")).attr("x2", format!("{end:.1}"));
         line.attr("y1", above).attr("y2", below)
     };
-    let interval = drawing.ends.map(|[low, high]| line(at(low), at(high), "10", "10"));
-    let value = tag("circle").attr("cx", format!("{:.1}", at(drawing.value))).attr("cy", "10");
+    let interval = drawing.ends.map(|[low, high]| line(x(low), x(high), "10", "10"));
+    let value = tag("circle").attr("cx", format!("{:.1}", x(drawing.value))).attr("cy", "10");
     let svg = tag("svg").class("span").attr("viewBox", "0 0 200 20").attr("role", "img");
     let svg = svg.attr("aria-label", words);
     svg.with((line(100.0, 100.0, "0", "20").class("none"), interval, value.attr("r", "4")))

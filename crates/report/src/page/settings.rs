@@ -33,11 +33,11 @@ fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> 
         .iter()
         .filter_map(|trial| trial.ok())
         .map(|measured| measured.store_version.as_str())
-        .chain(merged.runs.iter().filter_map(|run| declared(&run.header, store)))
+        .chain(merged.runs.iter().filter_map(|run| declared_version(&run.header, store)))
         .collect();
     let versions: Vec<&str> = versions.into_iter().collect();
     let mut settings = Table::new();
-    let mut given: IndexSet<&str> = IndexSet::new();
+    let mut unconfirmed: IndexSet<&str> = IndexSet::new();
     let mut tiers: BTreeSet<&'static str> = BTreeSet::new();
     for measured in trials.iter().filter_map(|trial| trial.ok()) {
         tiers.insert(measured.guarantee.name());
@@ -45,7 +45,7 @@ fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> 
             let value = merged.readable.value(name, value);
             settings.entry(name).or_default().entry(measured.guarantee.name()).or_default().insert(value);
             if *source != SettingSource::ReadBack {
-                given.insert(name);
+                unconfirmed.insert(name);
             }
         }
     }
@@ -60,11 +60,11 @@ fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> 
     }
     let heads = std::iter::once("setting").chain(tiers.iter().copied()).map(column).collect();
     let rows: Vec<Tag> =
-        settings.iter().map(|(name, values)| row(name, values, &tiers, given.contains(name))).collect();
+        settings.iter().map(|(name, values)| row(name, values, &tiers, unconfirmed.contains(name))).collect();
     folded(title, (builds, scroll(table(heads, rows))))
 }
 
-fn declared<'h>(header: &'h RunHeader, store: &str) -> Option<&'h str> {
+fn declared_version<'h>(header: &'h RunHeader, store: &str) -> Option<&'h str> {
     header.stores.iter().find(|info| info.name == store).map(|info| info.version.as_str())
 }
 
@@ -72,12 +72,12 @@ fn row(
     name: &str,
     values: &BTreeMap<&'static str, IndexSet<Cow<'_, str>>>,
     tiers: &BTreeSet<&'static str>,
-    given: bool,
+    is_unconfirmed: bool,
 ) -> Tag {
-    let mark = given.then(|| (" ", small("(given; it can't be read back)")));
-    let of_tier = |tier: &&'static str| {
+    let mark = is_unconfirmed.then(|| (" ", small("(given; it can't be read back)")));
+    let tier_cell = |tier: &&'static str| {
         let values: Vec<&str> = values.get(tier).into_iter().flatten().map(|value| &**value).collect();
         tag("td").with(values.join(" or "))
     };
-    table_row((name, mark), tiers.iter().map(of_tier).collect::<Vec<_>>())
+    table_row((name, mark), tiers.iter().map(tier_cell).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::cell::Axis;
 
-use super::cells::Row;
+use super::cells::{Key, Row};
 use super::numbers::rounded;
 use crate::data::merge::Merged;
 use crate::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
@@ -34,24 +34,25 @@ struct Line {
 
 /// The lines of all tables.
 pub fn draw_sizes(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
-    sizes(merged).iter().map(|one| DrawnSizes { lines: store_lines(one, rows, names) }).collect()
+    sizes(merged).iter().map(|sizes| DrawnSizes { lines: store_lines(sizes, rows, names) }).collect()
 }
 
-fn store_lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
-    let mut found: IndexMap<usize, Vec<(f64, usize)>> = IndexMap::new();
+fn store_lines(sizes: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
+    let mut points: IndexMap<usize, Vec<(f64, usize)>> = IndexMap::new();
     for (cell, row) in rows.iter().enumerate() {
-        if !one.groups.contains(&row.key.group) || row.key.at.without_axis(Axis::DATA_SIZE) != one.rest {
+        let Key { group, position, .. } = &row.key;
+        if !sizes.groups.contains(group) || position.without_axis(Axis::DATA_SIZE) != sizes.rest {
             continue;
         }
         let size = row.entries.iter().find_map(times);
         if let Some((store, size)) = names.get_index_of(&*row.key.store).zip(size) {
-            found.entry(store).or_default().push((size, cell));
+            points.entry(store).or_default().push((size, cell));
         }
     }
     let line = |(store, mut points): (usize, Vec<(f64, usize)>)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = names.get_index(store).copied().unwrap_or_default();
-        let of = |falls: &StoreFalls| {
+        let operation_cliff = |falls: &StoreFalls| {
             let fall = falls.stores.iter().find(|fall| fall.store == name)?;
             let Cliff::At { low, high } = fall.cliff else { return None };
             let digits = |value: f64| rounded(value, DIGITS);
@@ -61,10 +62,10 @@ fn store_lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Lin
             store,
             times: points.iter().map(|(size, _)| *size).collect(),
             cells: points.iter().map(|(_, cell)| *cell).collect(),
-            cliffs: one.operations.iter().filter_map(of).collect(),
+            cliffs: sizes.operations.iter().filter_map(operation_cliff).collect(),
         }
     };
-    found.into_iter().map(line).collect()
+    points.into_iter().map(line).collect()
 }
 
 /// Room for the charts, below the filters.
@@ -90,12 +91,12 @@ mod tests {
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = super::super::cells::rows(&merged, &matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
-        let [all] = draw_sizes(&merged, &rows, &names).try_into().unwrap();
-        assert_eq!(all.lines.len(), 3);
-        for line in &all.lines {
+        let [chart] = draw_sizes(&merged, &rows, &names).try_into().unwrap();
+        assert_eq!(chart.lines.len(), 3);
+        for line in &chart.lines {
             assert_eq!(line.times, [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0]);
-            let own = |cell: &usize| *rows[*cell].key.store == *names[line.store];
-            assert!(line.cells.iter().all(own));
+            let is_of_store = |cell: &usize| *rows[*cell].key.store == *names[line.store];
+            assert!(line.cells.iter().all(is_of_store));
             assert_eq!(line.cliffs.contains_key("insert"), names[line.store] != "sqlite");
         }
     }

@@ -32,49 +32,54 @@ pub fn html(report: &Report<'_>) -> Html {
     if !are_short(report.standings(), report) {
         return lines;
     }
-    let tables = report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| (one, table)));
-    let mut said = BTreeSet::new();
-    let groups: Vec<Tag> = tables.map(|(one, table)| draw_table(one, table, &mut said)).collect();
+    let tables = report
+        .standings()
+        .iter()
+        .flat_map(|standings| standings.tables.iter().map(move |table| (standings, table)));
+    let mut mentioned = BTreeSet::new();
+    let groups: Vec<Tag> =
+        tables.map(|(standings, table)| draw_table(standings, table, &mut mentioned)).collect();
     Html::new((lines, groups, note(LEGEND)))
 }
 
-fn draw_table(one: &Standings, table: &Table, said: &mut BTreeSet<String>) -> Tag {
-    let operations = one.figures.iter().enumerate().filter(|(_, figure)| figure.is_of_operations());
-    let panels: Vec<Tag> = operations.map(|(place, figure)| panel(&figure.name, one, table, place)).collect();
+fn draw_table(standings: &Standings, table: &Table, mentioned: &mut BTreeSet<String>) -> Tag {
+    let operations = standings.figures.iter().enumerate().filter(|(_, figure)| figure.is_of_operations());
+    let panels: Vec<Tag> =
+        operations.map(|(place, figure)| panel(&figure.name, standings, table, place)).collect();
     let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
-    let figures = one.figures.iter().map(|figure| column(terminal::standings::head(figure)).class("n"));
+    let figures = standings.figures.iter().map(|figure| column(terminal::standings::head(figure)).class("n"));
     let last = is_known.then(|| column("a power cut").class("wide"));
     let heads = [column("store")].into_iter().chain(figures).chain(last).collect();
-    let rows: Vec<Tag> = table.rows.iter().map(|row| draw_row(one, row, is_known)).collect();
+    let rows: Vec<Tag> = table.rows.iter().map(|row| draw_row(standings, row, is_known)).collect();
     let riskier: Vec<&Row> = table.rows.iter().filter(|row| row.is_riskier).collect();
     tag("section").class("standings").with((
-        tag("h3").with(one.title(table)),
+        tag("h3").with(standings.title(table)),
         tag("div").class("panels").with(panels),
         scroll(html_table(heads, rows))
             .attr("tabindex", "0")
             .attr("role", "region")
             .attr("aria-label", "All stores"),
-        (!riskier.is_empty()).then(|| note(one.risks(&riskier, said))),
+        (!riskier.is_empty()).then(|| note(standings.risks(&riskier, mentioned))),
         table.unfilled.as_deref().map(note),
     ))
 }
 
 /// The bars of one operation, with their intervals.
-fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
+fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag {
     let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
-    let values = || figures().map(|shown| shown.figure.mean.value);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let end = most.min(least * LONGEST);
+    let values = || figures().map(|row_figure| row_figure.figure.mean.value);
+    let (lowest, highest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let end = highest.min(lowest * LONGEST);
     let percent = |value: f64| (value / end * 100.0).clamp(0.0, 100.0);
     let bars: Vec<Tag> = table
         .rows
         .iter()
         .filter_map(|row| {
-            let shown = row.figures.get(place)?.as_ref()?;
-            let value = shown.figure.mean.value;
+            let row_figure = row.figures.get(place)?.as_ref()?;
+            let value = row_figure.figure.mean.value;
             let bar = tag("b").attr("style", format!("width:{:.1}%", percent(value)));
             let bar = if value > end { bar.class("cut") } else { bar };
-            let interval = shown
+            let interval = row_figure
                 .figure
                 .mean
                 .interval
@@ -83,7 +88,7 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
                 let (low, high) = (percent(low), percent(high));
                 tag("i").attr("style", format!("left:{low:.1}%;width:{:.1}%", high - low))
             });
-            let unit = one.figures.get(place)?.unit;
+            let unit = standings.figures.get(place)?.unit;
             let track = tag("span").class("track").with((bar, whisker));
             let colour = format!("--c:var(--c{})", palette_position(&row.store));
             let parts =
@@ -96,7 +101,7 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
     let parts: Vec<&str> =
         std::iter::once(name).chain(values.values().map(|(_, value)| value.text())).collect();
     let target =
-        format!("#{}&mark={}&go=winners", group_address(&one.key), escape_fragment(&parts.join("|")));
+        format!("#{}&mark={}&go=winners", group_address(&standings.key), escape_fragment(&parts.join("|")));
     tag("figure").with((tag("figcaption").with(tag("a").attr("href", target).with(name)), bars))
 }
 
@@ -109,13 +114,13 @@ fn store_name(row: &Row) -> Html {
     }
 }
 
-fn draw_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
-    let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
-        let Some(shown) = shown else { return number("-") };
-        let text = figure.unit.show(shown.figure.mean.value);
-        if shown.wins { number(tag("strong").with(text)) } else { number(text) }
+fn draw_row(standings: &Standings, row: &Row, is_known: bool) -> Tag {
+    let cell = |(figure, row_figure): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
+        let Some(row_figure) = row_figure else { return number("-") };
+        let text = figure.unit.show(row_figure.figure.mean.value);
+        if row_figure.wins { number(tag("strong").with(text)) } else { number(text) }
     };
-    let cells: Vec<Tag> = one.figures.iter().zip(&row.figures).map(cell).collect();
+    let cells: Vec<Tag> = standings.figures.iter().zip(&row.figures).map(cell).collect();
     let cut = row.power_cut.map_or_else(|| "is not known".to_owned(), |loss| loss.to_string());
     let short = is_known.then(|| small(terminal::standings::cost(row)).class("narrow"));
     table_row((store_name(row), short), (cells, is_known.then(|| tag("td").class("wide").with(cut))))

@@ -114,17 +114,17 @@ fn longest<'a>(
     length: fn(&OperationResult) -> usize,
 ) -> Option<FoundTimeline<'a>> {
     let trials = row.entries.iter().map(|entry| entry.trial);
-    let found = trials
+    let timelines = trials
         .filter_map(|trial| Some(FoundTimeline { trial, operation: trial.ok()?.operation(operation)? }));
-    found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
+    timelines.filter(|line| length(line.operation) > 1).max_by_key(|line| length(line.operation))
 }
 
 /// Joins seconds to at most `points` points without losing a stall.
-fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
-    let seconds = &found.operation.series;
+fn by_seconds(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeline {
+    let seconds = &timeline.operation.series;
     let span = seconds.last().map_or(0, |last| last.at_s) as usize + 1;
     let step = span.div_ceil(points).max(1) as u32;
-    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut line = Timeline { cell, block: timeline.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
     // A second without operations has no entry in the results, but is a point here.
     for start in (0..span as u32).step_by(step as usize) {
@@ -140,25 +140,25 @@ fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline 
         steps.push((f64::from(start), f64::from(step)));
         line.push(f64::from(start), count as f64 / f64::from(step), worst);
     }
-    line.with_machine(found, &steps)
+    line.with_machine(timeline, &steps)
 }
 
 /// The epochs, without a last one of less than half the length; if there are very many, an even selection.
-fn by_epochs(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
-    let epochs = &found.operation.epochs;
+fn by_epochs(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeline {
+    let epochs = &timeline.operation.epochs;
     let full_ms = epochs.first().map_or(0, |first| first.lasted_ms);
-    let kept: Vec<&Epoch> =
+    let full_epochs: Vec<&Epoch> =
         epochs.iter().filter(|epoch| epoch.lasted_ms > 0 && 2 * epoch.lasted_ms >= full_ms).collect();
-    let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
+    let mut line = Timeline { cell, block: timeline.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
-    for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
+    for epoch in full_epochs.iter().step_by(full_epochs.len().div_ceil(points).max(1)) {
         let (start, length) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
         steps.push((start, length));
         let latency = epoch_latency(epoch);
         let value_in_column = |column: Column| column.latency_value(&latency).unwrap_or_default();
         line.push(start, epoch.count as f64 / length, value_in_column);
     }
-    line.with_machine(found, &steps)
+    line.with_machine(timeline, &steps)
 }
 
 /// What a second holds of its latencies.
@@ -182,8 +182,8 @@ impl Timeline {
     }
 
     /// Adds the machine's activity in these steps, if their times in the trial are known.
-    fn with_machine(self, found: FoundTimeline<'_>, steps: &[Step]) -> Timeline {
-        let FoundTimeline { trial, operation } = found;
+    fn with_machine(self, timeline: FoundTimeline<'_>, steps: &[Step]) -> Timeline {
+        let FoundTimeline { trial, operation } = timeline;
         let first = trial.ok().and_then(|measured| {
             // Kinds of transactions run at the same time: any series shows when they began.
             let mut operations = std::iter::once(operation).chain(&measured.operations);
@@ -254,7 +254,7 @@ mod tests {
         trial
     }
 
-    fn found(trial: &TrialResult) -> FoundTimeline<'_> {
+    fn timeline(trial: &TrialResult) -> FoundTimeline<'_> {
         FoundTimeline { trial, operation: &trial.measured.as_ref().unwrap().operations[0] }
     }
 
@@ -267,7 +267,7 @@ mod tests {
         // Nothing ended in the seconds from 600 to 699.
         let seconds: Vec<Second> = (0..1000).filter(|at| !(600..700).contains(at)).map(second).collect();
         let trial = trial(|operation| operation.series = seconds, None);
-        let line = by_seconds(3, found(&trial), 100);
+        let line = by_seconds(3, timeline(&trial), 100);
         assert_eq!((line.at_s[1], line.at_s.len()), (10.0, 100));
         let [p99, max] = ["p99_ns", "max_ns"].map(|latency| &line.latencies[latency]);
         assert_eq!((max[50], p99[50], max[49]), (9000, 7000, 9));
@@ -301,12 +301,12 @@ mod tests {
     #[test]
     fn what_the_machine_did_is_put_beside_the_seconds_in_which_it_did_it() {
         let trial = trial(|operation| operation.series = seconds(), Some(course()));
-        let line = by_seconds(0, found(&trial), 4);
+        let line = by_seconds(0, timeline(&trial), 4);
         // The operation began after 3.2 s: its first second has the sample of 3 to 4 s.
         assert_eq!(line.machine["processors"], [Some(0.5), Some(0.6), None, None]);
         assert_eq!(line.machine["memory"], [Some(4e6), Some(5e6), None, None]);
         assert!(!line.machine.contains_key("device_read"), "it is not known");
-        let halves = by_seconds(0, found(&trial), 2);
+        let halves = by_seconds(0, timeline(&trial), 2);
         assert_eq!(halves.machine["memory"], [Some(4.5e6), None]);
     }
 
@@ -328,7 +328,7 @@ mod tests {
             operation.epochs = epochs;
         };
         let trial = trial(change, Some(course()));
-        let line = by_epochs(0, found(&trial), 100);
+        let line = by_epochs(0, timeline(&trial), 100);
         assert_eq!(
             (line.at_s.as_slice(), line.per_s[0], line.latencies["p99_ns"][1]),
             (&[0.0, 1.5][..], 20.0, 7)

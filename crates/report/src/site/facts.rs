@@ -97,9 +97,9 @@ pub struct Side {
     /// Its figures.
     pub speeds: Vec<Speed>,
     /// The program's evidence on power cuts for its version at this guarantee.
-    pub known: Vec<Proof>,
+    pub known_proofs: Vec<Proof>,
     /// The run's own evidence.
-    pub own: Vec<Proof>,
+    pub run_proofs: Vec<Proof>,
     /// The time to open after a kill.
     pub recovery: Option<String>,
 }
@@ -114,8 +114,8 @@ pub struct Proof {
 }
 
 impl From<&Evidence> for Proof {
-    fn from(one: &Evidence) -> Proof {
-        Proof { text: one.describe(), is_broken: one.dangers().next().is_some() }
+    fn from(evidence: &Evidence) -> Proof {
+        Proof { text: evidence.describe(), is_broken: evidence.dangers().next().is_some() }
     }
 }
 
@@ -127,7 +127,7 @@ pub struct Speed {
     /// Its range over the combinations.
     pub range: String,
     /// Whether the place with the fewest trials has a single one.
-    pub once: bool,
+    pub is_single: bool,
 }
 
 /// Two stores that met, in alphabetical order.
@@ -200,14 +200,14 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     let mut duels = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(report.matrices()) {
         let Some(matrix) = matrix else { continue };
-        let figures = by_figure(matrix);
+        let figures = contests_by_figure(matrix);
         let conditions = conditions(merged, group, matrix, &figures);
         let contestants = contestants(merged, group);
         for (name, (store, version)) in &contestants {
             let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-            sides.push(side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
+            sides.push(build_side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
         }
-        duels.extend(met(merged, group, &contestants, &conditions));
+        duels.extend(meetings(merged, group, &contestants, &conditions));
     }
     let verdicts = verdicts(merged);
     let name = page_name(&source.folder);
@@ -250,16 +250,16 @@ fn disk(header: &RunHeader, group: &Group<'_>) -> String {
 
 fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: &Figures<'_>) -> Conditions {
     let header = &merged.runs[0].header;
-    let without = GroupKey { asked: None, ..group.key.clone() };
+    let bare_key = GroupKey { asked: None, ..group.key.clone() };
     let contests = figures.values().flat_map(|(_, contests)| contests);
     let measured = contests.filter(|(_, contest)| !contest.contenders.is_empty());
     let places: IndexSet<String> = measured.map(|(place, _)| place.clone()).collect();
-    let (first, common) = common(matrix);
+    let (first, common) = common_axes(matrix);
     Conditions {
         tier: group.key.tier,
         guarantee: group.key.guarantee().map(|label| label.to_string()).unwrap_or_default(),
         disk: disk(header, group),
-        others: merged.label(&without),
+        others: merged.label(&bare_key),
         common: first.map(|first| only_axes(&first, &common).to_string()).unwrap_or_default(),
         places: places.into_iter().collect(),
     }
@@ -267,26 +267,27 @@ fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: 
 
 /// The competing contestants of a group, each with its store and version.
 fn contestants<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> IndexMap<Cow<'g, str>, (&'g str, String)> {
-    let mut found: IndexMap<Cow<'_, str>, (&str, String)> = IndexMap::new();
+    let mut contestants: IndexMap<Cow<'_, str>, (&str, String)> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         if merged.is_harness(cell.store()) || cell.store().is_empty() {
             continue;
         }
         let version = entry.trial.ok().map(|measured| measured.store_version.clone());
-        let known = found.entry(merged.layout.contestant(cell)).or_insert((cell.store(), String::new()));
-        if let Some(version) = version.filter(|_| known.1.is_empty()) {
-            known.1 = version;
+        let name = merged.layout.contestant(cell);
+        let contestant = contestants.entry(name).or_insert((cell.store(), String::new()));
+        if let Some(version) = version.filter(|_| contestant.1.is_empty()) {
+            contestant.1 = version;
         }
     }
-    found
+    contestants
 }
 
 /// The first place of a matrix, and the axes on which all others have its value.
-fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
-    let of_row =
+fn common_axes(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
+    let row_places =
         |row: &MatrixRow| matrix.columns.iter().map(|column| row.at.merged_with(column)).collect::<Vec<_>>();
-    let places: Vec<Position> = matrix.rows.iter().flat_map(of_row).collect();
+    let places: Vec<Position> = matrix.rows.iter().flat_map(row_places).collect();
     let Some(first) = places.first() else { return (None, BTreeSet::new()) };
     let is_common = |axis: &Axis| places.iter().all(|place| place.value(*axis) == first.value(*axis));
     let axes = first.axes().filter(is_common).collect();
@@ -305,43 +306,45 @@ type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
 /// Figures by name.
 type Figures<'m> = IndexMap<&'m str, Contests<'m>>;
 
-fn by_figure(matrix: &Matrix) -> Figures<'_> {
+fn contests_by_figure(matrix: &Matrix) -> Figures<'_> {
     let mut figures = Figures::new();
-    let (_, common) = common(matrix);
+    let (_, common) = common_axes(matrix);
     for row in &matrix.rows {
-        let known = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
+        let entry = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
         let place = |column: &Position| {
             common.iter().fold(row.at.merged_with(column), |place, axis| place.without_axis(*axis))
         };
         let places = matrix.columns.iter().map(|column| place(column).to_string());
-        known.1.extend(places.zip(&row.contests));
+        entry.1.extend(places.zip(&row.contests));
     }
     figures
 }
 
-fn side(
+fn build_side(
     merged: &Merged<'_>,
     (figures, title, conditions): (&Figures<'_>, &str, &Conditions),
     (name, store, version): (&str, &str, &str),
     checks: &[Vec<Row>; 2],
 ) -> Side {
     let speed = |(figure, (head, contests)): (&&str, &Contests<'_>)| {
-        let own =
-            || contests.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == name);
-        let once = own().any(|one| one.figure.trials < 2);
-        Some(Speed { figure: (*figure).to_owned(), range: head.range(own())?, once })
+        let contenders = || {
+            let contenders = contests.iter().flat_map(|(_, contest)| &contest.contenders);
+            contenders.filter(|contender| contender.store == name)
+        };
+        let is_single = contenders().any(|contender| contender.figure.trials < 2);
+        Some(Speed { figure: (*figure).to_owned(), range: head.range(contenders())?, is_single })
     };
     let evidence =
-        merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], StoreDef::evidence);
+        merged.stores.iter().find(|entry| entry.name == store).map_or(&[] as &[_], StoreDef::evidence);
     // Other settings may break what those of the guarantee have kept.
-    let of_version: Vec<Evidence> =
-        evidence.iter().filter(|one| name == store && one.is_for_version(version)).cloned().collect();
-    let known = conditions.tier.and_then(|tier| Evidence::sum_torn(&of_version, tier));
-    let known = known.iter().map(Proof::from).collect();
+    let version_evidence: Vec<Evidence> =
+        evidence.iter().filter(|sum| name == store && sum.is_for_version(version)).cloned().collect();
+    let sum = conditions.tier.and_then(|tier| Evidence::sum_torn(&version_evidence, tier));
+    let known_proofs = sum.iter().map(Proof::from).collect();
     let [cuts, recovery] = checks;
-    let own = contestant_rows(cuts, CHECKS[0], title, name).map(proof).collect();
-    let opened = contestant_rows(recovery, CHECKS[1], title, name).last();
-    let opened = opened.and_then(|row| {
+    let run_proofs = contestant_rows(cuts, CHECKS[0], title, name).map(proof).collect();
+    let recovery = contestant_rows(recovery, CHECKS[1], title, name).last();
+    let recovery = recovery.and_then(|row| {
         let [open, records] = ["open_p50", "records"].map(|id| row_text(row, CHECKS[1], id));
         Some(format!("{} with {} records", open?, records?))
     });
@@ -353,9 +356,9 @@ fn side(
         version: version.to_owned(),
         conditions: conditions.clone(),
         speeds: figures.iter().filter_map(speed).collect(),
-        known,
-        own,
-        recovery: opened,
+        known_proofs,
+        run_proofs,
+        recovery,
     }
 }
 
@@ -366,10 +369,10 @@ fn contestant_rows<'r>(
     title: &'r str,
     name: &'r str,
 ) -> impl Iterator<Item = &'r Row> {
-    let is_own = move |row: &&Row| {
+    let is_of_contestant = move |row: &&Row| {
         text(row, section, "store") == Some(name) && text(row, section, "title") == Some(title)
     };
-    rows.iter().filter(is_own)
+    rows.iter().filter(is_of_contestant)
 }
 
 /// A row's cell in a column of its section's table, with the column's unit.
@@ -407,7 +410,7 @@ fn proof(row: &Row) -> Proof {
 pub const MOST_PAIRED: usize = 100;
 
 /// The pairs of stores of a group, in alphabetical order, each ranked as a pair.
-fn met<'g>(
+fn meetings<'g>(
     merged: &Merged<'_>,
     group: &'g Group<'_>,
     contestants: &IndexMap<Cow<'g, str>, (&'g str, String)>,
@@ -424,13 +427,14 @@ fn met<'g>(
     for (index, a) in stores.iter().enumerate() {
         for b in &stores[index + 1..] {
             let pair = [a.0, b.0];
-            let is_own = |store: &str| pair.contains(&store);
-            let mut alone = Group { key: group.key.clone(), trials: Vec::new(), left_out: Vec::new() };
-            alone.trials.extend(group.trials.iter().filter(|entry| is_own(entry.trial.cell.store())));
-            let Some(matrix) = matrix(merged, &alone) else { continue };
-            let bouts = by_figure(&matrix)
+            let is_in_pair = |store: &str| pair.contains(&store);
+            let mut pair_group = Group { key: group.key.clone(), trials: Vec::new(), left_out: Vec::new() };
+            let trials = group.trials.iter().filter(|entry| is_in_pair(entry.trial.cell.store()));
+            pair_group.trials.extend(trials);
+            let Some(matrix) = matrix(merged, &pair_group) else { continue };
+            let bouts = contests_by_figure(&matrix)
                 .into_iter()
-                .filter_map(|(_, (figure, contests))| bout(pair, figure, &contests));
+                .filter_map(|(_, (figure, contests))| figure_outcome(pair, figure, &contests));
             duels.push(StorePair {
                 stores: pair.map(str::to_owned),
                 versions: [a.1, b.1].map(str::to_owned),
@@ -443,14 +447,19 @@ fn met<'g>(
 }
 
 /// The outcome of a figure between two; `None` if they never met.
-fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<FigureOutcome> {
-    let met: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
+fn figure_outcome(
+    pair: [&str; 2],
+    figure: &Figure,
+    contests: &[(String, &Contest)],
+) -> Option<FigureOutcome> {
+    let shared: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
     let range = |store: &str| {
-        figure.range(met.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == store))
+        let contenders = shared.iter().flat_map(|(_, contest)| &contest.contenders);
+        figure.range(contenders.filter(|contender| contender.store == store))
     };
     let ranges = [range(pair[0])?, range(pair[1])?];
     let mut bout = FigureOutcome { figure: figure.name.clone(), ranges, ..FigureOutcome::default() };
-    for (place, contest) in met {
+    for (place, contest) in shared {
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
         let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
@@ -465,13 +474,13 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
 }
 
 fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
-    let mut all = Vec::new();
+    let mut verdicts = Vec::new();
     for study in check(merged) {
         for (index, checked) in study.checked.iter().enumerate() {
             let claim = checked.claim;
             let published = words::describe_published(checked)
                 .map(|words| format!("On the paper's own figures: {words}."));
-            let found = |outcome: Option<Outcome>| FoundVerdict {
+            let verdict_with = |outcome: Option<Outcome>| FoundVerdict {
                 name: finding_name(&study.study.study, &claim.says),
                 study: study.study.study.clone(),
                 number: index + 1,
@@ -485,23 +494,24 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
             };
             let measured: Vec<_> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
             if measured.is_empty() {
-                all.push(found(None));
+                verdicts.push(verdict_with(None));
             }
             for finding in measured {
                 let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
-                let telling =
-                    words::telling(finding).map(|one| words::evidence_line(one, claim.figure.len() > 1));
-                let takes = words::describe_needs(claim, finding);
+                let with_figure = claim.figure.len() > 1;
+                let telling = words::telling(finding)
+                    .map(|evidence| words::evidence_line(evidence, with_figure));
+                let needs = words::describe_needs(claim, finding);
                 let parts = [
                     Some(words::describe_leaning(finding).to_owned()),
                     Some(score),
-                    takes,
+                    needs,
                     words::judged_without(finding),
                     telling,
                 ];
                 let why: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
                 let why = why.join("; ");
-                all.push(found(Some(Outcome {
+                verdicts.push(verdict_with(Some(Outcome {
                     verdict: finding.verdict,
                     scope: label(merged, &finding.scope),
                     why,
@@ -509,7 +519,7 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
             }
         }
     }
-    all
+    verdicts
 }
 
 /// The name of a finding's page.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use storebench_core::units::plural;
 
 use super::facts::{FoundVerdict, Outcome, RunFacts};
-use super::frame::{UP, link, listed, page, run_link, td, types};
+use super::frame::{UP, link, page, run_link, table_section, td, type_notes};
 use crate::claims::Verdict;
 use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
@@ -15,25 +15,25 @@ use crate::page::findings::badge;
 pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
 
 /// The findings of all runs by study and number.
-pub fn all(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
-    let mut all: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
+pub fn group_by_finding(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
+    let mut findings: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let each_verdict = || runs.iter().flat_map(|run| run.verdicts.iter().map(move |found| (run, found)));
-    for (_, found) in each_verdict() {
+    let each_verdict = || runs.iter().flat_map(|run| run.verdicts.iter().map(move |verdict| (run, verdict)));
+    for (_, verdict) in each_verdict() {
         // The same finding may have another number in the plan of an older version.
-        let number = numbers.entry(&found.name).or_insert(found.number);
-        *number = found.number.min(*number);
+        let number = numbers.entry(&verdict.name).or_insert(verdict.number);
+        *number = verdict.number.min(*number);
     }
-    for (run, found) in each_verdict() {
-        let number = numbers.get(found.name.as_str()).copied().unwrap_or(found.number);
-        all.entry((&found.study, number, &found.name)).or_default().push((run, found));
+    for (run, verdict) in each_verdict() {
+        let number = numbers.get(verdict.name.as_str()).copied().unwrap_or(verdict.number);
+        findings.entry((&verdict.study, number, &verdict.name)).or_default().push((run, verdict));
     }
-    all
+    findings
 }
 
 /// The outcomes of the runs that measured any part of a finding.
 fn outcomes<'f>(run_verdicts: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f RunFacts, &'f Outcome)> {
-    run_verdicts.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
+    run_verdicts.iter().filter_map(|(run, verdict)| Some((*run, verdict.outcome.as_ref()?)))
 }
 
 /// Whether any run measured any part of a finding, which gives it a page.
@@ -62,7 +62,7 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     let rows: Vec<Tag> = lines.iter().map(format_row).collect();
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
     let sum = machine_summary(run_verdicts).map(|sum| {
-        Html::new((p(("Over machines: ", sum, ".")), types(outcomes(run_verdicts).map(|(run, _)| run))))
+        Html::new((p(("Over machines: ", sum, ".")), type_notes(outcomes(run_verdicts).map(|(run, _)| run))))
     });
     let others = (unmeasured_runs > 0)
         .then(|| note(format!("{} more measured nothing of it.", plural(unmeasured_runs, "run"))));
@@ -72,12 +72,12 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     page(
         &title,
         &first.source,
-        (statement, notes, sum, listed("verdicts", "Where it holds", others, &heads, rows)),
+        (statement, notes, sum, table_section("verdicts", "Where it holds", others, &heads, rows)),
     )
 }
 
 /// The rows of the list of findings, except unmeasured ones.
-pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
+pub fn rows(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
     let format_row = |((study, number, name), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let machines = |verdict: Verdict| {
             let with_verdict = outcomes(run_verdicts).filter(|(_, outcome)| outcome.verdict == verdict);
@@ -88,22 +88,22 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
         };
         let verdicts: Vec<Html> = Verdict::ALL.into_iter().filter_map(machines).collect();
         let summary = machine_summary(run_verdicts);
-        let statement = run_verdicts.first().map(|(_, found)| link("", "findings", name, &found.says));
+        let statement = run_verdicts.first().map(|(_, verdict)| link("", "findings", name, &verdict.says));
         row(format!("{study} {number}"), (td(statement), td((verdicts, summary.map(small)))))
     };
-    all.iter().filter(|(_, run_verdicts)| is_measured(run_verdicts)).map(format_row).collect()
+    findings.iter().filter(|(_, run_verdicts)| is_measured(run_verdicts)).map(format_row).collect()
 }
 
 /// The unmeasured findings, in one folded list; `None` if there are none.
-pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
+pub fn unmeasured(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
     let format_item = |((study, number, _), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let statement = run_verdicts
             .first()
-            .map(|(_, found)| Html::new((&found.says, " ", small(("(", &found.source, ")")))));
+            .map(|(_, verdict)| Html::new((&verdict.says, " ", small(("(", &verdict.source, ")")))));
         Html::new((format!("{study} {number}: "), statement))
     };
     let items: Vec<Html> =
-        all.iter().filter(|(_, run_verdicts)| !is_measured(run_verdicts)).map(format_item).collect();
+        findings.iter().filter(|(_, run_verdicts)| !is_measured(run_verdicts)).map(format_item).collect();
     let heading = format!("{} of which no run here measured anything", plural(items.len(), "finding"));
     list(items).map(|items| folded(heading, items))
 }

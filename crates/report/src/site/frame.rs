@@ -17,12 +17,18 @@ pub const UP: &str = "../";
 
 /// A page in a folder of the site, without a script.
 pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
-    framed(UP, title, subtitle, content, "")
+    frame_page(UP, title, subtitle, content, "")
 }
 
 /// A page with the path `root` to the site's root, and with an addition after its content.
-pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
-    let places = [
+pub fn frame_page(
+    root: &str,
+    title: &str,
+    subtitle: impl Part,
+    content: impl Part,
+    script: impl Part,
+) -> String {
+    let placeholders = [
         ("version", Html::new(env!("CARGO_PKG_VERSION"))),
         ("root", Html::new(root)),
         ("title", Html::new(title)),
@@ -30,7 +36,7 @@ pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, 
         ("content", Html::new(content)),
         ("script", Html::new(script)),
     ];
-    fill(PAGE, &places).into_string()
+    fill(PAGE, &placeholders).into_string()
 }
 
 /// The name of the page about something, without its ending: unique for each text, and no path.
@@ -74,27 +80,27 @@ pub fn run_link(root: &str, run: &RunFacts) -> Tag {
 }
 
 /// A note for each type with several of the runs' machines: they count separately.
-pub fn types<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
+pub fn type_notes<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
     let mut machines: Vec<&RunHeader> = Vec::new();
     for header in runs.map(|run| &run.header) {
-        if machines.iter().all(|known| known.hardware != header.hardware) {
+        if machines.iter().all(|other| other.hardware != header.hardware) {
             machines.push(header);
         }
     }
-    machines.sort_by(|one, next| one.hardware.cmp(&next.hardware));
+    machines.sort_by(|a, b| a.hardware.cmp(&b.hardware));
     describe_types(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
 /// The figures of a store in a run, each a link to it.
 pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
     let figure = |speed: &Speed| {
-        let once = speed.once.then_some(Literal("<sup>1</sup>"));
-        link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, once))
+        let single = speed.is_single.then_some(Literal("<sup>1</sup>"));
+        link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, single))
     };
     let figures: Vec<Html> = speeds.iter().map(|speed| Html::new((figure(speed), " "))).collect();
-    let none = speeds.is_empty().then_some(NO_FIGURE);
-    let once = speeds.iter().any(|speed| speed.once).then(|| small(ONCE));
-    tag("td").class("speeds").with((figures, none, once))
+    let no_figure = speeds.is_empty().then_some(NO_FIGURE);
+    let single = speeds.iter().any(|speed| speed.is_single).then(|| small(ONCE));
+    tag("td").class("speeds").with((figures, no_figure, single))
 }
 
 /// The words for a store without a figure, and for figures of one trial.
@@ -105,7 +111,7 @@ pub const ONCE: &str = "¹ one trial: only candidates";
 pub const NAMED: usize = 4;
 
 /// The conditions besides the guarantee: where, what else differs from the default, and the combinations.
-pub fn circumstances(conditions: &Conditions) -> Html {
+pub fn describe_conditions(conditions: &Conditions) -> Html {
     let places = match conditions.places.as_slice() {
         [] | [_] => String::new(),
         places if places.len() <= NAMED => places.join("; "),
@@ -122,25 +128,25 @@ pub fn guarantee(conditions: &Conditions) -> &str {
 }
 
 /// The class of an element with evidence.
-pub fn class(proof: &Proof) -> &'static str {
+pub fn proof_class(proof: &Proof) -> &'static str {
     if proof.is_broken { "broken" } else { "held" }
 }
 
 /// Evidence on power cuts, each linked to its run if it has one.
-pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f RunFacts>)>) -> Html {
-    let of = |(proof, run): (&Proof, Option<&RunFacts>)| {
+pub fn proofs<'f>(root: &str, proofs: Vec<(&'f Proof, Option<&'f RunFacts>)>) -> Html {
+    let draw_proof = |(proof, run): (&Proof, Option<&RunFacts>)| {
         let text = match run {
             Some(run) => Html::new(link(root, "runs", &run.name, &proof.text)),
             None => Html::new(&proof.text),
         };
-        tag("div").class(class(proof)).with(text)
+        tag("div").class(proof_class(proof)).with(text)
     };
-    let all: Vec<Tag> = all.into_iter().map(of).collect();
-    if all.is_empty() { Html::new("none of this version") } else { Html::new(all) }
+    let proofs: Vec<Tag> = proofs.into_iter().map(draw_proof).collect();
+    if proofs.is_empty() { Html::new("none of this version") } else { Html::new(proofs) }
 }
 
 /// A section with its title; empty without rows.
-pub fn listed(id: &str, title: &str, note: impl Part, heads: &[&str], rows: Vec<Tag>) -> Option<Tag> {
+pub fn table_section(id: &str, title: &str, note: impl Part, heads: &[&str], rows: Vec<Tag>) -> Option<Tag> {
     let heads = heads.iter().map(|head| column(*head)).collect();
     (!rows.is_empty()).then(|| section(id, title, (note, scroll(table(heads, rows)))))
 }

@@ -25,30 +25,30 @@ fn key<'f>(run: &'f RunFacts, side: &'f Side) -> Key<'f> {
 impl<'f> KnownChecks<'f> {
     /// The checks of these runs; of recoveries the newest.
     pub fn from_runs(runs: &'f [RunFacts]) -> KnownChecks<'f> {
-        let mut known = KnownChecks::default();
+        let mut checks = KnownChecks::default();
         for run in runs {
             for side in &run.sides {
-                let own = side.own.iter().map(|proof| (proof, run));
-                if !side.own.is_empty() {
-                    known.proofs.entry(key(run, side)).or_default().extend(own);
+                let proofs = side.run_proofs.iter().map(|proof| (proof, run));
+                if !side.run_proofs.is_empty() {
+                    checks.proofs.entry(key(run, side)).or_default().extend(proofs);
                 }
                 let Some(recovery) = &side.recovery else { continue };
-                let newest = known.recoveries.entry(key(run, side)).or_insert((recovery, run));
+                let newest = checks.recoveries.entry(key(run, side)).or_insert((recovery, run));
                 if (&newest.1.header.started, &newest.1.name) < (&run.header.started, &run.name) {
                     *newest = (recovery, run);
                 }
             }
         }
-        known
+        checks
     }
 
     /// The evidence on power cuts: the program's, then that of runs.
     pub fn proofs(&self, run: &RunFacts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f RunFacts>)> {
-        let own = self.proofs.get(&key(run, side)).into_iter().flatten();
-        side.known
+        let proofs = self.proofs.get(&key(run, side)).into_iter().flatten();
+        side.known_proofs
             .iter()
             .map(|proof| (proof, None))
-            .chain(own.map(|(proof, run)| (*proof, Some(*run))))
+            .chain(proofs.map(|(proof, run)| (*proof, Some(*run))))
             .collect()
     }
 

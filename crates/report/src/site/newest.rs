@@ -16,23 +16,23 @@ fn is_kernel(run: &RunFacts, side: &Side) -> bool {
 }
 
 /// A version in comparable form: 3.9 is older than 3.46.
-fn order(version: &str) -> Vec<u64> {
+fn version_numbers(version: &str) -> Vec<u64> {
     numbers(version).split('.').filter_map(|number| number.parse().ok()).collect()
 }
 
 impl<'f> Newest<'f> {
     /// The newest versions in these runs.
     pub fn from_runs(runs: &'f [RunFacts]) -> Newest<'f> {
-        let mut all = Newest::default();
+        let mut versions = Newest::default();
         for run in runs {
             for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {
-                let newest = all.0.entry(&side.store).or_insert(&side.version);
-                if order(newest) < order(&side.version) {
+                let newest = versions.0.entry(&side.store).or_insert(&side.version);
+                if version_numbers(newest) < version_numbers(&side.version) {
                     *newest = &side.version;
                 }
             }
         }
-        all
+        versions
     }
 
     /// The newest version of a store here, if it is newer than a figure's.
@@ -41,6 +41,6 @@ impl<'f> Newest<'f> {
             return None;
         }
         let newest = self.0.get(side.store.as_str()).copied()?;
-        (order(&side.version) < order(newest)).then_some(newest)
+        (version_numbers(&side.version) < version_numbers(newest)).then_some(newest)
     }
 }

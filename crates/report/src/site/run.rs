@@ -95,8 +95,9 @@ fn draw_matrix(matrix: &Matrix) -> Tag {
     let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
     let mut stores: Vec<&str> = contests()
         .flat_map(|contest| {
-            let there = contest.contenders.iter().chain(&contest.riskier).map(|one| one.store.as_str());
-            there.chain(contest.absent.iter().map(|one| one.store.as_str()))
+            let present = contest.contenders.iter().chain(&contest.riskier);
+            let present = present.map(|contender| contender.store.as_str());
+            present.chain(contest.absent.iter().map(|absent| absent.store.as_str()))
         })
         .collect();
     stores.sort_unstable();
@@ -104,9 +105,9 @@ fn draw_matrix(matrix: &Matrix) -> Tag {
     let mut rows = Vec::new();
     for line in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&line.contests) {
-            let at = line.at.merged_with(place).to_string();
+            let position = line.at.merged_with(place).to_string();
             let cells: Vec<Tag> = stores.iter().map(|store| cell(&line.figure, contest, store)).collect();
-            rows.push(row(&line.figure.name, (td(at), cells)));
+            rows.push(row(&line.figure.name, (td(position), cells)));
         }
     }
     let heads = ["figure", "where"].into_iter().chain(stores).map(column).collect();
@@ -114,30 +115,31 @@ fn draw_matrix(matrix: &Matrix) -> Tag {
 }
 
 fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
-    if let Some(one) = contest.contenders.iter().chain(&contest.riskier).find(|one| one.store == store) {
-        let mean = one.figure.mean;
+    let mut contenders = contest.contenders.iter().chain(&contest.riskier);
+    if let Some(contender) = contenders.find(|contender| contender.store == store) {
+        let mean = contender.figure.mean;
         let text = format!(
             "{}{}",
             figure.unit.show(mean.value),
             spread::describe_after(mean.interval, |end| figure.unit.show(end))
         );
-        let text = if one.verdict.wins() { Html::new(tag("b").with(text)) } else { Html::new(text) };
-        return td((text, small(standing(contest, one))));
+        let text = if contender.verdict.wins() { Html::new(tag("b").with(text)) } else { Html::new(text) };
+        return td((text, small(describe_standing(contest, contender))));
     }
-    let why = contest.absent.iter().find(|one| one.store == store).map(|one| one.why.name());
-    td(small(why.unwrap_or("not run")))
+    let reason = contest.absent.iter().find(|absent| absent.store == store).map(|absent| absent.why.name());
+    td(small(reason.unwrap_or("not run")))
 }
 
 /// The standing of a store at its place, in words.
-fn standing(contest: &Contest, one: &Contender) -> String {
-    match status(&contest.contenders, one) {
-        _ if one.verdict == Verdict::Dangerous => "riskier, not ranked".into(),
+fn describe_standing(contest: &Contest, contender: &Contender) -> String {
+    match status(&contest.contenders, contender) {
+        _ if contender.verdict == Verdict::Dangerous => "riskier, not ranked".into(),
         Status::Alone => "nothing to compare with".into(),
         Status::NotJudged => "not judged".into(),
         Status::Candidate => "a candidate".into(),
         Status::Best => "the best here".into(),
         Status::Tied => "too close to call".into(),
-        Status::Worse => one.times_worse.map_or_else(
+        Status::Worse => contender.times_worse.map_or_else(
             || "worse".into(),
             |times| format!("{} times the best's", three_digits(times.ratio.value)),
         ),
@@ -145,9 +147,9 @@ fn standing(contest: &Contest, one: &Contender) -> String {
 }
 
 fn verdict_list(verdicts: &[FoundVerdict]) -> Option<Tag> {
-    let item = |found: &FoundVerdict| {
-        let outcome = found.outcome.as_ref()?;
-        let finding = link(UP, "findings", &found.name, &found.says);
+    let item = |verdict: &FoundVerdict| {
+        let outcome = verdict.outcome.as_ref()?;
+        let finding = link(UP, "findings", &verdict.name, &verdict.says);
         Some(Html::new((
             findings::badge(outcome.verdict),
             " ",

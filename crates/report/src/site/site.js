@@ -9,7 +9,7 @@ const PLACE = { store: 0, version: 2, guarantee: 3, disk: 4, machine: 5 };
 const SHOWN = 200;
 
 let data;
-let all = false;
+let showsAll = false;
 
 async function unpack() {
   const packed = Uint8Array.from(atob($("data").textContent), (character) => character.charCodeAt(0));
@@ -57,9 +57,9 @@ function draw([values, speeds]) {
   const opens = make("td", words[recovery] ? link(runPage(opened), words[recovery]) : "");
   const [, study, day] = data.runs[run];
   line.append(head, make("td", words[guarantee]), written(evidence), opens, figures, make("td", words[machine]), written(where));
-  const own = link(runPage(run), `${study} ${day}`);
-  own.className = "run";
-  line.append(make("td", own));
+  const runLink = link(runPage(run), `${study} ${day}`);
+  runLink.className = "run";
+  line.append(make("td", runLink));
   return line;
 }
 
@@ -77,15 +77,15 @@ function show() {
   const filters = chosen();
   const fits = (row, index) =>
     filters.every(([place, value]) => data.words[row[0][place]] === value) && wanted.every((word) => data.texts[index].includes(word));
-  const found = data.rows.filter(fits);
-  const drawn = all ? found : found.slice(0, SHOWN);
+  const matches = data.rows.filter(fits);
+  const drawn = showsAll ? matches : matches.slice(0, SHOWN);
   $("rows").tBodies[0].replaceChildren(...drawn.map(draw));
-  $("rows").hidden = !found.length;
-  $("more").hidden = drawn.length === found.length;
-  $("more").textContent = `Show all ${found.length.toLocaleString("en")}`;
-  const some = drawn.length < found.length ? `, of which the first ${SHOWN} are shown` : "";
-  const of = `${found.length.toLocaleString("en")} of ${data.rows.length.toLocaleString("en")} rows${some}`;
-  $("count").textContent = found.length ? `${of}.` : `${of}: none has all of this. Reset the filters, or search for fewer words.`;
+  $("rows").hidden = !matches.length;
+  $("more").hidden = drawn.length === matches.length;
+  $("more").textContent = `Show all ${matches.length.toLocaleString("en")}`;
+  const some = drawn.length < matches.length ? `, of which the first ${SHOWN} are shown` : "";
+  const count = `${matches.length.toLocaleString("en")} of ${data.rows.length.toLocaleString("en")} rows${some}`;
+  $("count").textContent = matches.length ? `${count}.` : `${count}: none has all of this. Reset the filters, or search for fewer words.`;
 }
 
 /** The address has the search, so that it can be sent and returned to. */
@@ -96,7 +96,7 @@ function note() {
 }
 
 function changed() {
-  all = false;
+  showsAll = false;
   note();
   show();
 }
@@ -142,7 +142,7 @@ async function start() {
     document.querySelector("#rows tbody a")?.focus();
   });
   $("more").addEventListener("click", () => {
-    all = true;
+    showsAll = true;
     show();
   });
   addEventListener("keydown", onKey);

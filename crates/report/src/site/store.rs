@@ -9,8 +9,8 @@ use storebench_core::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
-    UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
-    store_link, td,
+    UP, describe_conditions, guarantee, link, page, pair_name, proof_class, proofs, run_link, section, speeds,
+    store_link, table_section, td,
 };
 use super::index::Site;
 use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, small, table, tag};
@@ -29,7 +29,7 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
     let subtitle = format!("{} on {}", plural(runs.len(), "run"), plural(machines.len(), "machine"));
-    let rows = lines.iter().map(|line| fact(line, site)).collect();
+    let rows = lines.iter().map(|line| fact_row(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
     let explanation = note(
         "A row for each run and guarantee, the strongest guarantee first, then by machine. Speed is a range where several combinations were \
@@ -37,7 +37,7 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     );
     let content = (
         store_description(entry),
-        listed("facts", "Facts", explanation, &heads, rows),
+        table_section("facts", "Facts", explanation, &heads, rows),
         history(lines),
         evidence(entry),
         CHECKS.map(|name| checks(name, lines)),
@@ -62,20 +62,20 @@ fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     )))
 }
 
-fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
+fn fact_row(line: &Line<'_>, site: &Site<'_>) -> Tag {
     let (run, side) = line;
-    let known = &site.known;
+    let checks = &site.checks;
     let newer = site.newest.newer(run, side).map(|newest| small(("expired: ", newest, " is here")));
     let settings = (!side.settings.is_empty()).then(|| tag("small").with(&side.settings));
     row(
         guarantee(&side.conditions),
         (
             td((&side.version, newer, settings)),
-            td(proofs(UP, known.proofs(run, side))),
-            td(known.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
+            td(proofs(UP, checks.proofs(run, side))),
+            td(checks.recovery(run, side).map(|(text, run)| link(UP, "runs", &run.name, text))),
             speeds(run, &side.speeds),
             td(&run.header.hardware),
-            td(circumstances(&side.conditions)),
+            td(describe_conditions(&side.conditions)),
             td(run_link(UP, run)),
         ),
     )
@@ -83,15 +83,15 @@ fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
 
 /// The figures of several versions, if everything else except the kernel was equal.
 fn history(lines: &[Line<'_>]) -> Option<Tag> {
-    type Same<'l> = (&'l str, &'l str, &'l Conditions, u64);
-    let mut same: BTreeMap<Same<'_>, Vec<&Line<'_>>> = BTreeMap::new();
+    type Setup<'l> = (&'l str, &'l str, &'l Conditions, u64);
+    let mut histories: BTreeMap<Setup<'_>, Vec<&Line<'_>>> = BTreeMap::new();
     for line in lines {
         let (run, side) = line;
         let key = (run.header.hardware.as_str(), side.settings.as_str(), &side.conditions, run.method);
-        same.entry(key).or_default().push(line);
+        histories.entry(key).or_default().push(line);
     }
-    same.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
-    let format_history = |(key, mut lines): (Same<'_>, Vec<&Line<'_>>)| {
+    histories.retain(|_, lines| lines.iter().any(|line| line.1.version != lines[0].1.version));
+    let format_history = |(key, mut lines): (Setup<'_>, Vec<&Line<'_>>)| {
         lines.sort_by_key(|(run, _)| (&run.header.started, &run.name));
         let (machine, settings, conditions, _) = key;
         let title = [machine, guarantee(conditions), settings].into_iter().filter(|part| !part.is_empty());
@@ -104,13 +104,13 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
         let rows: Vec<Tag> = rows.collect();
         (
             tag("h3").with(title.collect::<Vec<_>>().join(", ")),
-            note(circumstances(conditions)),
+            note(describe_conditions(conditions)),
             scroll(table(heads, rows)),
         )
     };
     let explanation = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
                 storebench compare RUN RUN tells which changes are significant.";
-    let histories: Vec<_> = same.into_iter().map(|group| Html::new(format_history(group))).collect();
+    let histories: Vec<_> = histories.into_iter().map(|group| Html::new(format_history(group))).collect();
     (!histories.is_empty()).then(|| section("history", "Over versions", (note(explanation), histories)))
 }
 
@@ -118,7 +118,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let format_line = |evidence: &Evidence| {
         let proof = Proof::from(evidence);
-        Html::new(tag("span").class(class(&proof)).with(proof.text))
+        Html::new(tag("span").class(proof_class(&proof)).with(proof.text))
     };
     let evidence = entry?.evidence();
     let sums = Guarantee::ALL.into_iter().filter_map(|guarantee| Evidence::sum_torn(evidence, guarantee));
@@ -134,9 +134,9 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
 
 /// The rows of a section of checks for this store, each with its run.
 fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
-    let known = sections::find(name)?;
+    let section = sections::find(name)?;
     let index = CHECKS.iter().position(|check| *check == name)?;
-    let mut table = Table::new(known.shapes.first()?);
+    let mut table = Table::new(section.shapes.first()?);
     let mut runs: IndexMap<&str, (&RunFacts, BTreeSet<String>)> = IndexMap::new();
     for (run, side) in lines {
         let (_, contestants) = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
@@ -167,16 +167,16 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
         .chain(view.heads.iter().skip(1).map(|head| head.text))
         .chain(["run"])
         .collect();
-    listed(known.name, known.title, "", &heads, rows)
+    table_section(section.name, section.title, "", &heads, rows)
 }
 
 /// The stores that it met.
 fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
-    let met = lines
+    let duels = lines
         .iter()
         .flat_map(|(run, _)| &run.duels)
         .filter(|duel| duel.stores.iter().any(|name| name == store));
-    let pairs: BTreeSet<&[String; 2]> = met.map(|duel| &duel.stores).collect();
+    let pairs: BTreeSet<&[String; 2]> = duels.map(|duel| &duel.stores).collect();
     let link_rival = |pair: &[String; 2]| {
         let rival = pair.iter().find(|name| *name != store)?;
         Some(link(UP, "pairs", &pair_name(pair), rival.as_str()))
@@ -197,11 +197,11 @@ pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef])
             words(lines, |(_, side)| side.version.clone()),
             words(lines, |(run, _)| run.header.hardware.clone()),
         ];
-        let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
+        let join = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
         let cells = (
             td(entry.map_or("", |entry| entry.summary)),
-            td(joined(guarantees)),
-            td(joined(versions)),
+            td(join(guarantees)),
+            td(join(versions)),
             tag("td").class("n").with(machines.len().to_string()),
         );
         row(store_link("", store), cells)

@@ -16,26 +16,26 @@ fn folder(number: usize) -> String {
     format!("runs/{number}")
 }
 
-fn looked(runs: &[Run]) -> Vec<RunFacts> {
-    let one = |(number, run): (usize, &Run)| {
-        let own = std::slice::from_ref(run);
+fn analyse(runs: &[Run]) -> Vec<RunFacts> {
+    let run_facts = |(number, run): (usize, &Run)| {
+        let single_run = std::slice::from_ref(run);
         let source = Source { folder: folder(number), report: Some("../../report.html".into()) };
-        facts(&Report::new(&Merged::new(own, &[NULL])), source).unwrap()
+        facts(&Report::new(&Merged::new(single_run, &[NULL])), source).unwrap()
     };
-    runs.iter().enumerate().map(one).collect()
+    runs.iter().enumerate().map(run_facts).collect()
 }
 
 fn site(runs: &[Run]) -> BTreeMap<String, String> {
-    pages(looked(runs), &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect()
+    pages(analyse(runs), &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect()
 }
 
 /// A run in which one store takes `times` times as long as the other.
 fn duel(hardware: &str, trials: usize, times: f64) -> Run {
     let block = [Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
-    let all: Vec<Vec<Sample>> = (0..trials)
-        .map(|trial| block.iter().map(|one| one.clone().times(1.0 + trial as f64 / 100.0)).collect())
+    let samples: Vec<Vec<Sample>> = (0..trials)
+        .map(|trial| block.iter().map(|sample| sample.clone().times(1.0 + trial as f64 / 100.0)).collect())
         .collect();
-    blocks(hardware, &all)
+    blocks(hardware, &samples)
 }
 
 #[test]
@@ -48,13 +48,13 @@ fn every_link_of_a_site_leads_to_a_page_of_it() {
     for (name, text) in site.iter().filter(|(name, _)| name.ends_with(".html")) {
         let page = text.split("<script").next().unwrap();
         for address in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-            let own = address.split('#').next().unwrap();
-            if own.is_empty() || own.starts_with("data:") || own.ends_with("report.html") {
+            let target = address.split('#').next().unwrap();
+            if target.is_empty() || target.starts_with("data:") || target.ends_with("report.html") {
                 continue;
             }
-            let full = match own.strip_prefix("../") {
+            let full = match target.strip_prefix("../") {
                 Some(rest) => rest.to_owned(),
-                None => own.to_owned(),
+                None => target.to_owned(),
             };
             assert!(site.contains_key(&full), "{name}: {address}");
             links += 1;
@@ -66,7 +66,7 @@ fn every_link_of_a_site_leads_to_a_page_of_it() {
 #[test]
 fn pairs_of_many_stores_are_bounded() {
     let names: Vec<String> = (0..MOST_PAIRED + 3).map(|number| format!("s{number:03}")).collect();
-    let facts = looked(&[blocks("box", &[names.iter().map(|name| Sample::new(name)).collect()])]).remove(0);
+    let facts = analyse(&[blocks("box", &[names.iter().map(|name| Sample::new(name)).collect()])]).remove(0);
     assert_eq!((facts.sides.len(), facts.duels.len()), (names.len(), MOST_PAIRED * (MOST_PAIRED - 1) / 2));
 }
 
@@ -79,20 +79,20 @@ fn the_page_of_a_pair_sums_over_machines() {
             .map(|(_, rest)| rest.split("</section>").next().unwrap().to_owned());
         part.map(|part| part.split("<li>").find(|line| line.starts_with("get")).unwrap().to_owned())
     };
-    let all = [duel("one", 3, 3.0), duel("two", 3, 1.5), duel("three", 3, 0.5), duel("four", 1, 3.0)];
-    let told = words(&all).unwrap();
+    let runs = [duel("one", 3, 3.0), duel("two", 3, 1.5), duel("three", 3, 0.5), duel("four", 1, 3.0)];
+    let line = words(&runs).unwrap();
     let expected =
         "get, process: a is better on some machines (2 of 4), by 1.50 to 3.00 times; b on 1; undecided on 1.";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(line.starts_with(expected), "{line}");
     assert!(
-        words(&all[..2]).unwrap().contains("a is better on all machines (2 of 2), by 1.50 to 3.00 times.")
+        words(&runs[..2]).unwrap().contains("a is better on all machines (2 of 2), by 1.50 to 3.00 times.")
     );
     assert!(
-        words(&[all[3].clone(), duel("five", 1, 2.0)])
+        words(&[runs[3].clone(), duel("five", 1, 2.0)])
             .unwrap()
             .contains("neither is better on any of 2 machines; undecided on 2")
     );
-    let page = &site(&all[..2])["pairs/a+b.html"];
+    let page = &site(&runs[..2])["pairs/a+b.html"];
     assert!(
         page.contains("one and two are of one type (") && page.contains("and count as 2 machines."),
         "{page}"
@@ -102,7 +102,7 @@ fn the_page_of_a_pair_sums_over_machines() {
 }
 
 /// A run with the claims of a study that finds one store faster, and with one that was never run.
-fn claiming(hardware: &str, times: f64) -> Vec<RunFacts> {
+fn analyse_claims(hardware: &str, times: f64) -> Vec<RunFacts> {
     const CLAIMS: &str = r#"
 [[claim]]
 says = "a is faster"
@@ -116,9 +116,9 @@ source = "made"
 figure = ["get"]
 expect.winner = { stores = ["z"] }
 "#;
-    let own = [duel(hardware, 3, times)];
+    let runs = [duel(hardware, 3, times)];
     let claims = crate::claims::run_claims("made", CLAIMS, "test").unwrap().unwrap();
-    let merged = Merged::new(&own, &[NULL]).with_published(vec![claims], Vec::new());
+    let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let source = Source { folder: hardware.to_owned(), report: None };
     facts(&Report::new(&merged), source).into_iter().collect()
 }
@@ -126,7 +126,7 @@ expect.winner = { stores = ["z"] }
 #[test]
 fn a_finding_is_summed_over_machines_and_those_that_nobody_measured_are_one_list() {
     let runs = [("one", 3.0), ("two", 2.0), ("three", 0.5)];
-    let facts = runs.iter().flat_map(|(hardware, times)| claiming(hardware, *times)).collect();
+    let facts = runs.iter().flat_map(|(hardware, times)| analyse_claims(hardware, *times)).collect();
     let site: BTreeMap<String, String> =
         pages(facts, &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect();
     let findings: Vec<&String> = site.keys().filter(|name| name.starts_with("findings/")).collect();
@@ -161,40 +161,44 @@ fn figures_are_those_of_the_runs_own_report_beside_their_guarantee() {
     let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();
     let mean = insert.contests[0].contenders[1].figure.mean.value;
     let site = site(&runs);
-    let shown = insert.figure.unit.show(mean);
+    let figure = insert.figure.unit.show(mean);
     let store = &site["stores/b.html"];
-    let row = store.split("<tr>").find(|row| row.contains(&shown)).unwrap();
+    let row = store.split("<tr>").find(|row| row.contains(&figure)).unwrap();
     assert!(row.contains("process") && row.contains("href=\"../runs/runs+0.html\""), "{row}");
-    assert!(site["runs/runs+0.html"].contains(&shown));
+    assert!(site["runs/runs+0.html"].contains(&figure));
     assert!(!site.contains_key("stores/null.html"), "the harness's own stores have no pages");
 }
 
 #[test]
 fn the_order_of_runs_is_no_matter() {
-    let mut facts = looked(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
+    let mut facts = analyse(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
     let forwards = pages(facts, &[]).unwrap();
-    facts = looked(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
+    facts = analyse(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
     facts.reverse();
     assert_eq!(pages(facts, &[]).unwrap(), forwards);
 }
 
 #[test]
 fn versions_stand_below_one_another_where_all_else_was_the_same() {
-    let of = |version: &str, hardware: &str, started: &str| {
+    let run_of_version = |version: &str, hardware: &str, started: &str| {
         let mut run = blocks(hardware, &[vec![Sample::new("a").guarantee("power").tier(Guarantee::Power)]]);
         run.header.started = started.into();
         run.trials[0].measured.as_mut().unwrap().store_version = version.into();
         run
     };
-    let runs = [of("2.0", "box", "2026-02-01T00:00:00Z"), of("1.0", "box", "2026-01-01T00:00:00Z")];
+    let newer = run_of_version("2.0", "box", "2026-02-01T00:00:00Z");
+    let runs = [newer, run_of_version("1.0", "box", "2026-01-01T00:00:00Z")];
     let history = |runs: &[Run]| {
         let page = site(runs)["stores/a.html"].clone();
         page.split_once("id=\"history\"").map(|(_, rest)| rest.split("</section>").next().unwrap().to_owned())
     };
-    let told = history(&runs).unwrap();
-    assert!(told.find("1.0").unwrap() < told.find("2.0").unwrap() && told.contains("box, power"), "{told}");
+    let section = history(&runs).unwrap();
+    assert!(
+        section.find("1.0").unwrap() < section.find("2.0").unwrap() && section.contains("box, power"),
+        "{section}"
+    );
     assert_eq!(history(&runs[..1]), None);
-    let mut others = [runs[0].clone(), of("1.0", "other", "2026-01-01T00:00:00Z")];
+    let mut others = [runs[0].clone(), run_of_version("1.0", "other", "2026-01-01T00:00:00Z")];
     assert_eq!(history(&others), None, "another machine");
     others[1] = runs[1].clone();
     others[1].header.plan.push_str("\noperations = 77\n");
@@ -218,7 +222,7 @@ fn nothing_that_others_wrote_becomes_markup() {
 
 #[test]
 fn an_older_version_expires() {
-    let of = |hardware: &str, version: &str, kernel: &str| {
+    let run_of = |hardware: &str, version: &str, kernel: &str| {
         let mut run = blocks(hardware, &[vec![Sample::new("a"), Sample::new("b")]]);
         run.header.environment.kernel = kernel.into();
         for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "a") {
@@ -226,10 +230,12 @@ fn an_older_version_expires() {
         }
         run
     };
-    let told = |runs: &[Run]| site(runs)["stores/a.html"].matches("expired: ").count();
-    assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.9", "k")]), 0);
-    assert_eq!(told(&[of("box", "3.9", "k"), of("other", "3.46", "k")]), 1, "3.9 is older than 3.46");
-    let kernels =
-        [of("box", "Linux 6.1", "Linux 6.1.0 x86_64"), of("other", "Linux 6.9", "Linux 6.9.0 x86_64")];
-    assert_eq!(told(&kernels), 0, "no kernel replaces another");
+    let expired = |runs: &[Run]| site(runs)["stores/a.html"].matches("expired: ").count();
+    assert_eq!(expired(&[run_of("box", "3.9", "k"), run_of("other", "3.9", "k")]), 0);
+    let newer = run_of("other", "3.46", "k");
+    assert_eq!(expired(&[run_of("box", "3.9", "k"), newer]), 1, "3.9 is older than 3.46");
+    let kernels = [("box", "6.1"), ("other", "6.9")].map(|(hardware, version)| {
+        run_of(hardware, &format!("Linux {version}"), &format!("Linux {version}.0 x86_64"))
+    });
+    assert_eq!(expired(&kernels), 0, "no kernel replaces another");
 }

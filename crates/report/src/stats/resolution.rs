@@ -68,8 +68,8 @@ mod tests {
         assert!(!reads.can_tell(216.0, 250.0), "whichever comes first");
         // 10 and 100: a tenth of 20,000 is more than the clock's largest error.
         assert!(!reads.can_tell(20_000.0, 19_891.0) && reads.can_tell(20_000.0, 19_889.0));
-        let any = Resolution::default();
-        assert!(any.can_tell(1.0, 1.000_001) && !any.can_tell(1.0, 1.0));
+        let exact = Resolution::default();
+        assert!(exact.can_tell(1.0, 1.000_001) && !exact.can_tell(1.0, 1.0));
     }
 
     #[test]

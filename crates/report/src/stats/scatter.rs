@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::gamma::digamma;
 
-use super::{Estimate, Interval, Ratio, Series, exp, t_quantile_of_parts};
+use super::{Estimate, Interval, Ratio, Series, exp, fractional_t_quantile};
 
 /// The scatter of a figure over the cells of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,56 +21,57 @@ pub struct Scatter {
     /// The typical variance of the logarithm of one trial's figure.
     variance: f64,
     /// The degrees of freedom of its weight relative to a pair's own.
-    worth: f64,
+    prior_degrees: f64,
     /// All degrees of freedom in the run, an upper bound for weights.
-    all: f64,
+    total_degrees: f64,
 }
 
 /// With fewer degrees of freedom in all, the scatter is unknown; with fewer cells that vary, the similarity of cells is unknown:
 /// then their variances are pooled.
-const LEAST: usize = 5;
+const MIN_COUNT: usize = 5;
 
 impl Scatter {
     /// The scatter within cells, each with its figures by block, without what moves all cells of a block alike, which cancels out in ratios.
     /// `None` if too few ran more than once.
     pub fn from_cells<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
-        let within = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
-        let all: f64 = within.iter().map(|(_, degrees)| degrees).sum();
-        if all < LEAST as f64 {
+        let cell_variances = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
+        let total_degrees: f64 = cell_variances.iter().map(|(_, degrees)| degrees).sum();
+        if total_degrees < MIN_COUNT as f64 {
             return None;
         }
         // Constant cells have no place in a distribution of variances.
         let varied: Vec<(f64, f64)> =
-            within.iter().copied().filter(|(variance, _)| *variance > 0.0).collect();
-        if varied.len() < LEAST {
-            let pooled = within.iter().map(|(variance, degrees)| variance * degrees).sum::<f64>() / all;
-            return Some(Scatter { variance: pooled, worth: all, all });
+            cell_variances.iter().copied().filter(|(variance, _)| *variance > 0.0).collect();
+        if varied.len() < MIN_COUNT {
+            let weighted: f64 = cell_variances.iter().map(|(variance, degrees)| variance * degrees).sum();
+            let variance = weighted / total_degrees;
+            return Some(Scatter { variance, prior_degrees: total_degrees, total_degrees });
         }
-        let (variance, worth) = prior(&varied);
-        Some(Scatter { variance, worth: worth.min(all), all })
+        let (variance, prior_degrees) = fit_prior(&varied);
+        Some(Scatter { variance, prior_degrees: prior_degrees.min(total_degrees), total_degrees })
     }
 
     /// The mean of the logarithms of two stores' ratios, its standard error, and the error's degrees of freedom.
-    fn moderated(&self, ratios: &[f64]) -> (f64, f64, f64) {
+    fn moderated_mean(&self, ratios: &[f64]) -> (f64, f64, f64) {
         let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
         let blocks = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / blocks;
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        let degrees = self.worth + blocks - 1.0;
+        let degrees = self.prior_degrees + blocks - 1.0;
         // Both trials of a ratio vary.
-        let moderated = (self.worth * 2.0 * self.variance + squares) / degrees;
+        let moderated = (self.prior_degrees * 2.0 * self.variance + squares) / degrees;
         let variance = if blocks < 2.0 { moderated } else { moderated.max(squares / (blocks - 1.0)) };
-        (mean, (variance / blocks).sqrt(), degrees.min(self.all))
+        (mean, (variance / blocks).sqrt(), degrees.min(self.total_degrees))
     }
 
     /// Whether this number of shared blocks and this scatter are enough to judge a pair.
     pub(crate) fn tells(&self, blocks: usize) -> bool {
-        blocks > 0 && self.worth + blocks as f64 >= 2.0
+        blocks > 0 && self.prior_degrees + blocks as f64 >= 2.0
     }
 
     /// The probability of ratios this far above 1 for equal stores.
     pub(crate) fn one_sided(&self, ratios: &[f64]) -> f64 {
-        let (mean, error, degrees) = self.moderated(ratios);
+        let (mean, error, degrees) = self.moderated_mean(ratios);
         if error == 0.0 {
             return if mean > 0.0 { 0.0 } else { 1.0 };
         }
@@ -79,8 +80,8 @@ impl Scatter {
 
     /// The mean ratio with its interval at a confidence.
     pub(crate) fn ratio(&self, ratios: &[f64], confidence: f64) -> Ratio {
-        let (value, error, degrees) = self.moderated(ratios);
-        let half = t_quantile_of_parts(degrees, confidence) * error;
+        let (value, error, degrees) = self.moderated_mean(ratios);
+        let half = fractional_t_quantile(degrees, confidence) * error;
         let interval = Some(Interval { low: value - half, high: value + half, confidence });
         Ratio { blocks: ratios.len(), ratio: exp(Estimate { value, interval }) }
     }
@@ -104,31 +105,31 @@ fn variances<K: Ord>(cells: &[BTreeMap<&K, f64>]) -> Vec<(f64, f64)> {
         *sum += deviation;
         *count += 1.0;
     }
-    let one = |cell: &BTreeMap<&K, f64>| {
-        let (mut squares, mut left) = (0.0, 0.0);
+    let cell_variance = |cell: &BTreeMap<&K, f64>| {
+        let (mut squares, mut remaining) = (0.0, 0.0);
         for (block, deviation) in cell {
             // A cell that is alone in its block has nothing to compare with.
             let (sum, count) =
                 blocks.get(block).copied().filter(|(_, count)| *count > 1.0).unwrap_or((0.0, f64::INFINITY));
             squares += (deviation - sum / count).powi(2);
-            left += 1.0 - 1.0 / count;
+            remaining += 1.0 - 1.0 / count;
         }
-        let degrees = (cell.len() as f64 - 1.0) * left / cell.len() as f64;
+        let degrees = (cell.len() as f64 - 1.0) * remaining / cell.len() as f64;
         (squares / degrees, degrees)
     };
-    cells.iter().map(one).collect()
+    cells.iter().map(cell_variance).collect()
 }
 
 /// The typical variance, and the degrees of freedom of its weight: those of the scaled inverse chi-square distribution whose
 /// logarithms have the observed mean and variance (Smyth, section 6.2).
-fn prior(cells: &[(f64, f64)]) -> (f64, f64) {
+fn fit_prior(cells: &[(f64, f64)]) -> (f64, f64) {
     let count = cells.len() as f64;
     let log =
         |(variance, degrees): &(f64, f64)| variance.ln() - digamma(degrees / 2.0) + (degrees / 2.0).ln();
     let mean = cells.iter().map(log).sum::<f64>() / count;
     let squares: f64 = cells.iter().map(|cell| (log(cell) - mean).powi(2)).sum();
-    let by_chance = cells.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
-    let spread = squares / (count - 1.0) - by_chance;
+    let chance_variance = cells.iter().map(|(_, degrees)| trigamma(degrees / 2.0)).sum::<f64>() / count;
+    let spread = squares / (count - 1.0) - chance_variance;
     if spread <= 0.0 {
         return (mean.exp(), f64::INFINITY);
     }
@@ -170,17 +171,17 @@ mod tests {
         values.iter().copied().enumerate().collect()
     }
 
-    fn by(scatter: Option<Scatter>) -> Terms {
+    fn scatter_terms(scatter: Option<Scatter>) -> Terms {
         Terms { few: FewBlocksRule::Scatter(scatter), ..Terms::default() }
     }
 
     /// The scatter of cells of which one trial takes `times` times as long as the other, either first.
-    fn apart(times: f64) -> Option<Scatter> {
-        let (one, other) = (series(&[1.0, times]), series(&[times, 1.0]));
-        Scatter::from_cells((0..10).flat_map(|_| [&one, &other]))
+    fn noisy_scatter(times: f64) -> Option<Scatter> {
+        let (rising, falling) = (series(&[1.0, times]), series(&[times, 1.0]));
+        Scatter::from_cells((0..10).flat_map(|_| [&rising, &falling]))
     }
 
-    fn told(standings: &[Standing]) -> Vec<(usize, bool, Option<Rule>)> {
+    fn summarize(standings: &[Standing]) -> Vec<(usize, bool, Option<Rule>)> {
         standings.iter().map(|s| (s.index, s.verdict.wins(), s.verdict.rule())).collect()
     }
 
@@ -191,7 +192,9 @@ mod tests {
         assert_eq!(Scatter::from_cells(&vec![series(&[0.0, 0.0]); 9]), None, "zeros have no logarithms");
         let never = Scatter::from_cells(&vec![series(&[2.0, 2.0]); 9]).unwrap();
         assert!(
-            never.variance == 0.0 && (never.worth - 8.0).abs() < 1e-9 && never.worth == never.all,
+            never.variance == 0.0
+                && (never.prior_degrees - 8.0).abs() < 1e-9
+                && never.prior_degrees == never.total_degrees,
             "{never:?}"
         );
     }
@@ -200,18 +203,18 @@ mod tests {
     fn two_stores_alone_are_told_apart_by_their_own_ratios() {
         let mut random = fastrand::Rng::with_seed(2);
         let weather: Vec<f64> = (0..7).map(|_| normal(&mut random)).collect();
-        let mut store = |own: f64| -> Series<usize> {
-            weather.iter().map(|w| (own + w + 0.05 * normal(&mut random)).exp()).enumerate().collect()
+        let mut store = |level: f64| -> Series<usize> {
+            weather.iter().map(|w| (level + w + 0.05 * normal(&mut random)).exp()).enumerate().collect()
         };
         let (a, b) = (store(0.0), store(0.1));
         let scatter = Scatter::from_cells([&a, &b]).unwrap();
         let ratios: Vec<f64> = (0..7).map(|block| b[&block] / a[&block]).collect();
-        let (own, found) = (compare(&b, &a).unwrap(), scatter.ratio(&ratios, CONFIDENCE));
-        assert!((own.ratio.value - found.ratio.value).abs() < 1e-12);
-        let (own, found) = (own.ratio.interval.unwrap(), found.ratio.interval.unwrap());
+        let (paired, moderated) = (compare(&b, &a).unwrap(), scatter.ratio(&ratios, CONFIDENCE));
+        assert!((paired.ratio.value - moderated.ratio.value).abs() < 1e-12);
+        let (paired, moderated) = (paired.ratio.interval.unwrap(), moderated.ratio.interval.unwrap());
         assert!(
-            (own.low - found.low).abs() < 1e-6 && (own.high - found.high).abs() < 1e-6,
-            "{own:?} {found:?}"
+            (paired.low - moderated.low).abs() < 1e-6 && (paired.high - moderated.high).abs() < 1e-6,
+            "{paired:?} {moderated:?}"
         );
     }
 
@@ -223,19 +226,19 @@ mod tests {
             // Blocks differ e-fold, stores within them by 5 %, and one takes a third longer.
             let weather = normal(&mut random);
             for (index, store) in cells.iter_mut().enumerate() {
-                let own = if index == 4 { 0.29 } else { 0.0 };
-                store.insert(block, (own + weather + 0.05 * normal(&mut random)).exp());
+                let effect = if index == 4 { 0.29 } else { 0.0 };
+                store.insert(block, (effect + weather + 0.05 * normal(&mut random)).exp());
             }
         }
-        let standings = decide_on(&cells, Better::Lower, by(Scatter::from_cells(&cells)));
-        let told: Vec<usize> = standings.iter().filter(|s| !s.verdict.wins()).map(|s| s.index).collect();
-        assert_eq!(told, [4]);
+        let standings = decide_on(&cells, Better::Lower, scatter_terms(Scatter::from_cells(&cells)));
+        let losers: Vec<usize> = standings.iter().filter(|s| !s.verdict.wins()).map(|s| s.index).collect();
+        assert_eq!(losers, [4]);
     }
 
     #[test]
     fn the_typical_variance_is_found_and_is_worth_as_much_as_cells_are_alike() {
         // Variances drawn as 0.04 times d over a chi-square of d degrees of freedom; 2,000 cells of four trials.
-        let drawn = |degrees: Option<usize>| {
+        let draw_scatter = |degrees: Option<usize>| {
             let mut random = fastrand::Rng::with_seed(7);
             let cell = |random: &mut fastrand::Rng| -> Series<usize> {
                 let squares = |random: &mut _, d| (0..d).map(|_| normal(random).powi(2)).sum::<f64>();
@@ -244,10 +247,10 @@ mod tests {
             };
             Scatter::from_cells(&(0..2_000).map(|_| cell(&mut random)).collect::<Vec<_>>()).unwrap()
         };
-        let few = drawn(Some(4));
-        assert!((3.3..4.8).contains(&few.worth) && (0.036..0.044).contains(&few.variance), "{few:?}");
-        let all = drawn(None);
-        assert!(all.worth > 20.0 && (0.036..0.044).contains(&all.variance), "{all:?}");
+        let few = draw_scatter(Some(4));
+        assert!((3.3..4.8).contains(&few.prior_degrees) && (0.036..0.044).contains(&few.variance), "{few:?}");
+        let alike = draw_scatter(None);
+        assert!(alike.prior_degrees > 20.0 && (0.036..0.044).contains(&alike.variance), "{alike:?}");
     }
 
     #[test]
@@ -264,56 +267,56 @@ mod tests {
     fn one_trial_names_no_store_alone() {
         let stores = [series(&[1.0]), series(&[1.06]), series(&[30.0])];
         let open = (true, Some(Rule::Open));
-        let standings = told(&decide_on(&stores, Better::Lower, by(None)));
+        let standings = summarize(&decide_on(&stores, Better::Lower, scatter_terms(None)));
         assert_eq!(standings, [(0, true, None), (1, open.0, open.1), (2, open.0, open.1)]);
         // Trials of the same cells differ by 10 %: 1.06 may be the best, 30 is not.
-        let scatter = apart(1.1);
-        let standings = told(&decide_on(&stores, Better::Lower, by(scatter)));
+        let scatter = noisy_scatter(1.1);
+        let standings = summarize(&decide_on(&stores, Better::Lower, scatter_terms(scatter)));
         let rule = Some(Rule::Scatter);
         assert_eq!(standings, [(0, true, None), (1, true, rule), (2, false, rule)]);
     }
 
     #[test]
     fn a_noisy_pair_counts_by_its_own_scatter() {
-        let scatter = apart(1.01);
+        let scatter = noisy_scatter(1.01);
         let stores = [series(&[1.0, 1.0]), series(&[1.0, 9.0])];
-        assert!(decide_on(&stores, Better::Lower, by(scatter))[1].verdict.wins());
+        assert!(decide_on(&stores, Better::Lower, scatter_terms(scatter))[1].verdict.wins());
         let stores = [series(&[1.0, 1.0]), series(&[3.0, 3.01])];
-        assert!(!decide_on(&stores, Better::Lower, by(scatter))[1].verdict.wins());
+        assert!(!decide_on(&stores, Better::Lower, scatter_terms(scatter))[1].verdict.wins());
     }
 
     /// The share of simulated places of ten equal stores in which a store is called worse. The scatter comes from these
     /// and the other places of their run. Of ten stores, one varies `times` as much as the others.
-    fn wronged(blocks: usize, times: f64) -> f64 {
+    fn wrong_share(blocks: usize, times: f64) -> f64 {
         let mut random = fastrand::Rng::with_seed(blocks as u64);
         let (runs, places) = (100, 8);
-        let mut wrong = 0;
+        let mut wrong_places = 0;
         for _ in 0..runs {
-            let mut all = Vec::new();
+            let mut cells = Vec::new();
             for _ in 0..places {
                 let weather: Vec<f64> = (0..blocks).map(|_| normal(&mut random)).collect();
                 let store = |index: usize, random: &mut fastrand::Rng| -> Series<usize> {
-                    let own = if index == 0 { 0.1 * times } else { 0.1 };
-                    weather.iter().map(|w| (0.1 * w + own * normal(random)).exp()).enumerate().collect()
+                    let deviation = if index == 0 { 0.1 * times } else { 0.1 };
+                    weather.iter().map(|w| (0.1 * w + deviation * normal(random)).exp()).enumerate().collect()
                 };
-                all.push((0..10).map(|index| store(index, &mut random)).collect::<Vec<_>>());
+                cells.push((0..10).map(|index| store(index, &mut random)).collect::<Vec<_>>());
             }
-            let scatter = Scatter::from_cells(all.iter().flatten());
+            let scatter = Scatter::from_cells(cells.iter().flatten());
             let worse = |place: &&Vec<Series<usize>>| {
-                decide_on(place, Better::Lower, by(scatter)).iter().any(|s| !s.verdict.wins())
+                decide_on(place, Better::Lower, scatter_terms(scatter)).iter().any(|s| !s.verdict.wins())
             };
-            wrong += all.iter().filter(worse).count();
+            wrong_places += cells.iter().filter(worse).count();
         }
-        f64::from(u32::try_from(wrong).unwrap()) / f64::from(runs * places)
+        f64::from(u32::try_from(wrong_places).unwrap()) / f64::from(runs * places)
     }
 
     #[test]
     fn of_equal_stores_none_is_called_worse_but_in_a_twentieth_of_places() {
         for blocks in [2, 3, 4, 6, 9, 12] {
             for times in [1.0, 3.0, 10.0] {
-                let share = wronged(blocks, times);
-                let most = if times > 3.0 && blocks < 5 { 0.08 } else { 0.05 };
-                assert!(share <= most, "{blocks} blocks, one store varies {times} times as much: {share}");
+                let share = wrong_share(blocks, times);
+                let limit = if times > 3.0 && blocks < 5 { 0.08 } else { 0.05 };
+                assert!(share <= limit, "{blocks} blocks, one store varies {times} times as much: {share}");
             }
         }
     }
@@ -340,11 +343,12 @@ mod tests {
             let Machine { random, cells } = self;
             let mut place = |stores: &Vec<(f64, f64)>| -> Vec<Series<usize>> {
                 let weather: Vec<f64> = (0..blocks).map(|_| 0.1 * normal(random)).collect();
-                let mut trial = |(own, spread): &(f64, f64), weather: &f64| {
-                    (own + weather + spread * normal(random)).exp()
+                let mut trial = |(level, spread): &(f64, f64), weather: &f64| {
+                    (level + weather + spread * normal(random)).exp()
                 };
-                let of = |store| weather.iter().map(|weather| trial(store, weather)).enumerate().collect();
-                stores.iter().map(of).collect()
+                let store_series =
+                    |store| weather.iter().map(|weather| trial(store, weather)).enumerate().collect();
+                stores.iter().map(store_series).collect()
             };
             cells.iter().map(&mut place).collect()
         }
@@ -354,7 +358,7 @@ mod tests {
     fn top(run: &[Vec<Series<usize>>]) -> Vec<Vec<usize>> {
         let scatter = Scatter::from_cells(run.iter().flatten());
         let winners = |place: &Vec<Series<usize>>| {
-            let standings = decide_on(place, Better::Lower, by(scatter)).into_iter();
+            let standings = decide_on(place, Better::Lower, scatter_terms(scatter)).into_iter();
             standings.filter(|standing| standing.verdict.wins()).map(|standing| standing.index).collect()
         };
         run.iter().map(winners).collect()
@@ -368,7 +372,7 @@ mod tests {
 
     /// Among the stores that runs of `blocks` blocks name alone: their number, how many are among the best of a run of `long` blocks, and how
     /// many another run of `blocks` blocks names alone, too.
-    fn named(scatter: (f64, f64), blocks: usize, long: usize) -> (usize, usize, usize) {
+    fn count_named(scatter: (f64, f64), blocks: usize, long: usize) -> (usize, usize, usize) {
         let (mut named, mut confirmed, mut agreed) = (0, 0, 0);
         for seed in 0..40 {
             let mut machine = Machine::new(seed, scatter);
@@ -386,9 +390,9 @@ mod tests {
 
     #[test]
     fn a_store_that_a_quick_run_names_alone_stands_in_longer_and_other_runs() {
-        for (scatter, least) in [(RECORDED, 600), (NOISY, 250)] {
-            let (named, confirmed, agreed) = named(scatter, 12, 24);
-            assert!(named >= least, "{named} are named");
+        for (scatter, minimum) in [(RECORDED, 600), (NOISY, 250)] {
+            let (named, confirmed, agreed) = count_named(scatter, 12, 24);
+            assert!(named >= minimum, "{named} are named");
             assert!(confirmed * 100 >= named * 95, "{confirmed} of {named} are among the best of 24 trials");
             let share = if scatter == RECORDED { 90 } else { 70 };
             assert!(

@@ -53,7 +53,7 @@ impl Change {
 pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let (base, new) = (Logs::from_values(base)?, Logs::from_values(new)?);
     let difference = new.mean - base.mean;
-    let enough = base.count.min(new.count) >= MIN_OBSERVATIONS;
+    let has_test = base.count.min(new.count) >= MIN_OBSERVATIONS;
     if base.count.min(new.count) < 2 {
         let ratio = Estimate { value: difference.exp(), interval: None };
         return Some(Change { ratio, p: None, constant: None, spread: None });
@@ -62,7 +62,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
         // The values themselves, as logarithms would add a rounding error.
         let value = new.first / base.first;
         let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
-        let constant = Some(apart_by_chance(base.count, new.count));
+        let constant = Some(chance_of_separation(base.count, new.count));
         let ratio = Estimate { value, interval: Some(interval) };
         return Some(Change { ratio, p: None, constant, spread: None });
     }
@@ -72,7 +72,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
     let half = distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0) * error;
     let (low, high) = ((difference - half).exp(), (difference + half).exp());
-    let interval = match enough {
+    let interval = match has_test {
         true => Interval { low, high, confidence: CONFIDENCE },
         false => Interval {
             low: (new.least - base.greatest).exp(),
@@ -82,7 +82,8 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     };
     let p = (2.0 * distribution.sf((difference / error).abs())).min(1.0);
     let ratio = Estimate { value: difference.exp(), interval: Some(interval) };
-    Some(Change { ratio, p: enough.then_some(p), constant: None, spread: enough.then_some((error, degrees)) })
+    let spread = has_test.then_some((error, degrees));
+    Some(Change { ratio, p: has_test.then_some(p), constant: None, spread })
 }
 
 /// The ratio of two counts of the same work, second over first: 1 if both are zero, infinite if
@@ -107,7 +108,7 @@ pub fn change_of_ratios(ratios: &[f64]) -> Option<Change> {
     }
     let several = count > 1;
     let interval = several.then_some(Interval { low: first, high: first, confidence: CONFIDENCE });
-    let constant = several.then(|| apart_by_chance(count, count));
+    let constant = several.then(|| chance_of_separation(count, count));
     Some(Change { ratio: Estimate { value: first, interval }, p: None, constant, spread: None })
 }
 
@@ -144,7 +145,7 @@ impl Logs {
 /// A bound on the probability that all of one side have one value and all of the other side another, if both sides
 /// draw from the same few values: for figures that hardly vary, such as sizes of files, for which a t-test would be certain
 /// without evidence. The worst case has two values; of `a + b` draws, the first `a` are of one and the rest of the other.
-fn apart_by_chance(a: usize, b: usize) -> f64 {
+fn chance_of_separation(a: usize, b: usize) -> f64 {
     let (a, b) = (a as f64, b as f64);
     // The largest value of q^a (1-q)^b, once for each order.
     2.0 * (a / (a + b)).powf(a) * (b / (a + b)).powf(b)
@@ -158,8 +159,8 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![0.0; probabilities.len()];
     let mut so_far = 0.0_f64;
     for (rank, index) in order.into_iter().enumerate() {
-        let left = (probabilities.len() - rank) as f64;
-        so_far = so_far.max((left * probabilities[index]).min(1.0));
+        let remaining = (probabilities.len() - rank) as f64;
+        so_far = so_far.max((remaining * probabilities[index]).min(1.0));
         adjusted[index] = so_far;
     }
     adjusted
@@ -199,7 +200,7 @@ mod tests {
     #[test]
     fn far_tails_are_no_fatter_than_said() {
         // The level of a mark among two hundred figures. If spreads differ threefold, it occurs up to twice as often.
-        for (count, spread, most) in
+        for (count, spread, limit) in
             [(3, 0.1, 1.0), (5, 0.1, 1.0), (5, 0.3, 3.0), (10, 0.1, 1.15), (10, 0.3, 3.0)]
         {
             let mut random = fastrand::Rng::with_seed(count as u64);
@@ -210,7 +211,7 @@ mod tests {
                 change(&a, &b).unwrap().p.unwrap() <= LEVEL / 200.0
             });
             let times = rare.count() as f64 / f64::from(rounds) / (LEVEL / 200.0);
-            assert!(times > 0.1 && times <= most, "{count} and {count}, {spread}: {times}");
+            assert!(times > 0.1 && times <= limit, "{count} and {count}, {spread}: {times}");
         }
     }
 
@@ -219,11 +220,11 @@ mod tests {
         // Logarithms 0, 1, 2 and 2, 3, 5, 6: means 1 and 4, variances 1 and 10/3; error 1.0801, t 2.7775, 4.742 degrees,
         // of which the density was integrated step by step.
         let exp = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect::<Vec<_>>();
-        let found = change(&exp(&[0.0, 1.0, 2.0]), &exp(&[2.0, 3.0, 5.0, 6.0])).unwrap();
-        assert!((found.ratio.value - 3f64.exp()).abs() < 1e-9);
-        let interval = found.ratio.interval.unwrap();
+        let result = change(&exp(&[0.0, 1.0, 2.0]), &exp(&[2.0, 3.0, 5.0, 6.0])).unwrap();
+        assert!((result.ratio.value - 3f64.exp()).abs() < 1e-9);
+        let interval = result.ratio.interval.unwrap();
         assert!((interval.high.ln() + interval.low.ln() - 6.0).abs() < 1e-9);
-        let p = found.p.unwrap();
+        let p = result.p.unwrap();
         assert!((p - 0.041_347_366).abs() < 1e-8, "{p}");
         let half = (interval.high.ln() - interval.low.ln()) / 2.0 / (1.0_f64 / 3.0 + 10.0 / 12.0).sqrt();
         assert!((half - 2.613_22).abs() < 1e-3, "{half}");
@@ -251,12 +252,12 @@ mod tests {
 
     #[test]
     fn what_never_varies_is_exact_from_five_on() {
-        let same = change(&[0.3; 5], &[0.3; 5]).unwrap();
-        assert_eq!((same.ratio.value, same.p, same.is_exact()), (1.0, None, true));
-        let other = change(&[4096.0; 5], &[8192.0; 5]).unwrap();
-        assert_eq!((other.ratio.value, other.p, other.is_exact()), (2.0, None, true));
+        let equal = change(&[0.3; 5], &[0.3; 5]).unwrap();
+        assert_eq!((equal.ratio.value, equal.p, equal.is_exact()), (1.0, None, true));
+        let doubled = change(&[4096.0; 5], &[8192.0; 5]).unwrap();
+        assert_eq!((doubled.ratio.value, doubled.p, doubled.is_exact()), (2.0, None, true));
         // Two values, equally likely: 2 * 2^-5 * 2^-5.
-        assert!((other.constant.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
+        assert!((doubled.constant.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
         // Ten fair draws of each side separate like this about once in half a million times.
         assert!(change(&[1.0; 10], &[2.0; 10]).unwrap().constant.unwrap() < 2e-6);
         assert!(!change(&[1.0; 4], &[2.0; 5]).unwrap().is_exact());

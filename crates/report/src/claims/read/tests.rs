@@ -8,8 +8,8 @@ use crate::claims::Expect;
 /// A good plan's text with these claims at its end.
 fn with_claims(claims: &str) -> String {
     let text = STUDIES[0].text;
-    let (before, _) = text.split_once("[[claim]]").unwrap();
-    format!("{before}{claims}")
+    let (start, _) = text.split_once("[[claim]]").unwrap();
+    format!("{start}{claims}")
 }
 
 const CLAIM: &str = "[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nat.data = [\"compressible\"]\nexpect.winner = { stores = [\"lmdb\"] }\n";
@@ -19,7 +19,7 @@ fn a_wrong_claim_is_told_by_line() {
     let good = with_claims(CLAIM).replace("claims_among", "# claims_among");
     assert_eq!(plan_claims(&good, "x.toml").unwrap().len(), 1);
     let first = good.lines().position(|line| line == "[[claim]]").unwrap() + 1;
-    for (from, to, after, words) in [
+    for (text, replacement, offset, words) in [
         ("\"get\"", "\"gets\"", 0, "\"gets\" is no figure (did you mean get?)"),
         ("\"get\"", "\"latency_p99\"", 3, "say of which"),
         ("at.data = [\"compressible\"]", "at.data = [\"squishy\"]", 4, "squishy"),
@@ -36,14 +36,14 @@ fn a_wrong_claim_is_told_by_line() {
         ),
         ("source = \"b\"\n", "", 0, "`source`"),
     ] {
-        assert!(CLAIM.contains(from), "{from}");
-        let wrong = good.replace(CLAIM, &CLAIM.replacen(from, to, 1));
-        let error = plan_claims(&wrong, "x.toml").unwrap_err();
-        let line = format!("line {}: ", first + after);
+        assert!(CLAIM.contains(text), "{text}");
+        let broken = good.replace(CLAIM, &CLAIM.replacen(text, replacement, 1));
+        let error = plan_claims(&broken, "x.toml").unwrap_err();
+        let line = format!("line {}: ", first + offset);
         assert_eq!(error.exit, Exit::BadPlan);
         assert!(
             error.message.contains(&line) && error.message.contains(words),
-            "{to}: {line}{}",
+            "{replacement}: {line}{}",
             error.message
         );
     }
@@ -77,13 +77,13 @@ fn claims_name_stores_that_there_are() {
 
 #[test]
 fn claims_speak_of_sizes_and_counts_that_there_are() {
-    let with = |from: &str, to: &str| {
+    let check_replaced = |phrase: &str, replacement: &str| {
         let text = STUDIES.iter().find(|study| study.name == "crud").unwrap().text;
-        assert!(text.contains(from));
-        checked(&text.replacen(from, to, 1), &[])
+        assert!(text.contains(phrase));
+        checked(&text.replacen(phrase, replacement, 1), &[])
     };
-    assert_eq!(with("[[claim]]", "[[claim]]"), Ok(()));
-    for (from, to) in [
+    assert_eq!(check_replaced("[[claim]]", "[[claim]]"), Ok(()));
+    for (phrase, replacement) in [
         (
             "at = { record_size = [\"1B..10KiB\"] }",
             "at = { record_size = [\"2B..10KiB\"], records = [\"7..9\"] }",
@@ -91,8 +91,8 @@ fn claims_speak_of_sizes_and_counts_that_there_are() {
         ("records = [\"10000..50000\"]", "records = [\"10000..40000\"]"),
         ("value = \"1B..1KiB\"", "value = \"1B..2KiB\""),
     ] {
-        let wrong = with(from, to).unwrap_err();
-        assert!(wrong.contains("line ") && wrong.contains(" of the plan lies within "), "{wrong}");
+        let message = check_replaced(phrase, replacement).unwrap_err();
+        assert!(message.contains("line ") && message.contains(" of the plan lies within "), "{message}");
     }
 }
 
@@ -103,20 +103,20 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
         design.map(|design| design.positions.len())
     };
     // 4 sizes and 5 counts without the three that are too large, 2 kinds of data.
-    let whole = Some(34);
+    let full_count = Some(34);
     let mut plan = find("crud").unwrap();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     plan.apply_preset("quick").unwrap();
     let narrow = Changes::single(Axis::DATA, [Data::Compressible]);
     plan.apply(narrow).unwrap();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     // The same for a user's own plan; for an older run of such a plan only what was run is known.
-    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), full_count);
     plan.claims_over = None;
     assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), Some(2));
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
     plan.claims.clear();
-    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
+    assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), full_count);
 }
 
 /// The thresholds follow the plan's own comment on the words of its paper.
@@ -158,12 +158,13 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
     let places: Vec<String> =
         plan.axes.texts(Axis::PLACE).iter().map(|place| format!("place {place}")).collect();
     assert_eq!(study.among, places);
-    let of_options = plan.presets["options"].axes.values(Axis::PLACE);
-    let known: Vec<String> = of_options.iter().map(|place| format!("place {place}")).chain(places).collect();
+    let option_places = plan.presets["options"].axes.values(Axis::PLACE);
+    let names: Vec<String> =
+        option_places.iter().map(|place| format!("place {place}")).chain(places).collect();
     for claim in &study.claims {
         let says = claim.says.as_str();
         for place in claim.among.iter().chain(&claim.expect.stores()) {
-            assert!(known.contains(place), "{says}: {place}");
+            assert!(names.contains(place), "{says}: {place}");
         }
         let hedged = ["generally", "typically", "In general", "in most cases", "seems"]
             .iter()
@@ -200,7 +201,7 @@ fn equal_words_on_data_and_memory_have_equal_thresholds() {
         assert_eq!(claim.share.0, 100.0, "{says}");
         let Expect::Ratio(ratio) = &claim.expect else { continue };
         let range = ratio.range.to_string();
-        let known: &[&str] = match says {
+        let ranges: &[&str] = match says {
             _ if says.contains("steeply") => &["..0.5"],
             _ if says.contains("roughly 4") => &["3.6..4.4"],
             _ if says.contains("drastically") => &["2.."],
@@ -215,18 +216,18 @@ fn equal_words_on_data_and_memory_have_equal_thresholds() {
             _ if says.contains("a couple of points above") => &["101%..106%"],
             _ => &["..1", "1.."],
         };
-        assert!(known.contains(&range.as_str()), "{says}: {range}");
+        assert!(ranges.contains(&range.as_str()), "{says}: {range}");
     }
 }
 
 #[test]
 fn claims_name_published_tables_that_there_are() {
     for study in STUDIES {
-        let known: Vec<String> =
+        let names: Vec<String> =
             crate::published::tables(study.name).unwrap().into_iter().map(|table| table.name).collect();
         for claim in plan_claims(study.text, study.name).unwrap() {
-            let named = claim.tables.unwrap_or_default();
-            assert!(named.iter().all(|name| known.contains(name)), "{}: {named:?}", claim.says);
+            let tables = claim.tables.unwrap_or_default();
+            assert!(tables.iter().all(|name| names.contains(name)), "{}: {tables:?}", claim.says);
         }
     }
 }
@@ -256,6 +257,6 @@ fn what_is_compared_has_names_that_are_known() {
     let text = CLAIM.replace("\"lmdb\"", "\"threads 5\"");
     let claims =
         plan_claims(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
-    let wrong = check(&claims, &plan, &["lmdb"], "x.toml").unwrap_err().to_string();
-    assert!(wrong.contains("there is no threads \"threads 5\" (did you mean threads 4?)"), "{wrong}");
+    let message = check(&claims, &plan, &["lmdb"], "x.toml").unwrap_err().to_string();
+    assert!(message.contains("there is no threads \"threads 5\" (did you mean threads 4?)"), "{message}");
 }

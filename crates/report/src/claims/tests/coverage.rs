@@ -15,17 +15,17 @@ fn design() -> Design {
     Design { positions }
 }
 
-fn one(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
+fn judge_in_design(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert", "remove"], &[]), Ok(()));
-    let mut all = evaluate(claim, &[], Some(&design()), &|_| pools);
-    assert_eq!(all.len(), 1, "{all:#?}");
-    all.remove(0)
+    let mut findings = evaluate(claim, &[], Some(&design()), &|_| pools);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    findings.remove(0)
 }
 
 /// Figures in which `a` wins, at these sizes and counts of incompressible data.
-fn wins(at: &[(SizeRange, u64)]) -> Pool<u32> {
+fn winning_pool(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
     let figures: Vec<(&str, Series<u32>)> = vec![("a", steady(1.0)), ("b", steady(2.0))];
-    let places: Vec<At<'_>> = at
+    let places: Vec<SpotFigures<'_>> = sizes
         .iter()
         .map(|(size, records)| (position(*size, *records, Data::Incompressible), figures.as_slice()))
         .collect();
@@ -44,18 +44,19 @@ fn short_of(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
 #[test]
 fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let few = one(&claim(A_WINS), &[wins(&three)]);
+    let few = judge_in_design(&claim(A_WINS), &[winning_pool(&three)]);
     let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
     assert_eq!((few.verdict, few.so_far, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
     // Half of them, and none of one kind of data.
-    let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
+    let half = judge_in_design(&claim(A_WINS), &[winning_pool(&four)]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
     // A value that the claim excludes is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
-    let narrowed = one(&claim(&plain), &[wins(&three)]);
+    let narrowed = judge_in_design(&claim(&plain), &[winning_pool(&three)]);
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
     // A combination measured twice counts once, and one outside the design not at all.
-    let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
+    let twice = judge_in_design(&claim(&plain), &[winning_pool(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!(
         (twice.verdict, twice.tally.total(), twice.coverage),
         (Verdict::Unknown, 3, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]))
@@ -66,13 +67,13 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
 fn a_claim_over_several_record_counts_needs_each_of_them() {
     let few = format!("at.records = [\"100..5000\"]\nat.data = [\"incompressible\"]\n{A_WINS}");
     // Half of the combinations, at one of the two counts.
-    let half = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 100)])]);
+    let half = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 100)])]);
     assert_eq!(
         (half.verdict, half.so_far, half.coverage),
         (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000 records"]))
     );
-    let each = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 1000)])]);
-    assert_eq!((each.verdict, each.coverage), (Verdict::Reproduced, covered(2, 4)));
+    let diagonal = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 1000)])]);
+    assert_eq!((diagonal.verdict, diagonal.coverage), (Verdict::Reproduced, covered(2, 4)));
 }
 
 #[test]
@@ -81,22 +82,22 @@ fn a_claim_about_what_the_design_has_not_names_its_own_part() {
         "at = {{ record_size = [\"8000B..12000B\"], records = [\"1000..5000\"], data = [\"incompressible\"] }}\n{A_WINS}"
     );
     let size = SizeRange { from: 8000, to: 12_000 };
-    let there = one(&claim(&rest), &[wins(&[(size, 1000)])]);
-    assert_eq!((there.verdict, there.coverage), (Verdict::Reproduced, covered(1, 1)));
+    let finding = judge_in_design(&claim(&rest), &[winning_pool(&[(size, 1000)])]);
+    assert_eq!((finding.verdict, finding.coverage), (Verdict::Reproduced, covered(1, 1)));
     let two = rest.replace("[\"1000..5000\"]", "[\"1000..5000\", \"10000..50000\"]");
-    let part = one(&claim(&two), &[wins(&[(size, 1000)])]);
-    assert_eq!((part.verdict, part.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000 records"])));
+    let partial = judge_in_design(&claim(&two), &[winning_pool(&[(size, 1000)])]);
+    assert_eq!((partial.verdict, partial.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000 records"])));
 }
 
 #[test]
 fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
-    let both: &[(&str, Series<u32>)] = &[("a", steady(1.0)), ("b", steady(2.0))];
+    let pair: &[(&str, Series<u32>)] = &[("a", steady(1.0)), ("b", steady(2.0))];
     let alone: &[(&str, Series<u32>)] = &[("a", steady(1.0))];
-    let at = |records| position(SMALL, records, Data::Incompressible);
-    let pools = [pool("none", &[(at(100), both), (at(1000), alone)])];
+    let place = |records| position(SMALL, records, Data::Incompressible);
+    let pools = [pool("none", &[(place(100), pair), (place(1000), alone)])];
     let rest =
         format!("at.data = [\"incompressible\"]\nat.record_size = [\"1B..1KiB\"]\nshare = \"50%\"\n{A_WINS}");
-    let finding = one(&claim(&rest), &pools);
+    let finding = judge_in_design(&claim(&rest), &pools);
     assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, short_of(1, 2, &["1,000 records"])));
 }
 
@@ -104,17 +105,18 @@ fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
 fn an_average_is_over_all_of_it_or_none() {
     let average = format!("average = \"places\"\nat.data = [\"incompressible\"]\n{A_WINS}");
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let part = one(&claim(&average), &[wins(&three)]);
+    let partial = judge_in_design(&claim(&average), &[winning_pool(&three)]);
     assert_eq!(
-        (part.verdict, part.so_far, part.coverage),
+        (partial.verdict, partial.so_far, partial.coverage),
         (Verdict::Unknown, Verdict::Reproduced, covered(3, 4))
     );
-    let whole = one(&claim(&average), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
+    let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
+    let whole = judge_in_design(&claim(&average), &[winning_pool(&four)]);
     assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));
     let greatest = "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", \
                     along = \"record_size\", value = \"1B..1KiB\" }";
-    let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
-    let finding = one(&claim(greatest), &pools);
+    let pools = [pool_of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
+    let finding = judge_in_design(&claim(greatest), &pools);
     assert_eq!((finding.verdict, finding.so_far), (Verdict::Unknown, Verdict::Reproduced));
     assert_eq!(finding.coverage, short_of(2, 4, &["1,000 records"]), "both kinds of data together are one");
 }
@@ -122,11 +124,11 @@ fn an_average_is_over_all_of_it_or_none() {
 #[test]
 fn an_average_over_stores_takes_all_of_them() {
     let ratio = "among = [\"a\", \"b\", \"c\"]\naverage = \"stores\"\nexpect.ratio = { axis = \"data\", of = \"compressible\", to = \"incompressible\", range = \"1..\" }";
-    let pools = [of_places(&kinds(SMALL, 1.0, 2.0))];
-    let lacking = one(&claim(ratio), &pools);
-    assert_eq!(lacking.verdict, Verdict::Unknown);
-    assert!(lacking.evidence[0].missing[0].starts_with("c at "), "{:?}", lacking.evidence[0].missing);
-    let two = found(&claim(&ratio.replace(", \"c\"", "")), &pools);
+    let pools = [pool_of_places(&kinds(SMALL, 1.0, 2.0))];
+    let partial = judge_in_design(&claim(ratio), &pools);
+    assert_eq!(partial.verdict, Verdict::Unknown);
+    assert!(partial.evidence[0].missing[0].starts_with("c at "), "{:?}", partial.evidence[0].missing);
+    let two = judge(&claim(&ratio.replace(", \"c\"", "")), &pools);
     assert_eq!(two.verdict, Verdict::Reproduced);
 }
 
@@ -137,14 +139,14 @@ fn stores_win_more_by_one_figure_than_by_the_others() {
     assert_eq!(more.check(&["insert", "remove"], &[]), Ok(()));
     let places = |values: [f64; 2]| {
         let [first, second] = values.map(|b| [("a", steady(1.0)), ("b", steady(b))]);
-        pool("none", &[(here(), &first), (position(LARGE, 100, Data::Incompressible), &second)])
+        pool("none", &[(spot(), &first), (position(LARGE, 100, Data::Incompressible), &second)])
     };
     let verdict = |insert: [f64; 2], remove: [f64; 2]| {
         let (insert, remove) = ([places(insert)], [places(remove)]);
         let pools = |figure: &Figure| if figure.operation == "insert" { &insert[..] } else { &remove[..] };
-        let mut all = evaluate(&more, &[], None, &pools);
-        assert_eq!((all.len(), all[0].tally.total()), (1, 1));
-        all.remove(0).verdict
+        let mut findings = evaluate(&more, &[], None, &pools);
+        assert_eq!((findings.len(), findings[0].tally.total()), (1, 1));
+        findings.remove(0).verdict
     };
     assert_eq!(verdict([2.0, 0.5], [2.0, 2.0]), Verdict::Reproduced);
     assert_eq!(verdict([2.0, 2.0], [2.0, 2.0]), Verdict::NotReproduced);
@@ -156,39 +158,39 @@ fn stores_win_more_by_one_figure_than_by_the_others() {
 
 #[test]
 fn stores_that_differ_little_are_alike() {
-    let alike = |values: [f64; 3]| {
+    let verdict_of = |values: [f64; 3]| {
         let [a, b, c] = values.map(steady);
         let rest = "expect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
-        verdict(rest, &[(here(), &[("a", a), ("b", b), ("c", c)])])
+        verdict(rest, &[(spot(), &[("a", a), ("b", b), ("c", c)])])
     };
-    assert_eq!(alike([1.0, 1.2, 9.0]), Verdict::Reproduced);
-    assert_eq!(alike([1.3, 1.0, 1.0]), Verdict::NotReproduced);
+    assert_eq!(verdict_of([1.0, 1.2, 9.0]), Verdict::Reproduced);
+    assert_eq!(verdict_of([1.3, 1.0, 1.0]), Verdict::NotReproduced);
     let rest = "among = [\"a\", \"b\"]\nexpect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
-    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::Unknown);
-    assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0))])]), Verdict::Unknown);
+    assert_eq!(verdict(rest, &[(spot(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::Unknown);
+    assert_eq!(verdict(rest, &[(spot(), &[("a", steady(1.0))])]), Verdict::Unknown);
     // Stores are alike if the whole interval is within the margin: otherwise unknown.
-    let between = |low: f64, high: f64, margin: f64| {
+    let judge_interval = |low: f64, high: f64, margin: f64| {
         // Three blocks with this interval: a mean, and a standard error that Student's t makes a half-width.
         let (middle, half) = ((low * high).sqrt(), (high / low).ln() / 2.0);
         let step = half * 3f64.sqrt() / 4.302_652_73;
-        let b: Series<u32> =
-            [(0, -1.0), (1, 0.0), (2, 1.0)].map(|(k, at)| (k, middle * (at * step).exp())).into();
+        let value = |offset: f64| middle * (offset * step).exp();
+        let b: Series<u32> = [(0, value(-1.0)), (1, value(0.0)), (2, value(1.0))].into();
         let a: Series<u32> = [(0, 1.0), (1, 1.0), (2, 1.0)].into();
         let rest = format!("expect.alike = {{ stores = [\"a\", \"b\"], within = {margin} }}");
-        let finding = found(&claim(&rest), &[pool("none", &[(here(), &[("a", a), ("b", b)])])]);
+        let finding = judge(&claim(&rest), &[pool("none", &[(spot(), &[("a", a), ("b", b)])])]);
         let interval = finding.evidence[0].times.unwrap().interval.unwrap();
         assert!((interval.high / interval.low / (high / low) - 1.0).abs() < 1e-6, "{interval:?}");
         finding.verdict
     };
-    assert_eq!(between(1.00, 1.06, 1.03), Verdict::Unknown);
-    assert_eq!(between(0.66, 6.7, 1.25), Verdict::Unknown);
-    assert_eq!(between(0.98, 1.02, 1.03), Verdict::Reproduced);
-    assert_eq!(between(1.04, 1.09, 1.03), Verdict::NotReproduced);
-    for (wrong, words) in [
+    assert_eq!(judge_interval(1.00, 1.06, 1.03), Verdict::Unknown);
+    assert_eq!(judge_interval(0.66, 6.7, 1.25), Verdict::Unknown);
+    assert_eq!(judge_interval(0.98, 1.02, 1.03), Verdict::Reproduced);
+    assert_eq!(judge_interval(1.04, 1.09, 1.03), Verdict::NotReproduced);
+    for (text, words) in [
         ("{ stores = [\"a\"], within = 1.2 }", "two stores or more"),
         ("{ stores = [\"a\", \"b\"], within = 0.5 }", "1 or more"),
     ] {
-        let error = claim(&format!("expect.alike = {wrong}")).check(&["insert"], &[]).unwrap_err();
+        let error = claim(&format!("expect.alike = {text}")).check(&["insert"], &[]).unwrap_err();
         assert!(error.contains(words), "{error}");
     }
 }

@@ -17,17 +17,17 @@ fn cells(plan: &Plan) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
     let axes = Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis));
     for steps in steps(&plan.paired, axes, |axis| plan.axes.values(axis).into_owned()) {
-        let at = |cell: &Cell, step: &Step| {
+        let apply_step = |cell: &Cell, step: &Step| {
             step.iter().fold(cell.clone(), |cell, (axis, value)| cell.with(*axis, value.clone()))
         };
-        let with = |cell: Cell| steps.iter().map(|step| at(&cell, step)).collect::<Vec<_>>();
-        cells = cells.into_iter().flat_map(with).collect();
+        let expand = |cell: Cell| steps.iter().map(|step| apply_step(&cell, step)).collect::<Vec<_>>();
+        cells = cells.into_iter().flat_map(expand).collect();
     }
     let variants = |cell: Cell| {
-        let with = |variant: Vec<(Axis, Value)>| {
+        let expand = |variant: Vec<(Axis, Value)>| {
             variant.into_iter().fold(cell.clone(), |cell, (axis, value)| cell.with(axis, value))
         };
-        plan.variants(cell.store()).into_iter().map(with).collect::<Vec<_>>()
+        plan.variants(cell.store()).into_iter().map(expand).collect::<Vec<_>>()
     };
     let is_small =
         |cell: &Cell| !plan.axes.names(Axis::RECORDS) || cell.expected_bytes(1000) < plan.size_limit.0 as f64;
@@ -61,45 +61,45 @@ fn in_range(range: &Bounds, within: bool) -> f64 {
 }
 
 /// The figure of a contestant in a cell if a claim is right, or wrong.
-fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, right: bool) -> f64 {
-    let named = |stores: &[String]| stores.iter().position(|store| store == contestant);
-    let at = |axis: Axis, text: &str| axis.read(text).unwrap().text() == cell.text(axis);
-    let (good, bad) = if right { (1.0, 10.0) } else { (10.0, 1.0) };
-    let given = |is_good: bool| if is_good { good } else { bad };
-    let far = |times: f64| if right { 1.0 } else { times };
+fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, is_right: bool) -> f64 {
+    let rank = |stores: &[String]| stores.iter().position(|store| store == contestant);
+    let is_at = |axis: Axis, text: &str| axis.read(text).unwrap().text() == cell.text(axis);
+    let (good, bad) = if is_right { (1.0, 10.0) } else { (10.0, 1.0) };
+    let cost_if = |is_good: bool| if is_good { good } else { bad };
+    let scaled = |times: f64| if is_right { 1.0 } else { times };
     let cost =
         match &claim.expect {
-            Expect::Winner(Winner { stores, .. }) => given(named(stores).is_some()),
-            Expect::Behind(Behind { stores }) => given(named(stores).is_none()),
+            Expect::Winner(Winner { stores, .. }) => cost_if(rank(stores).is_some()),
+            Expect::Behind(Behind { stores }) => cost_if(rank(stores).is_none()),
             Expect::Order(Order { stores, .. }) => {
-                let place = named(stores).map_or(1e6, |place| 2f64.powi(place as i32));
-                if right { place } else { 1.0 / place }
+                let place = rank(stores).map_or(1e6, |place| 2f64.powi(place as i32));
+                if is_right { place } else { 1.0 / place }
             }
-            Expect::Alike(Alike { stores, .. }) if named(stores) == Some(0) => 1.0,
-            Expect::Alike(_) => far(9.0),
+            Expect::Alike(Alike { stores, .. }) if rank(stores) == Some(0) => 1.0,
+            Expect::Alike(_) => scaled(9.0),
             Expect::Unchanged(Unchanged { axis, between: [a, _] }) if contestant == "sqlite" => {
-                if at(*axis, a) { 1.0 } else { far(10.0) }
+                if is_at(*axis, a) { 1.0 } else { scaled(10.0) }
             }
-            Expect::MoreWins(more) if more.store == contestant => given(at(more.axis, &more.at)),
-            Expect::MoreAt(more) if named(&more.stores).is_some() => given(*figure == more.figure),
+            Expect::MoreWins(more) if more.store == contestant => cost_if(is_at(more.axis, &more.at)),
+            Expect::MoreAt(more) if rank(&more.stores).is_some() => cost_if(*figure == more.figure),
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
             // Figures themselves, regardless of direction.
             Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
-                return if of == contestant { in_range(range, right) } else { 1.0 };
+                return if of == contestant { in_range(range, is_right) } else { 1.0 };
             }
             Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
-                return if at(*axis, of) { in_range(range, right) } else { 1.0 };
+                return if is_at(*axis, of) { in_range(range, is_right) } else { 1.0 };
             }
-            Expect::Value(values) => return in_range(&values.range, right),
+            Expect::Value(values) => return in_range(&values.range, is_right),
             Expect::Greatest(greatest) => {
-                let most = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
-                let there = at(greatest.along, &greatest.value) == right;
-                return if !at(greatest.axis, &greatest.of) {
+                let greatest_ratio = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
+                let is_greatest = is_at(greatest.along, &greatest.value) == is_right;
+                return if !is_at(greatest.axis, &greatest.of) {
                     1.0
-                } else if there {
-                    most
+                } else if is_greatest {
+                    greatest_ratio
                 } else {
-                    most / 4.0
+                    greatest_ratio / 4.0
                 };
             }
         };
@@ -121,15 +121,15 @@ fn pools(
     cells: &[Cell],
     claim: &Claim,
     figure: &Figure,
-    right: bool,
+    is_right: bool,
     lacking: Lacking<'_>,
 ) -> Vec<Pool<u32>> {
     let layout = layout(plan, cells);
-    let mut all: Vec<Pool<u32>> = Vec::new();
-    let holds = |name: &str, part: &str| !part.is_empty() && name.contains(part);
+    let mut pools: Vec<Pool<u32>> = Vec::new();
+    let matches = |name: &str, part: &str| !part.is_empty() && name.contains(part);
     for cell in cells {
         let contestant = layout.contestant(cell).into_owned();
-        if holds(&contestant, lacking.unasked) {
+        if matches(&contestant, lacking.unasked) {
             continue;
         }
         let scope = Scope {
@@ -138,9 +138,9 @@ fn pools(
             facets: layout.facets(cell),
             method: String::new(),
         };
-        let known = all.iter().position(|pool| pool.scope == scope).unwrap_or_else(|| {
+        let index = pools.iter().position(|pool| pool.scope == scope).unwrap_or_else(|| {
             let terms = Terms::default();
-            all.push(Pool {
+            pools.push(Pool {
                 scope,
                 stores: Vec::new(),
                 terms,
@@ -148,26 +148,26 @@ fn pools(
                 behind: Vec::new(),
                 cells: Cells::new(),
             });
-            all.len() - 1
+            pools.len() - 1
         });
-        let pool = &mut all[known];
+        let pool = &mut pools[index];
         if !pool.stores.contains(&contestant) {
             pool.stores.push(contestant.clone());
-            if holds(&contestant, lacking.cannot) {
+            if matches(&contestant, lacking.cannot) {
                 pool.cannot.push((contestant.clone(), "it can't be had".into()));
             }
         }
-        let here = pool.cells.entry(layout.position(cell)).or_default();
-        if !holds(&contestant, lacking.cannot) {
-            let value = figure_of(claim, figure, &contestant, cell, right);
+        let figures = pool.cells.entry(layout.position(cell)).or_default();
+        if !matches(&contestant, lacking.cannot) {
+            let value = figure_of(claim, figure, &contestant, cell, is_right);
             let wobble = |block: u32| 1.0 + 1e-6 * f64::from(block % 3);
-            here.insert(
+            figures.insert(
                 contestant,
                 (0..lacking.trials).map(|block| (block, value * wobble(block))).collect(),
             );
         }
     }
-    all
+    pools
 }
 
 fn findings(
@@ -175,41 +175,43 @@ fn findings(
     cells: &[Cell],
     study: &StudyClaims,
     claim: &Claim,
-    right: bool,
+    is_right: bool,
     lacking: Lacking<'_>,
 ) -> Vec<Finding> {
-    let of_figure = |figure: &Figure| pools(plan, cells, claim, figure, right, lacking);
-    let all: BTreeMap<String, Vec<Pool<u32>>> =
-        claim.figure.iter().map(|figure| (figure.to_string(), of_figure(figure))).collect();
-    evaluate(claim, &study.among, study.design.as_ref(), &|figure| &all[&figure.to_string()])
+    let figure_pools = |figure: &Figure| pools(plan, cells, claim, figure, is_right, lacking);
+    let pools_by_figure: BTreeMap<String, Vec<Pool<u32>>> =
+        claim.figure.iter().map(|figure| (figure.to_string(), figure_pools(figure))).collect();
+    evaluate(claim, &study.among, study.design.as_ref(), &|figure| &pools_by_figure[&figure.to_string()])
 }
 
 /// Whether each of a study's claims comes out both ways or neither; returns the claims with a verdict, and the rest.
-fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] {
-    let study = run_claims(&plan.name, &plan.to_toml().unwrap(), what).unwrap().unwrap();
+fn both_ways(plan: &Plan, origin: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] {
+    let study = run_claims(&plan.name, &plan.to_toml().unwrap(), origin).unwrap().unwrap();
     let cells = cells(plan);
     let [mut judged, mut open] = [Vec::new(), Vec::new()];
     for claim in &study.claims {
-        let [right, wrong] = [true, false].map(|right| findings(plan, &cells, &study, claim, right, lacking));
-        assert_eq!(right.len(), wrong.len());
-        let mut any = false;
-        for (right, wrong) in right.iter().zip(&wrong) {
-            let verdicts = [right.verdict, wrong.verdict];
-            let says = format!("{what}: {}: {:?} {:?}", claim.says, right.scope.facets, right.coverage);
+        let [supported, refuted] =
+            [true, false].map(|is_right| findings(plan, &cells, &study, claim, is_right, lacking));
+        assert_eq!(supported.len(), refuted.len());
+        let mut has_verdict = false;
+        for (supported, refuted) in supported.iter().zip(&refuted) {
+            let verdicts = [supported.verdict, refuted.verdict];
+            let Finding { scope, coverage, .. } = supported;
+            let context = format!("{origin}: {}: {:?} {coverage:?}", claim.says, scope.facets);
             assert!(
                 [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&verdicts),
-                "{says}: {verdicts:?} {:#?}",
-                wrong.evidence.first()
+                "{context}: {verdicts:?} {:#?}",
+                refuted.evidence.first()
             );
-            let so_far = [right.so_far, wrong.so_far];
+            let so_far = [supported.so_far, refuted.so_far];
             assert!(
                 [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&so_far),
-                "{says}: so far {so_far:?} {:#?}",
-                wrong.evidence.first()
+                "{context}: so far {so_far:?} {:#?}",
+                refuted.evidence.first()
             );
-            any |= right.verdict == Verdict::Reproduced;
+            has_verdict |= supported.verdict == Verdict::Reproduced;
         }
-        if any { &mut judged } else { &mut open }.push(claim.says.clone());
+        if has_verdict { &mut judged } else { &mut open }.push(claim.says.clone());
     }
     [judged, open]
 }
@@ -218,37 +220,37 @@ const ALL: Lacking<'_> = Lacking { cannot: "", unasked: "", trials: 3 };
 
 /// Every study and preset with claims, with the places and loads that some claims need.
 fn plans() -> Vec<(String, Plan)> {
-    let mut all = Vec::new();
+    let mut plans = Vec::new();
     for study in STUDIES.iter().filter(|study| study.text.contains("[[claim]]")) {
         let plain = find(study.name).unwrap();
         for preset in plain.presets.keys() {
             let mut plan = plain.clone();
             plan.apply_preset(preset).unwrap();
-            all.push((format!("{} --preset {preset}", study.name), plan));
+            plans.push((format!("{} --preset {preset}", study.name), plan));
         }
-        all.push((study.name.to_owned(), plain));
+        plans.push((study.name.to_owned(), plain));
     }
-    all
+    plans
 }
 
 #[test]
 fn what_gets_a_verdict_can_get_either_in_every_study_and_preset() {
-    for (what, plan) in plans() {
-        both_ways(&plan, &what, ALL);
+    for (origin, plan) in plans() {
+        both_ways(&plan, &origin, ALL);
         // One trial settles nothing, and leans either way.
-        let [judged, _] = both_ways(&plan, &what, Lacking { trials: 1, ..ALL });
-        assert!(judged.is_empty(), "{what}: {judged:?}");
+        let [judged, _] = both_ways(&plan, &origin, Lacking { trials: 1, ..ALL });
+        assert!(judged.is_empty(), "{origin}: {judged:?}");
     }
 }
 
 #[test]
 fn what_lacks_opens_no_claim_to_one_side_alone() {
-    for (what, plan) in plans() {
+    for (origin, plan) in plans() {
         let names = contestants(&plan);
         for part in ["vfat", "ext2:2048", "rocksdb", "berkeleydb", "WAL"] {
             if names.iter().any(|name| name.contains(part)) {
-                both_ways(&plan, &what, Lacking { cannot: part, ..ALL });
-                both_ways(&plan, &what, Lacking { unasked: part, ..ALL });
+                both_ways(&plan, &origin, Lacking { cannot: part, ..ALL });
+                both_ways(&plan, &origin, Lacking { unasked: part, ..ALL });
             }
         }
     }
@@ -256,7 +258,7 @@ fn what_lacks_opens_no_claim_to_one_side_alone() {
 
 #[test]
 fn the_studies_in_full_judge_their_claims() {
-    let open = |name: &str, changes: &[(Axis, &[&str])], preset: Option<&str>| {
+    let judge_study = |name: &str, changes: &[(Axis, &[&str])], preset: Option<&str>| {
         let mut plan = find(name).unwrap();
         preset.into_iter().for_each(|preset| plan.apply_preset(preset).unwrap());
         for (axis, values) in changes {
@@ -267,39 +269,39 @@ fn the_studies_in_full_judge_their_claims() {
     // With a video and on two disks all of the paper's claims on them have a verdict, and those on NTFS on NTFS.
     let disks =
         [(Axis::PLACE, ["ssd", "hdd", "ntfs:4096"].as_slice()), (Axis::BACKGROUND, &["none", "video"])];
-    let [_, left] = open("crud", &disks, None);
-    assert_eq!(left.len(), 2, "{left:?}");
-    let [judged, _] = open("crud", &[], Some("fasterthanfs"));
-    assert_eq!(judged, left, "SQLite's documentation");
-    let [_, left] = open("filesystems", &[], None);
+    let [_, undecided] = judge_study("crud", &disks, None);
+    assert_eq!(undecided.len(), 2, "{undecided:?}");
+    let [judged, _] = judge_study("crud", &[], Some("fasterthanfs"));
+    assert_eq!(judged, undecided, "SQLite's documentation");
+    let [_, undecided] = judge_study("filesystems", &[], None);
     assert!(
-        left.len() == 11
-            && left.iter().all(|says| says.contains("mode")
+        undecided.len() == 11
+            && undecided.iter().all(|says| says.contains("mode")
                 || says.contains("ext4's")
                 || says.contains("Btrfs")
                 || says.contains("compression")),
-        "{left:?}"
+        "{undecided:?}"
     );
-    let [judged, _] = open("filesystems", &[], Some("quick"));
+    let [judged, _] = judge_study("filesystems", &[], Some("quick"));
     assert!(judged.is_empty(), "{judged:?}");
     // As in the paper, too: its data were loaded unsorted.
     for preset in [None, Some("paper-full")] {
-        let [_, left] = open("data-size", &[], preset);
+        let [_, undecided] = judge_study("data-size", &[], preset);
         let others = ["index", "orders", "Sorting"];
-        assert!(left.iter().all(|says| others.iter().any(|word| says.contains(word))), "{left:?}");
+        assert!(undecided.iter().all(|says| others.iter().any(|word| says.contains(word))), "{undecided:?}");
     }
     for name in ["ycsb", "sqlite-settings"] {
-        assert_eq!(open(name, &[], None)[1], Vec::<String>::new());
+        assert_eq!(judge_study(name, &[], None)[1], Vec::<String>::new());
     }
 }
 
 #[test]
 fn the_presets_called_paper_judge_most_claims() {
-    let open = [("crud", 13), ("ycsb", 0), ("filesystems", 9), ("data-size", 7), ("sqlite-settings", 0)];
-    for (name, most) in open {
+    let expected = [("crud", 13), ("ycsb", 0), ("filesystems", 9), ("data-size", 7), ("sqlite-settings", 0)];
+    for (name, count) in expected {
         let mut plan = find(name).unwrap();
         plan.apply_preset("paper").unwrap();
-        let [_, left] = both_ways(&plan, name, ALL);
-        assert_eq!(left.len(), most, "{name}: {left:#?}");
+        let [_, undecided] = both_ways(&plan, name, ALL);
+        assert_eq!(undecided.len(), count, "{name}: {undecided:#?}");
     }
 }

@@ -20,8 +20,8 @@ pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result {
         write_trials(&of_cell, tables)?;
     }
     let matrices = merged.groups.iter().zip(report.matrices());
-    let mut there = matrices.filter_map(|(group, matrix)| Some((group, matrix.as_ref()?)));
-    there.try_for_each(|(group, matrix)| contests(merged, group, matrix, tables))
+    let mut drawn = matrices.filter_map(|(group, matrix)| Some((group, matrix.as_ref()?)));
+    drawn.try_for_each(|(group, matrix)| contests(merged, group, matrix, tables))
 }
 
 fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {

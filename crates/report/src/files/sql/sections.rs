@@ -17,7 +17,7 @@ fn table(shape: &Shape) -> String {
             Kind::Whole => "INTEGER",
             Kind::Real | Kind::Estimate => "REAL",
         };
-        column.sql_names().into_iter().map(move |own| format!("    {} {kind}", name(&own)))
+        column.sql_names().into_iter().map(move |column| format!("    {} {kind}", name(&column)))
     });
     format!("\nCREATE TABLE {} (\n{}\n);\n", shape.name, columns.collect::<Vec<_>>().join(",\n"))
 }
@@ -33,10 +33,10 @@ pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result<(), SqlErro
 
 fn rows(table: &Table, tables: &mut Tables<'_>) -> Result<(), SqlError> {
     let columns = table.shape.columns;
-    let names: Vec<String> = columns.iter().flat_map(Column::sql_names).map(|own| name(&own)).collect();
+    let names: Vec<String> = columns.iter().flat_map(Column::sql_names).map(|text| name(&text)).collect();
     for row in table.file_rows() {
-        let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
-        let values = told.flat_map(|(column, cell)| cell.value.file_values(column.kind)).map(value);
+        let exported = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
+        let values = exported.flat_map(|(column, cell)| cell.value.file_values(column.kind)).map(value);
         let fields: Vec<Field<'_>> = names.iter().map(String::as_str).zip(values).collect();
         tables.insert(table.shape.name, fields)?;
     }
@@ -51,6 +51,6 @@ fn value(value: Value) -> SqlValue {
         Value::List(texts) => SqlValue::Text(texts.join(", ")),
         Value::Whole(number) => super::integer(number),
         Value::Real(number) => SqlValue::Real(number),
-        Value::Truth(so) => super::boolean(so),
+        Value::Truth(truth) => super::boolean(truth),
     }
 }

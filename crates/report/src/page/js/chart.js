@@ -13,7 +13,7 @@ const NEAR = 40;
 function chartIn(parent, spec) {
   const box = make("div", { class: "chart" });
   const tip = make("div", { class: "tip", hidden: true });
-  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, spec.row ? asTable(spec) : null, saveButtons(spec)));
+  const figure = make("figure", {}, make("figcaption", {}, spec.title), make("div", { class: "frame" }, box, tip), make("div", { class: "under" }, spec.row ? tableOf(spec) : null, saveButtons(spec)));
   parent.append(figure);
   box.draw = () => {
     if (charts.has(box)) return;
@@ -74,20 +74,20 @@ function followPointer(box, spec, tip) {
 /** The point nearest to the pointer, if one is near. */
 function nearest(box, spec, event) {
   const bounds = box.getBoundingClientRect();
-  const at = [event.clientX - bounds.left, event.clientY - bounds.top];
+  const pointer = [event.clientX - bounds.left, event.clientY - bounds.top];
   let best = null;
   [...box.querySelectorAll(".series")].forEach((series, number) => {
     [...series.querySelectorAll(".mark")].forEach((mark, i) => {
       const place = mark.getBoundingClientRect();
       const [px, py] = [place.x + place.width / 2 - bounds.left, place.y + place.height / 2 - bounds.top];
-      const distance = Math.hypot(px - at[0], py - at[1]);
+      const distance = Math.hypot(px - pointer[0], py - pointer[1]);
       if (distance < (best?.distance ?? NEAR)) best = { distance, number, line: spec.lines[number], point: spec.lines[number].points[i], at: [px, py] };
     });
   });
   return best;
 }
 
-function asTable(spec) {
+function tableOf(spec) {
   const details = make("details", {}, make("summary", {}, "as a table"));
   details.addEventListener("toggle", () => {
     if (!details.open || $("table", details)) return;
@@ -103,12 +103,12 @@ function asTable(spec) {
 // ---- Sections
 
 /** A section that has nothing to draw is one line that says why. */
-function say(id, text) {
-  emptied(id).append(make("p", { class: "note" }, text));
+function showNote(id, text) {
+  emptyContent(id).append(make("p", { class: "note" }, text));
   $(`#${id}`).classList.add("bare");
 }
 
-function emptied(id) {
+function emptyContent(id) {
   $(`#${id}`).classList.remove("bare");
   const content = $(`#${id} .content`);
   content.replaceChildren();
@@ -119,9 +119,9 @@ function emptied(id) {
 function drawSection(id) {
   if (!$(`#${id}`)) return;
   if (id === "curves") drawCurveChoosers();
-  const { why, charts, beside, many, more = [], notes = [], table } = drawnOf(id);
-  if (why) return say(id, why);
-  const content = emptied(id);
+  const { why, charts, beside, many, more = [], notes = [], table } = sectionCharts(id);
+  if (why) return showNote(id, why);
+  const content = emptyContent(id);
   const grid = (charts) => {
     const element = make("div", { class: beside ? (many ? "multiples many" : "multiples") : null });
     for (const chart of charts) chartIn(element, chart);
@@ -132,12 +132,12 @@ function drawSection(id) {
 }
 
 function drawCurveChoosers() {
-  const all = acrossAxes();
-  const x = curveAxis(all);
+  const axes = acrossAxes();
+  const x = curveAxis(axes);
   const choices = model.columns.filter(isMeasured).map((column) => [column.id, column.operation ? `${state.op}: ${column.title}` : column.title]);
   $("#curves .choices").replaceChildren(...(x ? [
     chooser("figure", "figure", choices, state.figure, (figure) => change({ figure })),
-    chooser("x", "across", all.map((axis) => [axis.id, axis.one]), x.id, (x) => change({ x })),
+    chooser("x", "across", axes.map((axis) => [axis.id, axis.one]), x.id, (x) => change({ x })),
   ] : []));
 }
 

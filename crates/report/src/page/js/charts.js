@@ -4,23 +4,23 @@
  * What a section of the page has to draw: `why` there is nothing, or `charts`, alone or side by side (`beside`; `many` for those that take
  * the whole width), `more` charts to be folded, `notes` below them, and what makes a `table`.
  */
-const DRAWN = {
-  curves: curvesDrawn,
-  latency: latencyDrawn,
-  outgrown: outgrownDrawn,
-  epochs: epochsDrawn,
-  timeline: timelineDrawn,
-  rounds: roundsDrawn,
-  space: spaceDrawn,
-  safety: safetyDrawn,
-  memory: memoryDrawn,
-  writes: writesDrawn,
-  load: loadDrawn,
+const SECTION_CHARTS = {
+  curves: curvesCharts,
+  latency: latencyCharts,
+  outgrown: outgrownCharts,
+  epochs: epochsCharts,
+  timeline: timelineCharts,
+  rounds: roundsCharts,
+  space: spaceCharts,
+  safety: safetyCharts,
+  memory: memoryCharts,
+  writes: writesCharts,
+  load: loadCharts,
 };
 
 /** The same of one section, its charts knowing whose they are. */
-function drawnOf(id) {
-  const drawn = DRAWN[id]();
+function sectionCharts(id) {
+  const drawn = SECTION_CHARTS[id]();
   for (const spec of [...(drawn.charts || []), ...(drawn.more || [])]) spec.section = id;
   return drawn;
 }
@@ -37,7 +37,7 @@ const zeroNotes = (names) => (names.length ? [`Zero, and so not drawn on a log a
 /** An axis within the matrix, for curves to go across: its numbers, what else a place is fixed on, and the cells of a place. */
 const acrossWithin = (axis) => ({
   ...axis,
-  numbers: shown(axis),
+  numbers: shownNumbers(axis),
   fixed: model.axes.filter((other) => other !== axis),
   cells: (place, number) => cellsAt(state.group, { ...place, [axis.id]: number }),
   line: (cell) => storeOf(cell).name,
@@ -46,9 +46,9 @@ const acrossWithin = (axis) => ({
 /** One that tells groups apart, such as threads or a rate. */
 const acrossGroups = (axis) => {
   const cells = (place, number) => alongGroups(axis.id, place).find((set) => set.value === axis.values[number])?.cells ?? [];
-  const own = model.groups[state.group].at;
+  const chosen = model.groups[state.group].at;
   const position = model.group_axes.indexOf(axis);
-  const sibling = (number) => model.groups.some((group) => group.at.every((value, i) => value === (i === position ? number : own[i])));
+  const sibling = (number) => model.groups.some((group) => group.at.every((value, i) => value === (i === position ? number : chosen[i])));
   return {
     id: axis.id,
     name: axis.id.replaceAll("_", " "),
@@ -87,17 +87,17 @@ function acrossAxes() {
 }
 
 /** The axis that curves go across: the one chosen, else the first of those with the most values, if that has two to go between. */
-function curveAxis(all) {
-  const most = Math.max(2, ...all.map((axis) => axis.numbers.length));
-  return all.find((axis) => axis.id === state.x) || all.find((axis) => axis.numbers.length === most) || null;
+function curveAxis(axes) {
+  const most = Math.max(2, ...axes.map((axis) => axis.numbers.length));
+  return axes.find((axis) => axis.id === state.x) || axes.find((axis) => axis.numbers.length === most) || null;
 }
 
-function curvesDrawn() {
-  const all = acrossAxes();
-  const x = curveAxis(all);
+function curvesCharts() {
+  const axes = acrossAxes();
+  const x = curveAxis(axes);
   if (!x)
-    return { why: all.length
-      ? `There is ${all.map((axis) => `one ${axis.one}`).join(" and ")} here: nothing to draw curves across.`
+    return { why: axes.length
+      ? `There is ${axes.map((axis) => `one ${axis.one}`).join(" and ")} here: nothing to draw curves across.`
       : "No values here are numbers: nothing to draw curves across." };
   const column = columnOf(state.figure);
   if (!column || !isMeasured(column)) return { why: `${column?.title ?? "This figure"} was not measured.` };
@@ -105,9 +105,9 @@ function curvesDrawn() {
   const charts = [];
   const zeros = new Set();
   for (const fixed of combinations(x.fixed)) {
-    const found = curveLines(column, x, fixed);
-    for (const { name, points } of found) if (points.some((point) => point.y === 0)) zeros.add(name);
-    const lines = found.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
+    const curves = curveLines(column, x, fixed);
+    for (const { name, points } of curves) if (points.some((point) => point.y === 0)) zeros.add(name);
+    const lines = curves.map((line) => ({ ...line, points: positive(line.points) })).filter((line) => line.points.length);
     if (lines.length) charts.push(curve(column, x, fixed, lines));
   }
   if (!charts.length && !zeros.size) return { why: `No selected ${model.ranked[0]} has a figure here.` };
@@ -152,7 +152,7 @@ function curve(column, x, fixed, lines) {
   };
 }
 
-function latencyDrawn() {
+function latencyCharts() {
   const place = onePlace();
   const { curves, quantiles, steps } = model.percentiles;
   if (!place) return { why: "Nothing succeeded here." };
@@ -191,7 +191,7 @@ function latencyDrawn() {
   }] };
 }
 
-function spaceDrawn() {
+function spaceCharts() {
   const place = onePlace();
   const lines = [];
   for (const cell of place?.cells.filter(isOn) || []) {
@@ -217,13 +217,13 @@ function alongGroups(axisId, place) {
   const position = model.group_axes.findIndex((axis) => axis.id === axisId);
   if (position < 0) return [];
   const chosen = model.groups[state.group].at;
-  const found = [];
+  const sets = [];
   model.groups.forEach((group, number) => {
     if (!group.at.every((value, i) => i === position || value === chosen[i])) return;
     const cells = cellsAt(number, place);
-    found.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
+    sets.push({ value: model.group_axes[position].values[group.at[position]], cells: cells.filter(isOn), number });
   });
-  return found;
+  return sets;
 }
 
 /** Stores side by side, one set of points for each value of an axis; and a table of what `columns` say of each. */
@@ -278,7 +278,7 @@ function safetyOperation() {
   return ["insert", "update"].find((name) => operationsHere().includes(name)) || state.op;
 }
 
-function safetyDrawn() {
+function safetyCharts() {
   const place = onePlace();
   if (!place) return { why: "Nothing succeeded here." };
   if (!model.group_axes.some((axis) => axis.id === "guarantee")) return { why: "No guarantee is asked for here." };
@@ -306,7 +306,7 @@ function underTwo(sets, operation) {
   return false;
 }
 
-function loadDrawn() {
+function loadCharts() {
   const place = onePlace();
   if (!place) return { why: "Nothing succeeded here." };
   const sets = alongGroups("background", place);
@@ -350,11 +350,11 @@ function trialFigures(title, columns, otherwise) {
   return { charts: lines.length ? [chart] : [], notes: zeroNotes(zeros.map(([name, of]) => `${name} of ${of.join(", ")}`)) };
 }
 
-function memoryDrawn() {
+function memoryCharts() {
   return trialFigures(columnOf(model.memory).title, [model.memory], "Not measured here.");
 }
 
-function writesDrawn() {
+function writesCharts() {
   return trialFigures("bytes to the device per byte of values", ["write_amplification_burst", "write_amplification_settled"],
     "Not measured here: these results have no counters of a block device.");
 }

@@ -46,13 +46,13 @@ const columnOf = (id) => model.columns.find((column) => column.id === id);
 const figureOf = (cell, id, operation) => figureIn(columnOf(id)?.operation ? model.operation[operation]?.[id] : model.trial[id], cell);
 
 /** The same of all cells' figures. */
-function figureIn(all, cell) {
-  const mean = all?.mean[cell];
+function figureIn(figures, cell) {
+  const mean = figures?.mean[cell];
   if (mean === null || mean === undefined) return null;
-  const spread = all.spread[cell];
+  const spread = figures.spread[cell];
   if (spread === null) return { mean, low: null, high: null };
   // Of two trials it is their range.
-  const range = model.cells.succeeded[cell] < model.fewest_trials || (all.fewer || []).includes(cell);
+  const range = model.cells.succeeded[cell] < model.fewest_trials || (figures.fewer || []).includes(cell);
   // Nothing that is counted can be below zero, whatever an interval's arithmetic says.
   if (spread < 0) return { mean, low: mean >= 0 ? Math.max(0, mean + spread) : mean + spread, high: mean - spread, range };
   return { mean, ...around(mean, spread), range };
@@ -64,30 +64,30 @@ const around = (value, spread) => ({ low: value / (1 + spread), high: value * (1
 /** How many times longer operations take in one cell than in another, with its interval; null where that is not known. */
 function priceOf(cell, beside, operation) {
   const { prices } = model;
-  pairs ||= new Map(prices.cell.map((one, number) => [`${one} ${prices.beside[number]}`, number]));
-  const all = prices.of[operation];
+  pairs ||= new Map(prices.cell.map((pairCell, number) => [`${pairCell} ${prices.beside[number]}`, number]));
+  const ratios = prices.of[operation];
   const number = pairs.get(`${cell} ${beside}`);
-  const times = number === undefined ? null : all?.times[number] ?? null;
+  const times = number === undefined ? null : ratios?.times[number] ?? null;
   if (times === null) return null;
-  const spread = all.spread[number];
-  return { times, range: all.blocks[number] < model.fewest_trials, ...(spread === null ? { low: null, high: null } : around(times, spread)) };
+  const spread = ratios.spread[number];
+  return { times, range: ratios.blocks[number] < model.fewest_trials, ...(spread === null ? { low: null, high: null } : around(times, spread)) };
 }
 let pairs;
 
 /** How a cell's store stands in a row of the matrix; null where it has no figure. */
 function standingOf(cell, row) {
-  const all = model.contests[row];
-  const standing = all?.standing[cell];
+  const contests = model.contests[row];
+  const standing = contests?.standing[cell];
   if (standing === null || standing === undefined) return null;
-  const times = all.times[cell];
-  const spread = all.spread[cell];
+  const times = contests.times[cell];
+  const spread = contests.spread[cell];
   return {
     standing,
     times,
     ...(times === null || spread === null ? { low: null, high: null } : around(times, spread)),
-    range: all.blocks[cell] < model.fewest_trials,
-    blocks: all.blocks[cell],
-    rule: all.rule[cell],
+    range: contests.blocks[cell] < model.fewest_trials,
+    blocks: contests.blocks[cell],
+    rule: contests.rule[cell],
   };
 }
 

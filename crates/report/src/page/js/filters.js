@@ -25,7 +25,7 @@ function drawFilters() {
     const pick = (value) => change({ group: bestGroup({ ...groupValues(state.group), [axis.id]: value }, axis.id), cell: "" });
     parts.push(chooser(axis.id, axis.id.replaceAll("_", " "), axis.values.map((value) => [value, value]), chosen, pick));
   });
-  for (const { id, name, values } of model.axes.filter(isHere)) {
+  for (const { id, name, values } of model.axes.filter(hasValues)) {
     if (values.length < 2) continue;
     const options = [[-1, "all"], ...values.map((value, number) => [number, value.words])];
     parts.push(chooser(id, name, options, state[id], (value) => change({ [id]: Number(value), cell: "" })));
@@ -39,14 +39,14 @@ function drawFilters() {
 function storeChips() {
   const field = make("fieldset", {}, make("legend", {}, `${model.ranked[1]} in charts and table`));
   model.stores.forEach((store, number) => {
-    const on = !state.off.has(store.name);
+    const isShown = !state.off.has(store.name);
     const toggle = () => {
       const off = new Set(state.off);
-      if (on) off.add(store.name);
+      if (isShown) off.add(store.name);
       else off.delete(store.name);
       change({ off });
     };
-    const properties = { type: "button", class: "chip", id: `store-${number}`, "aria-pressed": String(on), colour: store.colour, onclick: toggle };
+    const properties = { type: "button", class: "chip", id: `store-${number}`, "aria-pressed": String(isShown), colour: store.colour, onclick: toggle };
     const name = store.harness ? `${store.name} (harness)` : store.name;
     field.append(make("button", properties, make("span", { class: "dot" }), name));
   });
@@ -55,5 +55,5 @@ function storeChips() {
 
 /** Says above each section what it shows. Not every section is in every page. */
 function drawWhere() {
-  for (const id of ["winners", "table", ...Object.keys(DRAWN)]) if ($(`#${id}`)) $(`#${id} .where`).textContent = whereText(id);
+  for (const id of ["winners", "table", ...Object.keys(SECTION_CHARTS)]) if ($(`#${id}`)) $(`#${id} .where`).textContent = whereText(id);
 }

@@ -74,35 +74,35 @@ const contestKey = (row, place) =>
 function ranked(row, place) {
   const cells = cellsAt(state.group, place);
   const better = columnOf(row.column)?.better === "higher" ? -1 : 1;
-  const all = cells.filter((cell) => !storeOf(cell).harness).map((cell) => {
+  const stores = cells.filter((cell) => !storeOf(cell).harness).map((cell) => {
     const figure = figureOf(cell, row.column, row.name);
     return { cell, figure, standing: standingOf(cell, row.name) };
   });
-  const order = (one) => (one.standing ? (one.standing.standing === 0 ? 0 : 1) : 2);
-  return all.sort((a, b) => order(a) - order(b) || better * ((a.figure?.mean ?? 0) - (b.figure?.mean ?? 0)));
+  const order = (entry) => (entry.standing ? (entry.standing.standing === 0 ? 0 : 1) : 2);
+  return stores.sort((a, b) => order(a) - order(b) || better * ((a.figure?.mean ?? 0) - (b.figure?.mean ?? 0)));
 }
 
 /** A cell of the matrix in words: its lines, whose colour it has where there is a winner, and all of it for who can't see it. */
 function placeInWords(row, place) {
-  const all = ranked(row, place);
+  const stores = ranked(row, place);
   const where = withPlace(row.name, place);
-  const [best] = all;
+  const [best] = stores;
   if (!best?.standing) {
-    const idle = notThere(all.map((one) => one.cell), row);
+    const idle = absenceText(stores.map((entry) => entry.cell), row);
     // What others were left out for matters less where the work has no such operation.
     const tells = (why) => why && (why !== "left out" || idle !== "not applicable");
-    const missing = all.find((one) => tells(model.cells.why[one.cell])) || all.find((one) => saturation(one.cell, row));
+    const missing = stores.find((entry) => tells(model.cells.why[entry.cell])) || stores.find((entry) => saturation(entry.cell, row));
     const why = !missing ? idle : model.cells.why[missing.cell] || "saturated";
-    const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
+    const reason = missing ? reasonOf(missing.cell) || saturation(missing.cell, row) : why;
     // Where no run has these values, such as the other count of a pair, a mark is enough.
     return { lines: [why === "not run" ? "–" : why], reason, label: `${where}: ${reason}` };
   }
   const figure = show(columnOf(row.column).unit, best.figure.mean);
   const { name, colour } = storeOf(best.cell);
   // One store alone wins nothing.
-  if (all.filter((one) => one.standing).length === 1) return { lines: [`only ${name}`, figure], label: `${where}: only ${name}, ${figure}` };
+  if (stores.filter((entry) => entry.standing).length === 1) return { lines: [`only ${name}`, figure], label: `${where}: only ${name}, ${figure}` };
   if (best.standing.standing === 3) return { lines: [`${name} ?`, figure], label: `${where}: not judged; ${name}, ${figure}, looked best` };
-  const ties = all.slice(1).filter((one) => one.standing?.standing === 1).map((one) => storeOf(one.cell).name);
+  const ties = stores.slice(1).filter((entry) => entry.standing?.standing === 1).map((entry) => storeOf(entry.cell).name);
   const label = `${where}: ${name}, ${figure}${ties.length ? `, too close to call with ${ties.join(", ")}` : ""}`;
   return { name, lines: [figure], tie: ties.length ? `≈ ${ties.join(", ")}` : "", colour, label };
 }
@@ -117,14 +117,14 @@ function matrixPlace(row, place) {
 }
 
 /** Why a cell has no figure, or has no place in the ranking, with the reason where one is known; else empty. */
-function whyNot(cell) {
+function reasonOf(cell) {
   const why = model.cells.why[cell];
   const reason = model.reasons[model.cells.reason[cell]];
   return reason ? `${why}: ${reason}` : why;
 }
 
 /** Why cells that lack nothing else have no figure: what did its work has done all of it. */
-function notThere(cells, row) {
+function absenceText(cells, row) {
   const ran = cells.some((cell) => model.cells.succeeded[cell] > 0);
   return ran && columnOf(row.column)?.operation ? "not applicable" : ran ? "not measured" : "not run";
 }
@@ -152,8 +152,8 @@ function drawDetail() {
 /** The row and the place that the address calls by its key. */
 function namedCell() {
   const row = model.rows.find((row) => row.name === state.cell.split("|")[0]);
-  const all = new Map(model.cells.group.map((_, cell) => [placeKey("", placeOf(cell)), placeOf(cell)]));
-  const place = row && [...all.values()].find((place) => contestKey(row, place) === state.cell);
+  const placesByKey = new Map(model.cells.group.map((_, cell) => [placeKey("", placeOf(cell)), placeOf(cell)]));
+  const place = row && [...placesByKey.values()].find((place) => contestKey(row, place) === state.cell);
   return place ? { row, place } : null;
 }
 
@@ -161,16 +161,16 @@ function detail(row, place) {
   const column = columnOf(row.column);
   const head = [model.ranked[0], column.title, "times worse than the best", "verdict", "trials"];
   const body = make("tbody");
-  const all = ranked(row, place);
-  const alone = all.filter((one) => one.standing).length === 1;
-  for (const { cell, figure, standing } of all) {
+  const stores = ranked(row, place);
+  const alone = stores.filter((entry) => entry.standing).length === 1;
+  for (const { cell, figure, standing } of stores) {
     const won = standing && standing.standing < 2 && !alone;
     const { succeeded, trials } = model.cells;
     const line = make("tr", { class: won ? "best" : null, colour: storeOf(cell).colour },
       make("th", { scope: "row" }, storeOf(cell).name),
       make("td", { class: "n" }, showFigure(column.unit, figure)),
       make("td", { class: "n" }, standing && standing.times !== null ? timesText(standing) : "–"),
-      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : whyNot(cell) || saturation(cell, row) || notThere([cell], row)),
+      make("td", {}, standing ? (alone ? "nothing to compare with" : verdict(standing)) : reasonOf(cell) || saturation(cell, row) || absenceText([cell], row)),
       make("td", { class: "n" }, succeeded[cell] === trials[cell] ? String(trials[cell]) : `${succeeded[cell]} of ${trials[cell]}`));
     body.append(line);
   }
@@ -189,6 +189,6 @@ function timesText(standing) {
 function verdict({ standing, rule }) {
   if (rule === 5) return "a candidate: this run does not show how much trials scatter";
   if (rule === 6) return "not judged: other programs left too few processors";
-  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how much trials scatter in this run"][rule];
-  return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
+  const reason = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how much trials scatter in this run"][rule];
+  return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${reason}` : `worse, ${reason}`;
 }

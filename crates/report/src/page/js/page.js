@@ -8,7 +8,7 @@ function drawAll() {
   drawDots();
   drawMatrix();
   drawHeats();
-  for (const id of Object.keys(DRAWN)) drawSection(id);
+  for (const id of Object.keys(SECTION_CHARTS)) drawSection(id);
   drawTable();
   // What had the focus was made anew; the keyboard goes on from there.
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });

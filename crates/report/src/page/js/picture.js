@@ -95,8 +95,8 @@ function cut(text, room) {
 
 /** A text with as much of it as has room; its full form as a title where it was cut. */
 function shortened(text, room) {
-  const shown = cut(text, room);
-  return shown === text ? [text] : [draw("title", {}, text), shown];
+  const visible = cut(text, room);
+  return visible === text ? [text] : [draw("title", {}, text), visible];
 }
 
 /** Of ticks one above the other those that have room. */
@@ -111,11 +111,11 @@ function series(line, number, { above, bottom, x, y }) {
   const colour = colourOf(line);
   const group = draw("g", { class: "series", style: `--c:${colour}` });
   const within = (value) => Math.min(bottom, Math.max(above, y.at(value)));
-  const at = line.points.map((point) => [x.at(point.x), y.at(point.y)]);
-  if (line.joined !== false && at.length > 1)
-    group.append(draw("path", { class: "line", d: `M${at.map((pair) => pair.map((px) => px.toFixed(1)).join(" ")).join("L")}`, "stroke-dasharray": DASHES[Math.floor(number / 5) % DASHES.length] }));
+  const pixels = line.points.map((point) => [x.at(point.x), y.at(point.y)]);
+  if (line.joined !== false && pixels.length > 1)
+    group.append(draw("path", { class: "line", d: `M${pixels.map((pair) => pair.map((px) => px.toFixed(1)).join(" ")).join("L")}`, "stroke-dasharray": DASHES[Math.floor(number / 5) % DASHES.length] }));
   line.points.forEach((point, i) => {
-    const [px, py] = at[i];
+    const [px, py] = pixels[i];
     if (point.low !== null && point.low !== undefined) {
       const [low, high] = [within(point.low), within(point.high)];
       group.append(draw("path", { class: "whisker", d: `M${px} ${low}V${high}M${px - 4} ${low}h8M${px - 4} ${high}h8` }));
@@ -123,15 +123,15 @@ function series(line, number, { above, bottom, x, y }) {
     if (point.ring) group.append(draw("circle", { class: "ring", cx: px.toFixed(1), cy: py.toFixed(1), r: 6.5 }));
     group.append(draw("path", { class: "mark", d: SHAPES[number % SHAPES.length], transform: `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${(line.radius ?? 4) / 4.5})` }));
   });
-  if (line.cliff) group.append(cliffMark(line.cliff, at, x));
+  if (line.cliff) group.append(cliffMark(line.cliff, pixels, x));
   return group;
 }
 
 /** A bar along a line between the sizes where it falls. */
 function cliffMark({ low, high }, path, x) {
   const height = heightAt(path, x.at(Math.sqrt(low * high)));
-  const [from, to] = [x.at(low), x.at(high)];
-  return draw("path", { class: "cliff", d: `M${from} ${height - 5}v10M${from} ${height}H${to}M${to} ${height - 5}v10` });
+  const [start, end] = [x.at(low), x.at(high)];
+  return draw("path", { class: "cliff", d: `M${start} ${height - 5}v10M${start} ${height}H${end}M${end} ${height - 5}v10` });
 }
 
 /** How high a path of points is at a place between them. */

@@ -4,7 +4,7 @@
 const PAUSE_NS = 1e7;
 const RINGS = "A ring marks a round with a pause: its longest call took more than 10 ms, in the mean over trials.";
 
-function roundsDrawn() {
+function roundsCharts() {
   const place = onePlace();
   const cells = place?.cells.filter(isOn) || [];
   const { speed, files, longest } = model.rounds;

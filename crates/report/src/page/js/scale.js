@@ -5,7 +5,7 @@ const FEWEST = 3;
 
 /** Round values between two others, for a log axis; evenly spaced where decades have too few of them. */
 function roundValues(min, max, unit) {
-  const values = ofDecades(min, max, unit);
+  const values = decadeValues(min, max, unit);
   if (values.length >= FEWEST || !(max > min)) return values;
   return evenValues(min, max, unit, FEWEST);
 }
@@ -22,7 +22,7 @@ function evenValues(min, max, unit, fewest) {
 }
 
 /** In each decade as many values as there is room for; powers of 2 for bytes. */
-function ofDecades(min, max, unit) {
+function decadeValues(min, max, unit) {
   const values = [];
   if (unit?.startsWith("bytes")) {
     const step = Math.max(1, Math.round(Math.log2(max / min) / 7));

@@ -1,24 +1,24 @@
 // Data against memory: what becomes of speed as data outgrow memory, where each store falls, and what processors and the disk do.
 
 /** The stores that are drawn together and that have a cell among those chosen. */
-function outgrownHere() {
+function shownSizes() {
   const cells = new Set(onePlace()?.cells || []);
   return model.sizes.find(({ lines }) => lines.some((line) => line.cells.some((cell) => cells.has(cell))));
 }
 
-function outgrownDrawn() {
+function outgrownCharts() {
   // What the machine did is known of all operations together.
-  const all = model.operations.includes("overall") ? "overall" : state.op;
+  const overall = model.operations.includes("overall") ? "overall" : state.op;
   const parts = [
     ["throughput", state.op, `${state.op}: operations per second`],
     ["latency_mean", state.op, `${state.op}: mean latency`],
     ["latency_p99", state.op, `${state.op}: 99th percentile of latency`],
-    ["operation_io_wait", all, "processors that wait for a disk, of all"],
-    ["operation_idle", all, "processors that are idle, of all"],
-    ["operation_device_read", all, "read from the disk"],
-    ["operation_device_written", all, "written to the disk"],
+    ["operation_io_wait", overall, "processors that wait for a disk, of all"],
+    ["operation_idle", overall, "processors that are idle, of all"],
+    ["operation_device_read", overall, "read from the disk"],
+    ["operation_device_written", overall, "written to the disk"],
   ];
-  const lines = outgrownHere()?.lines.filter((line) => isOn(line.cells[0])) || [];
+  const lines = shownSizes()?.lines.filter((line) => isOn(line.cells[0])) || [];
   const charts = parts.map(([id, op, title]) => outgrownChart(columnOf(id), op, title, lines)).filter((chart) => chart.lines.length);
   return charts.length ? { charts, beside: true } : { why: `No selected ${model.ranked[0]} has figures at several sizes here.` };
 }
@@ -26,8 +26,8 @@ function outgrownDrawn() {
 /** Shares are drawn from zero; all else is told by how many times it is more. */
 function outgrownChart(column, op, title, lines) {
   const type = column.unit === "share" ? "linear" : "logarithmic";
-  const known = (point) => point.figure && (type === "linear" || point.figure.mean > 0);
-  const points = (line) => line.times.map((x, i) => ({ x, figure: figureOf(line.cells[i], column.id, op) })).filter(known)
+  const isDrawable = (point) => point.figure && (type === "linear" || point.figure.mean > 0);
+  const points = (line) => line.times.map((x, i) => ({ x, figure: figureOf(line.cells[i], column.id, op) })).filter(isDrawable)
     .map(({ x, figure }) => ({ x, y: figure.mean, low: figure.low, high: figure.high, range: figure.range }));
   const drawn = lines.map((line) => ({ store: model.stores[line.store], points: points(line), cliff: cliffOf(column, line, op) }))
     .filter((line) => line.points.length);
@@ -45,6 +45,6 @@ function outgrownChart(column, op, title, lines) {
 
 /** Where a store falls, for charts of how fast it is: found from throughput. */
 function cliffOf(column, line, op) {
-  const found = ["throughput", "latency_mean", "latency_p99"].includes(column.id) ? line.cliffs[op] : undefined;
-  return found && { low: found[0], high: found[1] };
+  const cliff = ["throughput", "latency_mean", "latency_p99"].includes(column.id) ? line.cliffs[op] : undefined;
+  return cliff && { low: cliff[0], high: cliff[1] };
 }

@@ -20,9 +20,9 @@ const state = {
 };
 
 /** Whether the group's cells have values on an axis: those of another workload may have none. */
-const isHere = (axis) => model.cells.group.some((group, cell) => group === state.group && model.cells.at[axis.id][cell] !== null);
+const hasValues = (axis) => model.cells.group.some((group, cell) => group === state.group && model.cells.at[axis.id][cell] !== null);
 /** The axes within the group's matrix that make its rows, columns or halves. */
-const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && isHere(axis)));
+const axesThat = (...made) => made.flatMap((makes) => model.axes.filter((axis) => axis.makes === makes && hasValues(axis)));
 /** Those that curves can go across: all their values are numbers. */
 const axesOfNumbers = () => axesThat("column", "row", "half").filter((axis) => axis.values.every((value) => value.at !== null));
 /** The rows of the chosen group's matrix, and its operations: another workload's are not among them. */
@@ -31,21 +31,21 @@ const operationsHere = () => model.groups[state.group].operations.map((operation
 const operationAtFirst = () => (operationsHere().includes("get") ? "get" : operationsHere()[0] || "");
 /** Whether any cell of the group has a figure. */
 const isMeasured = (column) => {
-  const all = column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id];
-  return Boolean(all) && model.cells.group.some((group, cell) => group === state.group && all.mean[cell] !== null);
+  const figures = column.operation ? model.operation[state.op]?.[column.id] : model.trial[column.id];
+  return Boolean(figures) && model.cells.group.some((group, cell) => group === state.group && figures.mean[cell] !== null);
 };
 /** A value by its number; cells of other workloads have none. */
 const valueOf = (axis, number) => axis.values[number] || { text: "", short: "", words: "" };
 
 /** The group with the values asked for; of several, or none, the one that fits best. The axis named must fit. */
-function bestGroup(wanted, must) {
+function bestGroup(wanted, requiredAxis) {
   let best = 0;
   let bestScore = -1;
   model.groups.forEach((group, number) => {
     let score = 0;
     model.group_axes.forEach((axis, position) => {
       const fits = axis.values[group.at[position]] === wanted[axis.id];
-      if (fits) score += axis.id === must ? 1000 : 1;
+      if (fits) score += axis.id === requiredAxis ? 1000 : 1;
     });
     if (score > bestScore) [best, bestScore] = [number, score];
   });
@@ -67,28 +67,28 @@ const groupValues = (number) =>
 
 /** Takes the choices from the address, and gives the section that it points to. What it does not name, or names wrongly, is left at its default. */
 function readState() {
-  const asked = new URLSearchParams(location.hash.slice(1));
+  const address = new URLSearchParams(location.hash.slice(1));
   // Where the address chooses nothing, the page of an answer opens on what was asked.
-  if (!state.op && [...asked.keys()].every((key) => key === "go")) new URLSearchParams(model.start).forEach((value, key) => asked.append(key, value));
+  if (!state.op && [...address.keys()].every((key) => key === "go")) new URLSearchParams(model.start).forEach((value, key) => address.append(key, value));
   const wanted = { ...groupValues(state.group) };
-  for (const axis of model.group_axes) if (asked.has(axis.id)) wanted[axis.id] = asked.get(axis.id);
+  for (const axis of model.group_axes) if (address.has(axis.id)) wanted[axis.id] = address.get(axis.id);
   state.group = bestGroup(wanted);
   // A link to a section alone leaves the rest as it is.
-  state.go = asked.get("go") || "";
-  if (state.op && asked.has("go") && [...asked.keys()].length === 1) return state.go;
-  for (const { id, values } of model.axes) state[id] = asked.has(id) ? values.findIndex((value) => value.text === asked.get(id)) : -1;
-  const oneOf = (name, values, otherwise) => (values.includes(asked.get(name)) ? asked.get(name) : otherwise);
-  state.opChosen = operationsHere().includes(asked.get("op"));
+  state.go = address.get("go") || "";
+  if (state.op && address.has("go") && [...address.keys()].length === 1) return state.go;
+  for (const { id, values } of model.axes) state[id] = address.has(id) ? values.findIndex((value) => value.text === address.get(id)) : -1;
+  const oneOf = (name, values, otherwise) => (values.includes(address.get(name)) ? address.get(name) : otherwise);
+  state.opChosen = operationsHere().includes(address.get("op"));
   state.op = oneOf("op", operationsHere(), operationAtFirst());
   state.figure = oneOf("figure", model.columns.map((column) => column.id), "latency_mean");
   state.x = oneOf("x", acrossAxes().map((axis) => axis.id), "");
   state.shows = oneOf("shows", ["operation", "trial"], "operation");
-  state.sort = asked.get("sort") || "";
-  state.down = asked.get("down") === "1";
+  state.sort = address.get("sort") || "";
+  state.down = address.get("down") === "1";
   const names = model.stores.map((store) => store.name);
-  state.off = new Set(asked.getAll("off").filter((name) => names.includes(name)));
-  state.cell = asked.get("cell") || "";
-  state.mark = asked.get("mark") || "";
+  state.off = new Set(address.getAll("off").filter((name) => names.includes(name)));
+  state.cell = address.get("cell") || "";
+  state.mark = address.get("mark") || "";
   return state.go;
 }
 
@@ -107,7 +107,7 @@ function writeState() {
 }
 
 /** The numbers of an axis that are shown: the one chosen, or all that the group has. */
-function shown(axis) {
+function shownNumbers(axis) {
   const present = new Set();
   const numbers = model.cells.at[axis.id];
   model.cells.group.forEach((group, cell) => group === state.group && present.add(numbers[cell]));
@@ -116,10 +116,10 @@ function shown(axis) {
 
 /** Every combination of what is shown of some axes: the first axis changes last. */
 const combinations = (axes) =>
-  axes.reduce((all, axis) => all.flatMap((place) => shown(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
+  axes.reduce((all, axis) => all.flatMap((place) => shownNumbers(axis).map((number) => ({ ...place, [axis.id]: number }))), [{}]);
 
 /** Whether several values of an axis are shown. One alone stands in the caption, and in no row. */
-const isVaried = (axis) => shown(axis).length > 1;
+const isVaried = (axis) => shownNumbers(axis).length > 1;
 /** What of a place its caption does not tell. */
 const variedPart = (place) => Object.fromEntries(Object.entries(place).filter(([id]) => model.axes.some((axis) => axis.id === id && isVaried(axis))));
 
@@ -157,7 +157,7 @@ function whereText(id) {
   const parts = facets.map((axis) => `${axis.id}: ${values[axis.id]}`);
   if (values.guarantee && id !== "safety") parts.unshift(`Guarantee: ${values.guarantee}`);
   if (OF_ONE_OPERATION.includes(id)) parts.push(`operation: ${id === "safety" ? safetyOperation() : state.op}`);
-  const place = OF_ONE_PLACE.includes(id) ? onePlace() : combinations(model.axes.filter((axis) => isHere(axis) && !isVaried(axis)))[0];
+  const place = OF_ONE_PLACE.includes(id) ? onePlace() : combinations(model.axes.filter((axis) => hasValues(axis) && !isVaried(axis)))[0];
   if (place && placeText(place)) parts.push(placeText(place));
   return parts.join(" · ");
 }

@@ -5,7 +5,7 @@ let everyRow = false;
 
 const labels = () => [
   { id: "store", title: model.ranked[0], of: (cell) => storeOf(cell).name },
-  ...model.axes.filter((axis) => isHere(axis) && isVaried(axis)).map((axis) => ({
+  ...model.axes.filter((axis) => hasValues(axis) && isVaried(axis)).map((axis) => ({
     id: axis.id,
     title: axis.name,
     of: (cell) => valueOf(axis, model.cells.at[axis.id][cell]).short,
@@ -59,7 +59,7 @@ function drawTable() {
   for (const cell of shownCells) body.append(tableRow(columns, cell));
   const caption = `${grouped(cells.length)} cells; means over trials`;
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...columns.map(headOf))), body);
-  const content = emptied("table");
+  const content = emptyContent("table");
   content.append(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All figures" }, table));
   if (shownCells.length < cells.length) {
     const more = () => {
@@ -72,7 +72,7 @@ function drawTable() {
 
 function tableRow(columns, cell) {
   const row = make("tr");
-  const why = whyNot(cell);
+  const why = reasonOf(cell);
   for (const column of columns) {
     if (column.id === "store") row.append(make("th", { scope: "row" }, column.of(cell)));
     else row.append(make("td", { class: column.number ? "n" : null }, column.id === "trials" && why ? why : column.of(cell)));

@@ -32,31 +32,31 @@ const MORE = [
 ];
 
 /** The timelines of the chosen operation and place. */
-function timelinesHere(all) {
+function shownTimelines(timelines) {
   const place = onePlace();
-  return (all[state.op] || []).filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
+  return (timelines[state.op] || []).filter((line) => place?.cells.includes(line.cell) && isOn(line.cell) && line.at_s.length > 2);
 }
 
-function timelineDrawn() {
-  const all = model.timelines.by_operation;
+function timelineCharts() {
+  const timelines = model.timelines.by_operation;
   // The last second is not whole: two seconds are no line.
-  const here = timelinesHere(all);
-  if (!here.length)
-    return { why: all[state.op]?.length
+  const lines = shownTimelines(timelines);
+  if (!lines.length)
+    return { why: timelines[state.op]?.length
       ? "No trial of this operation here took longer than two seconds."
       : "Not measured: no operation took longer than a second, or seconds were not recorded. Run more operations to see stalls." };
-  return drawnOverTime(here, { worst: ", worst second", partial: 1, each: "second" });
+  return chartsOverTime(lines, { worst: ", worst second", partial: 1, each: "second" });
 }
 
-function epochsDrawn() {
-  const here = timelinesHere(model.timelines.epochs);
-  if (!here.length) return { why: "No trial of this operation here had three epochs. Run for longer, or with shorter epochs." };
-  return drawnOverTime(here, { worst: "", partial: 0, each: "epoch" });
+function epochsCharts() {
+  const lines = shownTimelines(model.timelines.epochs);
+  if (!lines.length) return { why: "No trial of this operation here had three epochs. Run for longer, or with shorter epochs." };
+  return chartsOverTime(lines, { worst: "", partial: 0, each: "epoch" });
 }
 
 /** All charts of a section over time; `partial` points at the end of a line are of a shorter time than the others. */
-function drawnOverTime(lines, how) {
-  const chartsOf = (parts) => parts.map((part) => overTime(part, lines, how)).filter(Boolean);
+function chartsOverTime(lines, style) {
+  const chartsOf = (parts) => parts.map((part) => overTime(part, lines, style)).filter(Boolean);
   return { charts: [...chartsOf(DONE), ...chartsOf(MACHINE)], beside: true, more: chartsOf(MORE) };
 }
 
@@ -64,21 +64,21 @@ function drawnOverTime(lines, how) {
 function overTime({ id, title, unit, type = "linear" }, lines, { worst, partial, each }) {
   const isDone = DONE.some((part) => part.id === id);
   const until = id === "per_s" && partial ? -partial : undefined;
-  const known = (point) => point.y !== null && (type === "linear" || point.y > 0);
+  const isDrawable = (point) => point.y !== null && (type === "linear" || point.y > 0);
   const drawn = lines.filter((line) => line[id]).map((line) => ({
     store: storeOf(line.cell),
     radius: 1.5,
-    points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter(known).slice(0, until),
+    points: line.at_s.map((x, i) => ({ x, y: line[id][i] })).filter(isDrawable).slice(0, until),
   })).filter((line) => line.points.length > 1);
   if (!drawn.length) return null;
-  const what = title + (id === "p99_ns" ? worst : "");
+  const label = title + (id === "p99_ns" ? worst : "");
   return {
-    title: isDone ? `${state.op}: ${what}` : what,
+    title: isDone ? `${state.op}: ${label}` : label,
     x: { title: "seconds since the operation began (the longest trial)", type: "linear", unit: "", label: (value) => `${value} s` },
-    y: { title: unit === "share" ? "share of the time" : what, unit, type },
+    y: { title: unit === "share" ? "share of the time" : label, unit, type },
     lines: drawn,
     tip: (store, point) => `${store}, ${point.x} s: ${show(unit, point.y)}`,
-    head: [model.ranked[0], each, what],
+    head: [model.ranked[0], each, label],
     row: (store, point) => [store, String(point.x), show(unit, point.y)],
   };
 }
