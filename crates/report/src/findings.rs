@@ -364,9 +364,8 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
             [("figure", figure), ("record_size", record_size), ("at", column), ("winner", winner)],
         );
     }
-    let agreement = copies
-        .iter()
-        .map(|(day, copy)| Block::Note(format!("{day}, {}: {}", copy.group, copy.agreement)));
+    let agreement =
+        copies.iter().map(|(day, copy)| Block::Note(format!("{day}, {}: {}", copy.group, copy.agreement)));
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
     let blocks =

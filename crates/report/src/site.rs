@@ -90,8 +90,7 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
     );
     let measured = site.findings.par_iter().filter(|(_, verdicts)| finding::is_measured(verdicts));
     pages.par_extend(
-        measured
-            .map(|((_, _, name), verdicts)| page("findings", name, finding::finding_page(verdicts))),
+        measured.map(|((_, _, name), verdicts)| page("findings", name, finding::finding_page(verdicts))),
     );
     let root = |name: &str, text: String| Page { name: name.to_owned(), text };
     pages.push(root("index.html", index::page(&site, entries)?));

@@ -67,9 +67,9 @@ impl Region {
 
     /// Whether a measured combination is within one of [`Region::combinations`].
     pub(super) fn stands_for(&self, claimed: &Position, measured: &Position) -> bool {
-        claimed.values().all(|(axis, claimed)| {
-            measured.value(axis).is_some_and(|value| includes(axis, claimed, value))
-        })
+        claimed
+            .values()
+            .all(|(axis, claimed)| measured.value(axis).is_some_and(|value| includes(axis, claimed, value)))
     }
 
     pub(super) fn check(&self) -> Result<(), String> {

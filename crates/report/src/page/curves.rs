@@ -167,10 +167,8 @@ mod tests {
     #[test]
     fn file_systems_are_lines_across_their_cluster_sizes() {
         let sample_at = |place: &str| Sample::new("sqlite").place(place);
-        let mut runs = [run(
-            "box",
-            &["ext4:4096", "ext4:1024", "ext4:4096,noatime", "ntfs:512", "ssd"].map(sample_at),
-        )];
+        let mut runs =
+            [run("box", &["ext4:4096", "ext4:1024", "ext4:4096,noatime", "ntfs:512", "ssd"].map(sample_at))];
         runs[0].header.plan = format!("compare = [\"place\"]\n{}", runs[0].header.plan);
         let names: Vec<String> =
             runs[0].trials.iter().map(|trial| format!("place {}", trial.cell.text(Axis::PLACE))).collect();

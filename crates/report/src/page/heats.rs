@@ -67,11 +67,7 @@ pub fn heats(report: &Report<'_>) -> Vec<Heat> {
 }
 
 /// Adds the maps in some blocks under a title.
-fn maps(
-    blocks: &[Block],
-    title: &str,
-    add: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>),
-) {
+fn maps(blocks: &[Block], title: &str, add: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>)) {
     for block in blocks {
         match block {
             Block::Fold(fold) => maps(&fold.blocks, &fold.title, add),

@@ -499,8 +499,8 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
             for finding in measured {
                 let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
                 let with_figure = claim.figure.len() > 1;
-                let telling = words::telling(finding)
-                    .map(|evidence| words::evidence_line(evidence, with_figure));
+                let telling =
+                    words::telling(finding).map(|evidence| words::evidence_line(evidence, with_figure));
                 let needs = words::describe_needs(claim, finding);
                 let parts = [
                     Some(words::describe_leaning(finding).to_owned()),

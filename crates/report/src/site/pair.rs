@@ -125,9 +125,8 @@ fn describe_verdict([a, b]: &[String; 2], machines: Vec<&Factors>) -> String {
 fn draw_outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
     let FigureOutcome { ranges: [a, b], won, candidate, close, open, .. } = bout;
     let places = won.iter().chain(candidate).map(Vec::len).sum::<usize>() + close + open;
-    let line = |text: Html, details: Option<Tag>| {
-        tag("div").with((link(UP, "runs", &run.name, text), details))
-    };
+    let line =
+        |text: Html, details: Option<Tag>| tag("div").with((link(UP, "runs", &run.name, text), details));
     let mut lines = Vec::new();
     for (by_store, is_candidate) in [(won, false), (candidate, true)] {
         let stores = duel.stores.iter().zip(by_store);

@@ -9,8 +9,8 @@ use storebench_core::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
-    UP, describe_conditions, guarantee, link, page, pair_name, proof_class, proofs, run_link, section, speeds,
-    store_link, table_section, td,
+    UP, describe_conditions, guarantee, link, page, pair_name, proof_class, proofs, run_link, section,
+    speeds, store_link, table_section, td,
 };
 use super::index::Site;
 use crate::markup::{BREAK, Html, Tag, column, list, note, p, row, scroll, small, table, tag};

@@ -30,9 +30,7 @@ pub type Curve<K> = [(f64, Series<K>)];
 /// The shape of a curve of a figure of which more is better.
 pub fn find<K: Ord + Copy>(curve: &Curve<K>) -> Cliff {
     let is_usable = |value: f64| value > 0.0 && value.is_finite();
-    if !curve
-        .iter()
-        .all(|(size, series)| is_usable(*size) && series.values().all(|value| is_usable(*value)))
+    if !curve.iter().all(|(size, series)| is_usable(*size) && series.values().all(|value| is_usable(*value)))
     {
         return Cliff::Unknown;
     }

@@ -67,42 +67,41 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, is_r
     let (good, bad) = if is_right { (1.0, 10.0) } else { (10.0, 1.0) };
     let cost_if = |is_good: bool| if is_good { good } else { bad };
     let scaled = |times: f64| if is_right { 1.0 } else { times };
-    let cost =
-        match &claim.expect {
-            Expect::Winner(Winner { stores, .. }) => cost_if(rank(stores).is_some()),
-            Expect::Behind(Behind { stores }) => cost_if(rank(stores).is_none()),
-            Expect::Order(Order { stores, .. }) => {
-                let place = rank(stores).map_or(1e6, |place| 2f64.powi(place as i32));
-                if is_right { place } else { 1.0 / place }
-            }
-            Expect::Alike(Alike { stores, .. }) if rank(stores) == Some(0) => 1.0,
-            Expect::Alike(_) => scaled(9.0),
-            Expect::Unchanged(Unchanged { axis, between: [a, _] }) if contestant == "sqlite" => {
-                if is_at(*axis, a) { 1.0 } else { scaled(10.0) }
-            }
-            Expect::MoreWins(more) if more.store == contestant => cost_if(is_at(more.axis, &more.at)),
-            Expect::MoreAt(more) if rank(&more.stores).is_some() => cost_if(*figure == more.figure),
-            Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
-            // Figures themselves, regardless of direction.
-            Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
-                return if of == contestant { in_range(range, is_right) } else { 1.0 };
-            }
-            Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
-                return if is_at(*axis, of) { in_range(range, is_right) } else { 1.0 };
-            }
-            Expect::Value(values) => return in_range(&values.range, is_right),
-            Expect::Greatest(greatest) => {
-                let greatest_ratio = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
-                let is_greatest = is_at(greatest.along, &greatest.value) == is_right;
-                return if !is_at(greatest.axis, &greatest.of) {
-                    1.0
-                } else if is_greatest {
-                    greatest_ratio
-                } else {
-                    greatest_ratio / 4.0
-                };
-            }
-        };
+    let cost = match &claim.expect {
+        Expect::Winner(Winner { stores, .. }) => cost_if(rank(stores).is_some()),
+        Expect::Behind(Behind { stores }) => cost_if(rank(stores).is_none()),
+        Expect::Order(Order { stores, .. }) => {
+            let place = rank(stores).map_or(1e6, |place| 2f64.powi(place as i32));
+            if is_right { place } else { 1.0 / place }
+        }
+        Expect::Alike(Alike { stores, .. }) if rank(stores) == Some(0) => 1.0,
+        Expect::Alike(_) => scaled(9.0),
+        Expect::Unchanged(Unchanged { axis, between: [a, _] }) if contestant == "sqlite" => {
+            if is_at(*axis, a) { 1.0 } else { scaled(10.0) }
+        }
+        Expect::MoreWins(more) if more.store == contestant => cost_if(is_at(more.axis, &more.at)),
+        Expect::MoreAt(more) if rank(&more.stores).is_some() => cost_if(*figure == more.figure),
+        Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
+        // Figures themselves, regardless of direction.
+        Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
+            return if of == contestant { in_range(range, is_right) } else { 1.0 };
+        }
+        Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
+            return if is_at(*axis, of) { in_range(range, is_right) } else { 1.0 };
+        }
+        Expect::Value(values) => return in_range(&values.range, is_right),
+        Expect::Greatest(greatest) => {
+            let greatest_ratio = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
+            let is_greatest = is_at(greatest.along, &greatest.value) == is_right;
+            return if !is_at(greatest.axis, &greatest.of) {
+                1.0
+            } else if is_greatest {
+                greatest_ratio
+            } else {
+                greatest_ratio / 4.0
+            };
+        }
+    };
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 
