@@ -70,8 +70,10 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, few, not_judged, comparisons] = count_comparisons(&matrices);
     let answers = sections::answers(report);
-    let (danger, has_answer) =
-        (describe_riskier(report.standings(), &answers), comparisons > 0 || !answers.is_empty());
+    let (danger, has_answer) = (
+        describe_riskier(report.standings(), answers.get(..MOST_ANSWER_LINES).unwrap_or(&answers)),
+        comparisons > 0 || !answers.is_empty(),
+    );
     if !has_answer && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();

@@ -258,7 +258,7 @@ static WINNERS: Shape = Shape {
     ],
 };
 
-const HEAD: &str = "Each sentence of five papers was checked by the same rule in every run below. Reproduced, not reproduced: in all groups of a \
+const HEAD: &str = "Each sentence of a paper was checked by the same rule in every run of its study below. Reproduced, not reproduced: in all groups of a \
      run (machine, place, load) that decide it; in part: in some of them. Undecided says what it would take. What this machine has not \
      (a file system, a store) is not measurable, and counts in no share.";
 

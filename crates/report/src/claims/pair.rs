@@ -82,16 +82,20 @@ pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better
 /// A figure's mean over trials.
 pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
     let values: Vec<f64> = series.values().copied().collect();
-    stats::mean(&values).map(|(_, mean)| mean)
+    stats::mean(&values).map(|(_, mean)| from_zero(&values, mean))
+}
+
+/// Student's interval of counts, nearly all of which are 0, begins below 0: no mean of such is there.
+fn from_zero(values: &[f64], mean: Estimate) -> Estimate {
+    let lowest = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    let interval = mean.interval.map(|interval| Interval { low: interval.low.max(lowest), ..interval });
+    Estimate { interval, ..mean }
 }
 
 /// A figure's mean, and how it is judged on these terms.
 pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, BoundsRule)> {
     let values: Vec<f64> = series.values().copied().collect();
-    let mut mean = Summary::at_confidence(&values, terms.confidence)?.mean;
-    // Student's interval of counts, nearly all of which are 0, begins below 0: no mean of such is there.
-    let lowest = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
-    mean.interval = mean.interval.map(|interval| Interval { low: interval.low.max(lowest), ..interval });
+    let mean = from_zero(&values, Summary::at_confidence(&values, terms.confidence)?.mean);
     let rule = match mean.interval.filter(|interval| !interval.is_range()) {
         Some(interval) => BoundsRule::Interval(interval),
         None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,
@@ -195,6 +199,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(lowest(&[0.0, 0.0, 0.01, 0.0]), 0.0);
+        assert_eq!(mean(&series(&[0.0, 0.0, 0.01, 0.0])).unwrap().interval.unwrap().low, 0.0);
         assert!(lowest(&[0.0, 0.0, -0.01, 0.0]) < -0.01);
     }
 

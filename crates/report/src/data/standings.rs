@@ -432,9 +432,8 @@ impl KnownGroup<'_, '_> {
             .collect();
         riskier.sort_unstable();
         riskier.dedup();
-        let unjudged = || compared.iter().filter(|(_, contest)| contest.is_not_judged());
         let is_far_behind = |store: &&str| {
-            unjudged().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
+            compared.iter().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
         };
         let far = others.iter().copied().filter(|_| not_judged > 0).filter(is_far_behind);
         answer.far = far.map(&name_contestant).collect();

@@ -77,9 +77,14 @@ pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
 }
 
-/// Whether too few trials name candidates here, and no winner.
+/// Whether too few trials name candidates here, and no winner. A store that looks further behind than one that is surely worse has no
+/// part in that.
 pub fn names_candidates(ranked: &[Contender]) -> bool {
-    ranked.iter().any(|contender| contender.verdict.rule().is_some_and(Rule::names_candidates))
+    let times = |contender: &Contender| contender.times_worse.map_or(1.0, |times| times.ratio.value);
+    let is_surely_worse = |contender: &&Contender| contender.verdict == Verdict::Worse(Rule::Interval);
+    let nearest = ranked.iter().filter(is_surely_worse).map(times).fold(f64::INFINITY, f64::min);
+    let is_by_few = |contender: &Contender| contender.verdict.rule().is_some_and(Rule::names_candidates);
+    ranked.iter().any(|contender| is_by_few(contender) && times(contender) <= nearest)
 }
 
 /// Whether a store is surely worse than the first by more than [`FAR`], also where nothing is judged.
@@ -434,6 +439,12 @@ pub(crate) mod tests {
         assert_eq!(status(&few, &few[0]), Status::Candidate);
         assert!(!is_won(&few) && is_won(&few[..1]));
         assert!(names_candidates(&few) && !names_candidates(&contest(&[("a", 1.0), ("b", 1.0)])));
+        // What looks further behind than one that is surely worse decides nothing.
+        let mut behind = contest(&[("a", 1.0), ("b", 2.0), ("c", 4.0)]);
+        behind[2].verdict = Verdict::Worse(Rule::Scatter);
+        assert_eq!(status(&behind, &behind[0]), Status::Best);
+        behind.iter_mut().for_each(|contender| contender.verdict = Verdict::Worse(Rule::Scatter));
+        assert!(names_candidates(&behind));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `storebench check`: whether runs are complete, unchanged and undisturbed.
+//! `storebench check`: whether runs are complete and unchanged, and what disturbed them.
 
 use std::path::{Path, PathBuf};
 

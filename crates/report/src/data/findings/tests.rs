@@ -105,7 +105,7 @@ fn verdicts_in_the_terminal() {
         overview.contains("SQLite is the fastest") && !overview.contains("A video changes"),
         "{overview}"
     );
-    let open = "3 not decided: 1 needs another place, load, guarantee or machine; 1 needs combinations of which none was run; 1 \
+    let open = "3 not decided: 1 needs another group, such as another place, load or number of threads; 1 needs combinations of which none was run; 1 \
         needs more trials. The page and --table list them.";
     assert!(overview.replace("\n  ", " ").contains(open), "{overview}");
     let full = terminal::full(&Report::new(&merged), Style { width: 100, colour: false });

@@ -124,7 +124,7 @@ pub(crate) fn lack(checked: &CheckedClaim<'_>) -> &'static str {
     };
     let Some(finding) = checked.findings.iter().find(|finding| finding.is_measured()) else {
         return match checked.findings.first() {
-            None => "another place, load, guarantee or machine",
+            None => "another group, such as another place, load or number of threads",
             Some(finding) if !finding.behind.is_empty() => "stores that keep up",
             Some(finding) if is_absent(finding) => "stores that are not available",
             Some(_) => "combinations of which none was run",
