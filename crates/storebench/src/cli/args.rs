@@ -98,7 +98,7 @@ pub enum Command {
     Site(SiteArgs),
     /// Write which published sentences hold in a folder of runs, and why
     Findings(FindingsArgs),
-    /// Check that a run is complete and unchanged, and show what disturbed it
+    /// Check that a run is complete and unchanged
     Check(CheckArgs),
     /// Recommend a store for your records, from measurements
     Advise(Box<AdviseArgs>),
