@@ -66,7 +66,7 @@ pub enum Exit {
     /// --remote, --url: no connection, or it was lost
     #[strum(message = "correct the address, or `--resume`")]
     Unreachable = 24,
-    /// check: a run is incomplete, or its files were changed
+    /// check: a run is incomplete, or was changed
     #[strum(message = "`--resume` it, or measure again")]
     Unsound = 25,
     /// power cuts cost a store more than is known of it
