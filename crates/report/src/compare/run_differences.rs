@@ -267,10 +267,18 @@ fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
     use storebench_core::store::StoreBuild;
+
+    /// A run of a store that was built with these flags.
+    pub fn run_with_flags(flags: &str) -> [Run; 1] {
+        let mut run = run("box", &[Sample::new("lmdb")]);
+        let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
+        run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
+        [run]
+    }
 
     fn differences_after(change: impl Fn(&mut Run)) -> Vec<Difference> {
         let base = run("box", &[Sample::new("lmdb")]);
@@ -323,12 +331,6 @@ mod tests {
 
     #[test]
     fn another_build_of_an_engine_is_told() {
-        let run_with_flags = |flags: &str| {
-            let mut run = run("box", &[Sample::new("lmdb")]);
-            let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
-            run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
-            [run]
-        };
         let found = differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &[]);
         let [Difference { what, base, other, refuses: false, .. }] = found.as_slice() else {
             panic!("{found:?}")

@@ -1,11 +1,12 @@
 use storebench_core::cell::Data;
 use storebench_core::result::Requests;
 use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
-use storebench_core::store::{Setting, StoreBuild};
+use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
+use super::run_differences::tests::run_with_flags;
 use super::*;
 use crate::data::samples::{Sample, blocks, run};
 use crate::stats::tests::normal;
@@ -234,13 +235,8 @@ fn what_matters_most_comes_first() {
 
 #[test]
 fn many_flags_of_a_build_take_no_more_than_a_line() {
-    let built = |flags: &str| {
-        let mut run = run("box", &[Sample::new("lmdb")]);
-        let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
-        run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
-        [run]
-    };
-    let lines = compare(&built("-DA -DB -DC -DD -DE -DF"), &built("-O2"), words::circumstances);
+    let (many, one) = (run_with_flags("-DA -DB -DC -DD -DE -DF"), run_with_flags("-O2"));
+    let lines = compare(&many, &one, words::circumstances);
     let expected = "noted: builds of engines: lmdb built with -DA, -DB, -DC, -DD and 2 more in BASE, lmdb built with -O2 in NEW";
     assert!(lines.iter().any(|line| line == expected), "{lines:?}");
 }

@@ -425,13 +425,6 @@ impl KnownGroup<'_, '_> {
                 others.push(store);
             }
         }
-        let mut riskier: Vec<&str> = operations
-            .iter()
-            .flat_map(|(_, contest)| &contest.riskier)
-            .map(|contender| contender.store.as_str())
-            .collect();
-        riskier.sort_unstable();
-        riskier.dedup();
         let is_far_behind = |store: &&str| {
             compared.iter().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
         };
@@ -442,15 +435,24 @@ impl KnownGroup<'_, '_> {
         answer
             .others
             .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
-        answer.riskier = riskier
-            .iter()
-            .filter_map(|store| {
-                let (_, danger) = self.dangers.get(*store)?;
-                let often = self.harm_seen(store);
-                Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, often })
-            })
-            .collect();
+        answer.riskier = self.list_risks(&operations, name_contestant);
         answer
+    }
+
+    /// The contestants that are not ranked, as a power cut costs them more.
+    fn list_risks(
+        &self,
+        operations: &[(&Figure, &Contest)],
+        name_contestant: impl Fn(&str) -> NamedContestant,
+    ) -> Vec<Risk> {
+        let contenders = operations.iter().flat_map(|(_, contest)| &contest.riskier);
+        let stores: BTreeSet<&str> = contenders.map(|contender| contender.store.as_str()).collect();
+        let describe_risk = |store: &str| {
+            let (_, danger) = self.dangers.get(store)?;
+            let often = self.harm_seen(store);
+            Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, often })
+        };
+        stores.into_iter().filter_map(describe_risk).collect()
     }
 
     /// The contestants that are the best alone, each with its operations.
