@@ -15,7 +15,7 @@ use crate::data::contention;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::join_with_and;
-use crate::data::standings::{Answer, NamedContestant, Risk, Standings, trial_time};
+use crate::data::standings::{Answer, NamedContestant, Risk, SeenHarm, Standings, trial_time};
 use crate::judge::standing::{ENOUGH_BLOCKS, names_candidates};
 use crate::layout::{Position, words};
 use crate::report::Report;
@@ -70,10 +70,10 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, few, not_judged, comparisons] = count_comparisons(&matrices);
     let answers = sections::answers(report);
-    let (danger, has_answer) = (
-        describe_riskier(report.standings(), answers.get(..MOST_ANSWER_LINES).unwrap_or(&answers)),
-        comparisons > 0 || !answers.is_empty(),
-    );
+    // A study with another question begins with its own answer, which has this run's harm if all its lines are shown.
+    let has_harm = !answers.is_empty() && answers.len() <= MOST_ANSWER_LINES;
+    let danger = describe_riskier(report.standings(), has_harm);
+    let has_answer = comparisons > 0 || !answers.is_empty();
     if !has_answer && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
@@ -91,7 +91,7 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
         .collect();
     let crowded = if not_judged > 0 { contention::describe_contention(merged) } else { Vec::new() };
     let mut lines = vec![describe_measured(report)];
-    // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
+    // Next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
     lines.splice(
         if answers.is_empty() { 0..0 } else { 1..1 },
@@ -338,13 +338,9 @@ fn name_with_times<'n>(contestants: impl IntoIterator<Item = &'n NamedContestant
 }
 
 /// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their
-/// names. The tables have why. How often is said once, and not if the study's own answer said it.
-fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> {
-    let is_in_answer = |store: &str, often: &str| {
-        let counts = often.split_once(" power cuts").map_or(often, |(counts, _)| counts);
-        answers.iter().any(|line| line.contains(&format!("{store} ({counts})")))
-    };
-    let mut seen: IndexSet<(&str, &str)> = IndexSet::new();
+/// names. The tables have why. How often is said once, and this run's not if the study's own answer `has_harm`.
+fn describe_riskier(groups: &[Standings], has_harm: bool) -> Option<String> {
+    let mut said: IndexSet<(&str, &SeenHarm)> = IndexSet::new();
     let mut faster: IndexMap<(&str, String), Vec<String>> = IndexMap::new();
     let mut others = Vec::new();
     for standings in groups {
@@ -361,9 +357,9 @@ fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> 
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
                     let descriptions = faster.entry((store, risk.loss.to_string())).or_default();
-                    let often = risk.often.as_deref().filter(|often| !is_in_answer(store, often));
-                    let often = often.filter(|often| seen.insert((store, *often)));
-                    let often = often.map_or_else(String::new, |often| format!(", {often}"));
+                    let seen = risk.seen.as_ref().filter(|seen| !(has_harm && seen.in_this_run));
+                    let seen = seen.filter(|seen| said.insert((store, *seen)));
+                    let often = seen.map_or_else(String::new, |seen| format!(", {seen}"));
                     descriptions.push(format!("{}x the time at {guarantee}{often}", three_digits(times)));
                     fast.insert(store)
                 }
@@ -387,8 +383,8 @@ fn describe_riskier(groups: &[Standings], answers: &[String]) -> Option<String> 
 impl Risk {
     /// The cost of a power cut, why, and how often that was seen.
     pub fn describe(&self) -> String {
-        let seen = [self.why].into_iter().chain(self.often.as_deref()).filter(|part| !part.is_empty());
-        let seen = seen.collect::<Vec<_>>().join("; ");
+        let seen = self.seen.as_ref().map(ToString::to_string).unwrap_or_default();
+        let seen = [self.why, &seen].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let seen = if seen.is_empty() { String::new() } else { format!(" ({seen})") };
         format!("a power cut {}{seen}", self.loss)
     }

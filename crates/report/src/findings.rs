@@ -20,7 +20,7 @@ use crate::data::findings::words::{
 };
 use crate::data::findings::{CheckedClaim, check as checked, label, why_unmeasured};
 use crate::data::merge::Merged;
-use crate::data::moment::{day, to_the_second};
+use crate::data::moment::{minute, to_the_second};
 use crate::data::preset;
 use crate::data::published::{PublishedCell as Spot, TableComparison, compare_tables, describe_agreement};
 use crate::data::spread;
@@ -282,7 +282,7 @@ pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
             .map(|(column, outcome)| (column.id, Cell::from_count(count(outcome))));
         let first = [
             ("study", Cell::text(run.study.name)),
-            ("run", Cell::text(day(&run.started))),
+            ("run", Cell::text(minute(&run.started))),
             ("sentences", Cell::from_count(run.sentences.len())),
         ];
         let share = ("decided", Cell::real(decided as f64 / measurable.max(1) as f64));
@@ -318,7 +318,7 @@ fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
         let outcomes: Vec<&str> = results.iter().map(|result| result.outcome.into()).collect();
         let notes = sentence.notes.iter().cloned();
         let figures = runs.iter().zip(&results).flat_map(|(run, result)| {
-            result.figures.iter().map(move |line| format!("{}: {line}", day(&run.started)))
+            result.figures.iter().map(move |line| format!("{}: {line}", minute(&run.started)))
         });
         let explanations =
             reasons.iter().filter(|reason| reason.study == first.study.name && reason.says == sentence.says);
@@ -346,9 +346,9 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
     let copies = runs.iter().filter_map(|run| {
         let copy =
             run.tables.iter().find(|other| other.title == table.title && other.group == table.group)?;
-        Some((day(&run.started), copy))
+        Some((minute(&run.started), copy))
     });
-    let copies: Vec<(&str, &Winners)> = copies.collect();
+    let copies: Vec<(String, &Winners)> = copies.collect();
     let mut heads: Vec<String> = Vec::new();
     let mut cells = Table::new(&WINNERS);
     for (key, (published, _)) in &table.cells {
@@ -365,7 +365,7 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
         );
     }
     let agreement =
-        copies.iter().map(|(day, copy)| Block::Note(format!("{day}, {}: {}", copy.group, copy.agreement)));
+        copies.iter().map(|(run, copy)| Block::Note(format!("{run}, {}: {}", copy.group, copy.agreement)));
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
     let blocks =
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_true_sentence_holds_in_both_runs_and_a_false_one_in_none() {
-        let runs = [planted("2026-12-02T01:00:00Z"), planted("2026-12-01T01:00:00Z")];
+        let runs = [planted("2026-12-01T03:30:00Z"), planted("2026-12-01T01:00:00Z")];
         let outcomes: Vec<SentenceOutcome> =
             runs[0].sentences.iter().map(|sentence| sentence.outcome).collect();
         assert_eq!(
@@ -425,7 +425,7 @@ mod tests {
         for part in [
             "\n## crud\n",
             "which store is fastest",
-            "| `crud` | `2026-12-01` | 3 | 1 | 1 | 0 | 1 | 0 | 66.7 % |",
+            "| `crud` | `2026-12-01 01:00` | 3 | 1 | 1 | 0 | 1 | 0 | 66.7 % |",
             "Both runs decide 2 sentences, and 2 of them alike.",
             "\n### 1. What takes less than a day is done: reproduced; reproduced\n",
             "\n### 3. On Mars all is different: undecided; undecided\n",
@@ -437,7 +437,7 @@ mod tests {
         let figures = text.split("### 1. ").nth(1).unwrap();
         let first = figures.lines().find(|line| line.starts_with("2026-12-")).unwrap();
         assert!(
-            first.starts_with("2026-12-01: ") && first.contains("sqlite ") && first.contains('['),
+            first.starts_with("2026-12-01 01:00: ") && first.contains("sqlite ") && first.contains('['),
             "{first}"
         );
     }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -169,8 +170,24 @@ pub struct Risk {
     pub loss: Loss,
     /// Why; empty if it is unknown.
     pub why: &'static str,
-    /// How often that was seen: in this run, otherwise by storebench's authors.
-    pub often: Option<String>,
+    /// How often that was seen.
+    pub seen: Option<SeenHarm>,
+}
+
+/// How often a power cut did harm: `2 of 90 power cuts in this run`.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct SeenHarm {
+    harmed: u64,
+    cuts: String,
+    /// Seen in this run; otherwise by storebench's authors.
+    pub in_this_run: bool,
+}
+
+impl Display for SeenHarm {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let run = if self.in_this_run { " in this run" } else { "" };
+        write!(f, "{} of {}{run}", with_commas(self.harmed), self.cuts)
+    }
 }
 
 /// The standings of all groups with any figure, in the order of the groups.
@@ -449,8 +466,8 @@ impl KnownGroup<'_, '_> {
         let stores: BTreeSet<&str> = contenders.map(|contender| contender.store.as_str()).collect();
         let describe_risk = |store: &str| {
             let (_, danger) = self.dangers.get(store)?;
-            let often = self.harm_seen(store);
-            Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, often })
+            let seen = self.seen_harm(store);
+            Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, seen })
         };
         stores.into_iter().filter_map(describe_risk).collect()
     }
@@ -474,7 +491,7 @@ impl KnownGroup<'_, '_> {
     }
 
     /// How often a power cut did harm: in this run, otherwise as seen by storebench's authors.
-    fn harm_seen(&self, contestant: &str) -> Option<String> {
+    fn seen_harm(&self, contestant: &str) -> Option<SeenHarm> {
         let (store, _) = self.dangers.get(contestant)?;
         let tier = self.group.key.tier.unwrap_or_default();
         let cuts = self
@@ -489,15 +506,12 @@ impl KnownGroup<'_, '_> {
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
         let evidence = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
-        match evidence {
-            _ if harmed > 0 => {
-                Some(format!("{} of {} power cuts in this run", with_commas(harmed), with_commas(states)))
-            }
-            Some(evidence) if count_harm(&evidence) > 0 => {
-                Some(format!("{} of {}", with_commas(count_harm(&evidence)), evidence.cuts()))
-            }
-            _ => None,
+        if harmed > 0 {
+            let cuts = format!("{} power cuts", with_commas(states));
+            return Some(SeenHarm { harmed, cuts, in_this_run: true });
         }
+        let evidence = evidence.filter(|evidence| count_harm(evidence) > 0)?;
+        Some(SeenHarm { harmed: count_harm(&evidence), cuts: evidence.cuts(), in_this_run: false })
     }
 
     fn rows(&self, figures: &[Figure], contests: &Contests<'_>, answer: &Answer) -> Vec<Row> {
