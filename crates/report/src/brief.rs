@@ -344,7 +344,7 @@ fn describe_riskier(groups: &[Standings], has_harm: bool) -> Option<String> {
     let mut faster: IndexMap<(&str, String), Vec<String>> = IndexMap::new();
     let mut others = Vec::new();
     for standings in groups {
-        let guarantee = standings.name.strip_prefix("Guarantee ").unwrap_or(&standings.name);
+        let guarantee = &standings.label;
         let (mut fast, mut slow) = (IndexSet::new(), IndexSet::new());
         let risks = standings
             .answers
@@ -353,7 +353,7 @@ fn describe_riskier(groups: &[Standings], has_harm: bool) -> Option<String> {
         for (size, risk) in risks {
             let store = risk.named.store.as_str();
             let guarantee =
-                if size.is_empty() { guarantee.to_owned() } else { format!("{guarantee}, {size}") };
+                if size.is_empty() { guarantee.clone() } else { format!("{guarantee}, {size}") };
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
                     let descriptions = faster.entry((store, risk.loss.to_string())).or_default();

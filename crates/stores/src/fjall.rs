@@ -44,7 +44,7 @@ pub const FJALL: StoreDef = StoreDef {
         },
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
-            "PersistMode::Buffer on each write, as shipped",
+            "PersistMode::Buffer on each write",
             JOURNAL,
         ),
         GuaranteeOffer::replacing_values(

@@ -49,7 +49,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
     // No `none`: every commit reaches the operating system.
     offers: &[
         GuaranteeOffer::replacing_values(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "MDBX_SYNC_DURABLE, as shipped", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "MDBX_SYNC_DURABLE", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,

@@ -39,7 +39,7 @@ pub const SLED: StoreDef = StoreDef {
     offers: &[
         GuaranteeOffer::replacing_values(
             Guarantee::None,
-            "flushed every 500 ms, as shipped",
+            "flushed every 500 ms",
             &[Danger::new(Loss::Newest, Loss::Whole, UNSYNCED)],
         ),
         GuaranteeOffer::replacing_values(

@@ -42,6 +42,8 @@ pub struct Standings {
     pub key: GroupKey,
     /// The group's name: `Guarantee power`.
     pub name: String,
+    /// The name without that word: `power`.
+    pub label: String,
     /// The meaning of its guarantee.
     pub meaning: Option<&'static str>,
     /// The figures, from left to right.
@@ -207,13 +209,16 @@ pub fn are_short(groups: &[Standings], report: &Report<'_>) -> bool {
 
 /// A group's name as a heading, with the machine if there are several.
 pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
+    let label = label(merged, key);
+    if key.asked.is_some() { format!("Guarantee {label}") } else { label }
+}
+
+fn label(merged: &Merged<'_>, key: &GroupKey) -> String {
     let has_several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
-    let label = merged.label(key);
-    let label = if has_several { join_parts([key.hardware.as_str(), &label]) } else { label };
-    match key.asked {
-        _ if label.is_empty() => key.hardware.clone(),
-        Some(_) => format!("Guarantee {label}"),
-        None => label,
+    match merged.label(key) {
+        label if label.is_empty() => key.hardware.clone(),
+        label if has_several => join_parts([key.hardware.as_str(), &label]),
+        label => label,
     }
 }
 
@@ -291,6 +296,7 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     Some(Standings {
         key: group.key.clone(),
         name: heading(merged, &group.key),
+        label: label(merged, &group.key),
         meaning: describe_guarantee(&group.key),
         figures,
         tables,

@@ -104,6 +104,10 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     }
 }
 
+/// Values that say that something is not there.
+const ABSENCES: [(Axis, &str); 4] =
+    [(Axis::INDEX, "none"), (Axis::READER, "none"), (Axis::WRITER, "none"), (Axis::SPACE_RECLAIM, "alone")];
+
 /// A position with the full ranges: `1B..1KiB, 100 to 500 records, compressible`. Absences (`no reader`) are left out.
 pub fn position_in_full(position: &Position) -> String {
     position_among(position, &[])
@@ -115,9 +119,9 @@ pub fn position_among(position: &Position, all: &[&Position]) -> String {
         |value| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != value));
     let mut values: Vec<_> = position.values().filter(|value| differs(*value)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
-    let parts = values.into_iter().map(|(axis, value)| describe_value(axis, value));
-    let parts = parts.filter(|part| !all.is_empty() || !part.starts_with("no "));
-    parts.collect::<Vec<_>>().join(", ")
+    let is_absent = |(axis, value): &(Axis, &Value)| ABSENCES.contains(&(*axis, value.text()));
+    let values = values.into_iter().filter(|value| !all.is_empty() || !is_absent(value));
+    values.map(|(axis, value)| describe_value(axis, value)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -52,8 +52,7 @@ fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let practice = (!entry.practice.is_empty()).then(|| Html::new((BREAK, entry.practice, ".")));
     let format_offer = |offer: &GuaranteeOffer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
-        let settings = offer.settings.trim_end_matches(", as shipped");
-        Html::new((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
+        Html::new((tag("b").with(offer.guarantee.to_string()), shipped, ": ", offer.settings))
     };
     let promises = list(entry.offers.iter().map(format_offer).collect());
     Some(Html::new((
