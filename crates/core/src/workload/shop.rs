@@ -48,7 +48,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: axes!(STORE DATA_SIZE INDEX LOAD_ORDER GUARANTEE PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING),
     parameters: &["operations", "duration", "shares", "epoch", "equal_cache", "after_load"],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,
@@ -133,7 +133,7 @@ fn results(
     shop_run: &ShopRun,
     shared: &ShopContext<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
-    let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder().clone()))?;
+    let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder.clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {

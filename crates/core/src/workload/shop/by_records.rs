@@ -28,10 +28,6 @@ const ROWS_AT_ONCE: usize = 1000;
 
 type Key = [u8; KEY_BYTES];
 
-fn key(table: Table, id: i64) -> Key {
-    key_from_bytes(table, &id.to_be_bytes())
-}
-
 fn key_from_bytes(table: Table, id: &[u8]) -> Key {
     let mut key = [table.prefix(); KEY_BYTES];
     key[1..].copy_from_slice(id);
@@ -100,11 +96,8 @@ impl<'s> ByRecords<'s> {
         let first_entry = entry(customer, &[0; ID_BYTES]);
         let result = self.walk(&first_entry, ENTRIES_AT_ONCE, |key, _| {
             let is_of_customer = key.starts_with(&first_entry[..KEY_BYTES]);
-            if let Some(order) =
-                key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| is_of_customer)
-            {
-                order_ids.push(order);
-            }
+            let order = key.get(KEY_BYTES..).filter(|_| is_of_customer);
+            order_ids.extend(order.and_then(|order| <[u8; ID_BYTES]>::try_from(order).ok()));
             is_of_customer
         });
         let read_result = result.and_then(|()| {
@@ -159,9 +152,11 @@ fn change_stock(transaction: &mut dyn Transaction, product: &mut [u8], amount: i
 
 /// Reads a product in order to change it.
 fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<u8>) -> Result<bool> {
+    let id = id.to_be_bytes();
     product.clear();
-    product.extend(id.to_be_bytes());
-    transaction.get_to_change(&key(Table::Products, id), &mut |value| product.extend_from_slice(value))
+    product.extend_from_slice(&id);
+    let key = key_from_bytes(Table::Products, &id);
+    transaction.get_to_change(&key, &mut |value| product.extend_from_slice(value))
 }
 
 impl Tables for ByRecords<'_> {
@@ -192,11 +187,6 @@ impl Tables for ByRecords<'_> {
         }
         self.session.end_appending()?;
         Ok(batches + u64::from(!acknowledged))
-    }
-
-    /// Entries were loaded with the rows.
-    fn make_index(&mut self) -> Result<()> {
-        Ok(())
     }
 
     fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
@@ -279,10 +269,6 @@ impl Tables for ByRecords<'_> {
             }
             is_entry
         })
-    }
-
-    fn check_settings(&mut self) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::by_records::ByRecords;
 use super::by_sql::BySql;
-use super::chunk::LoadOrder;
 use super::kind::Kind;
 use super::parameters::ShopParameters;
 use super::rows::Data;
@@ -10,7 +9,7 @@ use super::shared_knowledge::SharedKnowledge;
 use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
-use crate::store::Store;
+use crate::store::{self, Store};
 use crate::workload::mix::WeightedTurns;
 use crate::workload::workload_error::WorkloadError;
 
@@ -50,26 +49,19 @@ impl<'a> ShopContext<'a> {
     }
 
     pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        let session_error = |error| WorkloadError::store("opening a session", &error);
-        if self.sql {
-            let tables = store.sql().and_then(|session| BySql::open(session, self.work.indexed));
-            return Ok(Box::new(tables.map_err(session_error)?));
-        }
-        self.open_records(store).map_err(session_error)
+        self.tables(store, false).map_err(|error| WorkloadError::store("opening a session", &error))
     }
 
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        let make_error = |error| WorkloadError::store("making the tables", &error);
-        if self.sql {
-            let ShopParameters { indexed, order, .. } = self.work;
-            let tables = store.sql().and_then(|session| BySql::make(session, indexed, order));
-            return Ok(Box::new(tables.map_err(make_error)?));
-        }
-        self.open_records(store).map_err(make_error)
+        self.tables(store, true).map_err(|error| WorkloadError::store("making the tables", &error))
     }
 
-    fn open_records<'s>(&self, store: &'s dyn Store) -> crate::store::Result<Box<dyn Tables + 's>> {
-        let sorted = self.work.order == LoadOrder::Sorted;
-        Ok(Box::new(ByRecords::new(store.session()?, self.work.indexed, sorted)))
+    fn tables<'s>(&self, store: &'s dyn Store, anew: bool) -> store::Result<Box<dyn Tables + 's>> {
+        let ShopParameters { indexed, sorted, .. } = self.work;
+        Ok(match self.sql {
+            true if anew => Box::new(BySql::make(store.sql()?, indexed, sorted)?),
+            true => Box::new(BySql::open(store.sql()?, indexed)?),
+            false => Box::new(ByRecords::new(store.session()?, indexed, sorted)),
+        })
     }
 }

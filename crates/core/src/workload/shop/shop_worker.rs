@@ -31,7 +31,7 @@ pub(crate) struct ShopWorker<'a> {
     request: PurchaseRequest,
     read_buffer: ReadBuffer,
     check: Check<'a>,
-    recorder: Recorder,
+    pub recorder: Recorder,
     pacer: Option<Pacer>,
 }
 
@@ -55,10 +55,6 @@ impl<'a> ShopWorker<'a> {
             recorder: Recorder::new()?,
             pacer: None,
         })
-    }
-
-    pub fn recorder(&self) -> &Recorder {
-        &self.recorder
     }
 
     /// Acknowledged purchases: all drawn ones, as no transaction fails.

@@ -4,8 +4,7 @@ use std::sync::Mutex;
 
 use super::chunk::Makers;
 use super::shared::ShopContext;
-use super::shop_worker::ShopWorker;
-use super::shop_worker::check_settings;
+use super::shop_worker::{ShopWorker, check_settings};
 use super::tables::Tables;
 use super::{load, warm};
 use crate::measure::counters::Snapshot;
@@ -53,9 +52,7 @@ pub fn run(
             shared.epochs.iter().for_each(|epochs| epochs.begin());
             let before = Snapshot::now();
             let elapsed = pool.round(())?;
-            let counters = before.until_now();
-            let machine_use = machine.end();
-            Ok((elapsed, counters, machine_use))
+            Ok((elapsed, before.until_now(), machine.end()))
         },
     )?;
     let writes = workers.iter().map(|worker| lock_worker(worker).writes()).sum();
