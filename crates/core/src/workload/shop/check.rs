@@ -69,7 +69,8 @@ impl<'a> Check<'a> {
         }
         let order_count = read_buffer.count() as i64 - 1;
         if !ascending && has_duplicates(read_buffer) {
-            return Err(WorkloadError::wrong_data(format!("an order of the customer {customer} is shown twice")));
+            let message = format!("an order of the customer {customer} is shown twice");
+            return Err(WorkloadError::wrong_data(message));
         }
         match count.contains(order_count) {
             true => Ok(()),
@@ -110,10 +111,8 @@ impl<'a> Check<'a> {
 
     /// Checks that a transaction changed the stock.
     pub fn check_changed(&self, was_changed: bool, product: u64) -> Result<(), WorkloadError> {
-        match was_changed {
-            true => Ok(()),
-            false => Err(WorkloadError::wrong_data(format!("the product {product} was not there to be changed"))),
-        }
+        let message = || format!("the product {product} was not there to be changed");
+        if was_changed { Ok(()) } else { Err(WorkloadError::wrong_data(message())) }
     }
 }
 

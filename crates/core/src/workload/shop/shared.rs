@@ -10,7 +10,9 @@ use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::{self, Store};
+use crate::workload::gauge::Gauge;
 use crate::workload::mix::WeightedTurns;
+use crate::workload::spec::Spec;
 use crate::workload::workload_error::WorkloadError;
 
 /// What the threads share, with all of its memory.
@@ -20,7 +22,7 @@ pub struct ShopContext<'a> {
     pub knowledge: SharedKnowledge,
     pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     pub clock: &'a Clock,
-    pub seconds: Series,
+    pub gauge: Gauge<'a>,
     /// For each kind, then for all.
     pub epochs: [Series; Kind::ALL.len() + 1],
     sql: bool,
@@ -29,19 +31,18 @@ pub struct ShopContext<'a> {
 impl<'a> ShopContext<'a> {
     pub fn new(
         work: ShopParameters,
-        seed: u64,
+        spec: &'a Spec,
         clock: &'a Clock,
         sql: bool,
     ) -> Result<ShopContext<'a>, String> {
-        let data = Data::with_size(seed, work.data_bytes);
-        let threads = work.threads as usize;
-        let epoch = || Series::every(work.epoch, threads);
+        let data = Data::with_size(spec.seed, work.data_bytes);
+        let epoch = || Series::every(work.epoch, work.threads as usize);
         Ok(ShopContext {
             knowledge: SharedKnowledge::new(&data),
             data,
             turns: WeightedTurns::new(work.shares.fractions()),
             clock,
-            seconds: Series::new(threads)?,
+            gauge: Gauge::for_threads(spec, clock, work.threads)?,
             epochs: [epoch()?, epoch()?, epoch()?, epoch()?],
             sql,
             work,

@@ -70,7 +70,7 @@ impl<'a> ShopWorker<'a> {
         let (shared, thread) = (self.shared, self.thread as usize);
         let epoch = |kind: usize| shared.epochs[kind].thread(thread, self.recorder.latencies(kind));
         Ok(ThreadSeries {
-            seconds: shared.seconds.thread(thread, self.recorder.latencies(ALL))?,
+            seconds: shared.gauge.series.thread(thread, self.recorder.latencies(ALL))?,
             epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
         })
     }

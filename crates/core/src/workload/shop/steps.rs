@@ -7,13 +7,11 @@ use super::shared::ShopContext;
 use super::shop_worker::{ShopWorker, check_settings};
 use super::tables::Tables;
 use super::{load, warm};
-use crate::measure::counters::Snapshot;
-use crate::measure::device::DeviceSpec;
-use crate::measure::machine_counters::{MachineCounters, MachineUse};
-use crate::result::{Counters, Load, Second, WrittenRecords};
+use crate::result::{Load, WrittenRecords};
 use crate::store::Store;
 use crate::workload::bench::Bench;
 use crate::workload::elapsed::Elapsed;
+use crate::workload::gauge::GaugeReading;
 use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::worker_pool::{self, lock_worker};
 use crate::workload::workload_error::WorkloadError;
@@ -23,9 +21,7 @@ pub struct ShopRun {
     pub load: Load,
     pub loaded: WrittenRecords,
     pub elapsed: Elapsed,
-    pub counters: Counters,
-    pub machine_use: MachineUse,
-    pub series: Vec<Second>,
+    pub(crate) gauge_reading: GaugeReading,
 }
 
 /// Loads the tables, warms the store, and does all transactions. `acknowledged` receives what a promise of `power` is held to.
@@ -35,30 +31,26 @@ pub fn run(
     bench: &Bench<'_>,
     workers: &[Mutex<ShopWorker<'_>>],
     makers: Makers,
-    device: &Result<DeviceSpec, String>,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<ShopRun, WorkloadError> {
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
-    let (elapsed, counters, machine_use) = worker_pool::run(
+    let (elapsed, gauge_reading) = worker_pool::run(
         shared.clock,
         workers,
         || open(shared, store),
         |_| Ok(()),
         |pool| {
-            let machine = MachineCounters::start(device);
-            shared.seconds.begin();
             shared.epochs.iter().for_each(|epochs| epochs.begin());
-            let before = Snapshot::now();
-            let elapsed = pool.round(())?;
-            Ok((elapsed, before.until_now(), machine.end()))
+            shared.gauge.measure(|| pool.round(()))
         },
     )?;
     let writes = workers.iter().map(|worker| lock_worker(worker).writes()).sum();
-    AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
+    let counters = &gauge_reading.counters;
+    AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, counters)
         .note(acknowledged);
-    Ok(ShopRun { load, loaded, elapsed, counters, machine_use, series: shared.seconds.finish() })
+    Ok(ShopRun { load, loaded, elapsed, gauge_reading })
 }
 
 /// Opens a thread's tables, and checks their settings.

@@ -278,7 +278,8 @@ mod tests {
     fn properties_take_the_place_of_a_workload_s_own_and_an_axis_that_of_both() {
         let mine = define("own:mine", "scanproportion=1,readproportion=3,updateproportion=0").unwrap();
         assert_eq!(mine.shares, [0.75, 0.0, 0.0, 0.25, 0.0]);
-        assert!(mine.main_kind() == Kind::Read && !mine.writes() && mine.distribution == Distribution::Uniform);
+        assert!(mine.main_kind() == Kind::Read && !mine.writes());
+        assert_eq!(mine.distribution, Distribution::Uniform);
         let changed = define("A", "requestdistribution=latest,fieldcount=1").unwrap();
         assert_eq!((changed.distribution, changed.is_partial()), (Distribution::Latest, false));
         let changed_f = define("F", "readallfields=false,writeallfields=true").unwrap();

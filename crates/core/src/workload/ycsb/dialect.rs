@@ -169,8 +169,10 @@ fn why_idle(name: &str, value: &str) -> Result<&'static str, String> {
         Nothing => Ok(why),
         NothingAt(accepted) => {
             let is_same = number(value).is_some() && number(value) == number(accepted);
-            let refusal = || format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value));
-            if value == accepted || is_same { Ok(why) } else { Err(refusal()) }
+            if value == accepted || is_same {
+                return Ok(why);
+            }
+            Err(format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value)))
         }
         NotSupported => Err(format!("the property {name} is not supported: {why}")),
     }

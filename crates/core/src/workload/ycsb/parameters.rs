@@ -119,7 +119,9 @@ impl YcsbParameters {
         };
         let rounds = parameters.rounds.map_or(1, |count| count.0 as usize);
         if definition.loads && rounds > 1 {
-            return Err(format!("the workload load fills an empty store: that can't be done in {rounds} rounds"));
+            return Err(format!(
+                "the workload load fills an empty store: that can't be done in {rounds} rounds"
+            ));
         }
         let between_rounds = parameters.between_rounds.filter(|_| rounds > 1);
         Ok(YcsbParameters {

@@ -102,9 +102,8 @@ pub fn run(
 }
 
 fn measure_disk(bench: &Bench<'_>) -> Result<Disk, WorkloadError> {
-    bench
-        .disk()
-        .map_err(|error| WorkloadError::harness(format!("measuring the store's files after a round: {error}")))
+    let measuring_error = |error| format!("measuring the store's files after a round: {error}");
+    bench.disk().map_err(|error: std::io::Error| WorkloadError::harness(measuring_error(error)))
 }
 
 /// Loads the first records; gives also what was handed to the store.
