@@ -27,7 +27,7 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
 use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
-use crate::workload::phase::{Phase, PhaseGoal};
+use crate::workload::phase::Phase;
 use crate::workload::sync_check::AcknowledgedWrites;
 pub(crate) use crate::workload::task::Crud;
 use crate::workload::worker_pool;
@@ -57,7 +57,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         "after_load",
     ],
     operations: &["insert", "get", "update", "remove"],
-    reason: cost::reason,
+    reason: |case| cost::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
     held: cost::held_bytes,
@@ -89,14 +89,9 @@ pub struct CrudResult {
     pub clients: Vec<ClientReport>,
 }
 
-/// The work done, before it is summed up.
+/// The work done so far, before it is summed up.
+#[derive(Default)]
 pub struct CrudRun {
-    load: Load,
-    phases: Vec<Phase>,
-    cache_emptied_by: Option<EmptiedCache>,
-}
-
-struct Progress {
     /// `None` since the store was made anew.
     load: Option<Load>,
     /// Measured phases; the last one may be unfinished.
@@ -147,44 +142,34 @@ impl Crud {
 }
 
 impl PreparedCrud<'_> {
-    pub(crate) fn set_fleet(&mut self, fleet: Option<Fleet>) {
-        self.fleet = fleet;
-    }
-
     /// Loads the store and does all operations. Stops at the first thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<CrudRun, WorkloadError> {
-        let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
+        let mut run = CrudRun::default();
         loop {
-            match self.run_while_open(bench, &mut progress)? {
+            match self.run_while_open(bench, &mut run)? {
                 NextTask::MakeAnew => {
                     bench.fresh()?;
-                    progress.load = None;
+                    run.load = None;
                 }
-                NextTask::OpenCold => progress.cache_emptied_by = Some(bench.reopen_cold()?),
+                NextTask::OpenCold => run.cache_emptied_by = Some(bench.reopen_cold()?),
                 NextTask::Finish => break,
             }
         }
         if let Some(fleet) = &mut self.fleet {
             fleet::gather_results(fleet, &self.shares)?;
         }
-        let Progress { load, phases, cache_emptied_by } = progress;
-        let load = load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
-        Ok(CrudRun { load, phases, cache_emptied_by })
+        Ok(run)
     }
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
-    fn run_while_open(
-        &mut self,
-        bench: &Bench<'_>,
-        progress: &mut Progress,
-    ) -> Result<NextTask, WorkloadError> {
+    fn run_while_open(&mut self, bench: &Bench<'_>, run: &mut CrudRun) -> Result<NextTask, WorkloadError> {
         let PreparedCrud { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
         let mut loading = Loading { shared, shares, batch, loaded };
         if let Some(fleet) = fleet {
-            let anew = loading.load(worker_pool::session(store)?.as_mut(), progress, acknowledged)?;
+            let anew = loading.load(worker_pool::session(store)?.as_mut(), run, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
-            return run_rounds((shared, shares), progress, acknowledged, |phase, order| {
+            return run_rounds((shared, shares), run, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
@@ -194,8 +179,8 @@ impl PreparedCrud<'_> {
             || worker_pool::session(store),
             |_| Ok(()),
             |pool| {
-                loading.load(pool.handle.as_mut(), progress, acknowledged)?;
-                run_rounds((shared, shares), progress, acknowledged, |_, order| {
+                loading.load(pool.handle.as_mut(), run, acknowledged)?;
+                run_rounds((shared, shares), run, acknowledged, |_, order| {
                     let before = Snapshot::now();
                     let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
@@ -207,24 +192,20 @@ impl PreparedCrud<'_> {
     /// The measurements.
     pub fn into_result(self, run: CrudRun) -> Result<CrudResult, WorkloadError> {
         let CrudRun { load, phases, cache_emptied_by } = run;
-        let (stored, written) =
-            (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
-        let expected = self.shares.expected(self.shared.plan);
-        let clients = self.fleet.map_or_else(Vec::new, Fleet::reports);
-        let acknowledged = self.acknowledged;
+        let (stored, expected) =
+            (self.shares.stored(self.shared.records), self.shares.expected(self.shared.plan));
+        let written = self.loaded.plus(self.shares.written());
         let recorder = self.shares.recorder()?;
-        let operations: Vec<_> =
-            phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, WorkloadError>>()?;
-        let operations = operations.concat();
+        let operations = phases.into_iter().map(|phase| phase.results(&recorder));
         Ok(CrudResult {
-            load,
-            operations,
+            load: load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?,
+            operations: operations.collect::<Result<Vec<_>, WorkloadError>>()?.concat(),
             stored,
             written,
             cache_emptied_by,
-            acknowledged,
+            acknowledged: self.acknowledged,
             expected,
-            clients,
+            clients: self.fleet.map_or_else(Vec::new, Fleet::reports),
         })
     }
 }
@@ -241,10 +222,10 @@ impl Loading<'_, '_> {
     fn load(
         &mut self,
         session: &mut dyn Session,
-        progress: &mut Progress,
+        run: &mut CrudRun,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<Option<u64>, WorkloadError> {
-        if progress.load.is_some() {
+        if run.load.is_some() {
             return Ok(None);
         }
         let SharedRecords { plan, records, .. } = *self.shared;
@@ -261,7 +242,7 @@ impl Loading<'_, '_> {
             key.extend_from_slice(&records.key(index));
             records.append_value(index, version as u8, value);
         })?;
-        (progress.load, *self.loaded) = (Some(loaded.0), self.loaded.plus(loaded.1));
+        (run.load, *self.loaded) = (Some(loaded.0), self.loaded.plus(loaded.1));
         Ok(Some(count))
     }
 }
@@ -269,51 +250,33 @@ impl Loading<'_, '_> {
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
 fn run_rounds<'s>(
     (shared, shares): (&'s SharedRecords<'_>, &Shares<'_>),
-    progress: &mut Progress,
+    run: &mut CrudRun,
     acknowledged: &mut Vec<AcknowledgedWrites>,
     mut work: impl FnMut(usize, RoundOrder<'s>) -> Result<(Elapsed, Counters), WorkloadError>,
 ) -> Result<NextTask, WorkloadError> {
     let plan = shared.plan;
     loop {
-        if progress.phases.last().is_none_or(Phase::is_over) {
-            let Some(doing) = plan.doing(progress.phases.len()) else {
-                return Ok(NextTask::Finish);
-            };
-            let reads = doing.includes(Operation::Get);
-            if reads && plan.cold && progress.cache_emptied_by.is_none() {
+        if run.phases.last().is_none_or(Phase::is_over) {
+            let Some(doing) = plan.doing(run.phases.len()) else { return Ok(NextTask::Finish) };
+            if doing.includes(Operation::Get) && plan.cold && run.cache_emptied_by.is_none() {
                 return Ok(NextTask::OpenCold);
             }
-            progress.phases.push(Phase::new(doing, plan));
+            run.phases.push(Phase::new(doing, plan));
         }
-        let number = progress.phases.len().saturating_sub(1);
-        let Some(phase) = progress.phases.last_mut() else { continue };
+        let number = run.phases.len().saturating_sub(1);
+        let Some(phase) = run.phases.last_mut() else { continue };
         let live = shares.live();
-        match phase.goal(live) {
-            Some(goal) if goal.operations == 0 => return Ok(NextTask::MakeAnew),
-            Some(goal) => {
-                let work = || work(number, RoundOrder { shared, goal, live });
-                run_round(shared, shares, work, phase, goal, acknowledged)?;
-            }
-            None => continue,
+        let Some(goal) = phase.goal(live) else { continue };
+        if goal.operations == 0 {
+            return Ok(NextTask::MakeAnew);
         }
+        shared.series.begin();
+        let (elapsed, counters) = work(number, RoundOrder { shared, goal, live })?;
+        let (kind, threads) = (name_writes(goal.doing), plan.threads);
+        AcknowledgedWrites::new(kind, shares.take_writes(), threads, &counters).note(acknowledged);
+        phase.count(counters, &shares.take_untimed());
+        phase.add(goal, elapsed, shared.series.finish());
     }
-}
-
-fn run_round(
-    shared: &SharedRecords<'_>,
-    shares: &Shares<'_>,
-    work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,
-    phase: &mut Phase,
-    goal: PhaseGoal,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<(), WorkloadError> {
-    shared.series.begin();
-    let (elapsed, counters) = work()?;
-    let (kind, threads) = (name_writes(goal.doing), shared.plan.threads);
-    AcknowledgedWrites::new(kind, shares.take_writes(), threads, &counters).note(acknowledged);
-    phase.count(counters, &shares.take_untimed());
-    phase.add(goal, elapsed, shared.series.finish());
-    Ok(())
 }
 
 fn name_writes(doing: PhaseWork) -> &'static str {
