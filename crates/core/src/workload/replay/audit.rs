@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crate::result::{Audit, Failure};
+use crate::result::Audit;
 use crate::sanitize::quoted;
 use crate::store::{Store, StoreError};
 use crate::trace::{Reader, TraceOperation, key_hash};
@@ -27,8 +27,8 @@ pub struct HeldRecords<'h, 'a> {
 }
 
 impl HeldRecords<'_, '_> {
-    /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails with
-    /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
+    /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails at the first key whose
+    /// value is missing, wrong, or there though it was removed.
     pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         let (records, reopened) = (self.records, u32::from(anew));
@@ -86,5 +86,5 @@ fn wrong_data(key: &[u8], is_there: bool, written: u64) -> WorkloadError {
     };
     let key = quoted(&String::from_utf8_lossy(key).chars().take(80).collect::<String>());
     let message = format!("the value of key {key} {fault}, when the store was read back after the trial");
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    WorkloadError::wrong_data(message)
 }

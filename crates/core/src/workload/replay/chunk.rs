@@ -83,7 +83,7 @@ pub(crate) struct ChunkSender {
 }
 
 pub(crate) struct ChunkReceiver {
-    full: Receiver<Box<Chunk>>,
+    pub full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
@@ -151,15 +151,6 @@ impl ChunkReceiver {
     /// How long the reader has waited for threads that are behind, in nanoseconds.
     pub(crate) fn blocked_ns(&self) -> u64 {
         self.blocked_ns.load(Ordering::Relaxed)
-    }
-
-    pub fn try_take(&self) -> Option<Box<Chunk>> {
-        self.full.try_recv().ok()
-    }
-
-    /// Waits for the next chunk; `None` after the last.
-    pub fn wait(&self) -> Option<Box<Chunk>> {
-        self.full.recv().ok()
     }
 
     pub fn return_chunk(&self, chunk: Box<Chunk>) {

@@ -51,11 +51,8 @@ impl Feed<'_> {
                 }
             }
             *last_due_ns = due_ns;
-            let key = if entry.word.does == TraceOperation::Scan {
-                fit.start(entry.key)
-            } else {
-                fit.key(entry.key)
-            };
+            let is_scan = entry.word.does == TraceOperation::Scan;
+            let key = if is_scan { fit.start(entry.key) } else { fit.key(entry.key) };
             let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
             let player = player_of(hash, senders.len());
