@@ -70,19 +70,15 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 /// The workload's measurements.
 #[derive(Debug)]
-pub struct CrudResult {
+pub(crate) struct CrudResult {
     /// The last loading.
     pub load: Load,
-    /// The operations, in their order.
     pub operations: Vec<OperationResult>,
-    /// The records in the store now.
     pub stored: StoredRecords,
-    /// The records handed to it.
     pub written: WrittenRecords,
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<EmptiedCache>,
-    /// Acknowledged writes with their syncs, to check a promise of `power`.
-    pub(crate) acknowledged: Vec<AcknowledgedWrites>,
+    pub acknowledged: Vec<AcknowledgedWrites>,
     /// The records that the store is to hold, to be read back.
     pub expected: ExpectedRecords,
     /// The machines that had its sessions, where others had.
@@ -91,9 +87,10 @@ pub struct CrudResult {
 
 /// The work done so far, before it is summed up.
 #[derive(Default)]
-pub struct CrudRun {
+pub(crate) struct CrudRun {
     /// `None` since the store was made anew.
     load: Option<Load>,
+    loaded: WrittenRecords,
     /// Measured phases; the last one may be unfinished.
     phases: Vec<Phase>,
     cache_emptied_by: Option<EmptiedCache>,
@@ -108,11 +105,10 @@ enum NextTask {
 }
 
 /// All of the harness's memory, ready before the store is opened.
-pub struct PreparedCrud<'a> {
+pub(crate) struct PreparedCrud<'a> {
     shared: SharedRecords<'a>,
     shares: Shares<'a>,
     batch: Batch,
-    loaded: WrittenRecords,
     acknowledged: Vec<AcknowledgedWrites>,
     /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
@@ -134,7 +130,6 @@ impl Crud {
             shared: SharedRecords { plan: self, records, clock, series, first: 0 },
             shares: Shares(shares),
             batch,
-            loaded: WrittenRecords::default(),
             acknowledged: Vec::with_capacity(1 + Operation::ALL.len()),
             fleet: None,
         })
@@ -163,13 +158,13 @@ impl PreparedCrud<'_> {
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
     fn run_while_open(&mut self, bench: &Bench<'_>, run: &mut CrudRun) -> Result<NextTask, WorkloadError> {
-        let PreparedCrud { shared, shares, batch, loaded, acknowledged, fleet } = self;
+        let PreparedCrud { shared, shares, batch, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
-        let mut loading = Loading { shared, shares, batch, loaded };
+        let both = (shared, shares);
         if let Some(fleet) = fleet {
-            let anew = loading.load(worker_pool::session(store)?.as_mut(), run, acknowledged)?;
+            let anew = load_anew(both, worker_pool::session(store)?.as_mut(), batch, run, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
-            return run_rounds((shared, shares), run, acknowledged, |phase, order| {
+            return run_rounds(both, run, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
@@ -179,8 +174,8 @@ impl PreparedCrud<'_> {
             || worker_pool::session(store),
             |_| Ok(()),
             |pool| {
-                loading.load(pool.handle.as_mut(), run, acknowledged)?;
-                run_rounds((shared, shares), run, acknowledged, |_, order| {
+                load_anew(both, pool.handle.as_mut(), batch, run, acknowledged)?;
+                run_rounds(both, run, acknowledged, |_, order| {
                     let before = Snapshot::now();
                     let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
@@ -191,10 +186,10 @@ impl PreparedCrud<'_> {
 
     /// The measurements.
     pub fn into_result(self, run: CrudRun) -> Result<CrudResult, WorkloadError> {
-        let CrudRun { load, phases, cache_emptied_by } = run;
+        let CrudRun { load, loaded, phases, cache_emptied_by } = run;
         let (stored, expected) =
             (self.shares.stored(self.shared.records), self.shares.expected(self.shared.plan));
-        let written = self.loaded.plus(self.shares.written());
+        let written = loaded.plus(self.shares.written());
         let recorder = self.shares.recorder()?;
         let operations = phases.into_iter().map(|phase| phase.results(&recorder));
         Ok(CrudResult {
@@ -210,41 +205,32 @@ impl PreparedCrud<'_> {
     }
 }
 
-struct Loading<'p, 'a> {
-    shared: &'p SharedRecords<'a>,
-    shares: &'p Shares<'a>,
-    batch: &'p mut Batch,
-    loaded: &'p mut WrittenRecords,
-}
-
-impl Loading<'_, '_> {
-    /// Loads and ages a new store; gives the number of records, if it did.
-    fn load(
-        &mut self,
-        session: &mut dyn Session,
-        run: &mut CrudRun,
-        acknowledged: &mut Vec<AcknowledgedWrites>,
-    ) -> Result<Option<u64>, WorkloadError> {
-        if run.load.is_some() {
-            return Ok(None);
-        }
-        let SharedRecords { plan, records, .. } = *self.shared;
-        let count = plan.records.from;
-        self.shares.set_loaded(count);
-        let add = |batch: &mut Batch, index| {
-            batch.add(&records.key(index), |values| records.append_value(index, 0, values));
-        };
-        let fill = numbered(count, add);
-        let aging = Aging { records: count, times: plan.age, after: plan.after_load };
-        let after = aging.after_load();
-        let mut loaded = load(Some(count), self.batch, session, acknowledged, after, fill)?;
-        aging.age(&mut loaded, session, acknowledged, |index, version, key, value| {
-            key.extend_from_slice(&records.key(index));
-            records.append_value(index, version as u8, value);
-        })?;
-        (run.load, *self.loaded) = (Some(loaded.0), self.loaded.plus(loaded.1));
-        Ok(Some(count))
+/// Loads and ages a new store; gives the number of records, if it did.
+fn load_anew(
+    (shared, shares): (&SharedRecords<'_>, &Shares<'_>),
+    session: &mut dyn Session,
+    batch: &mut Batch,
+    run: &mut CrudRun,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
+) -> Result<Option<u64>, WorkloadError> {
+    if run.load.is_some() {
+        return Ok(None);
     }
+    let SharedRecords { plan, records, .. } = *shared;
+    let count = plan.records.from;
+    shares.set_loaded(count);
+    let add = |batch: &mut Batch, index| {
+        batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+    };
+    let fill = numbered(count, add);
+    let aging = Aging { records: count, times: plan.age, after: plan.after_load };
+    let mut loaded = load(Some(count), batch, session, acknowledged, aging.after_load(), fill)?;
+    aging.age(&mut loaded, session, acknowledged, |index, version, key, value| {
+        key.extend_from_slice(&records.key(index));
+        records.append_value(index, version as u8, value);
+    })?;
+    (run.load, run.loaded) = (Some(loaded.0), run.loaded.plus(loaded.1));
+    Ok(Some(count))
 }
 
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.

@@ -166,8 +166,7 @@ fn what_clients_do_is_what_this_process_would_do() {
             let outcome = |measured: &Measurements| {
                 let figures = |of: &OperationResult| [of.count, of.warm_up, of.put_back, of.value_bytes];
                 let operations = measured.operations.iter();
-                let operations = operations.map(|operation| (operation.operation.clone(), figures(operation)));
-                let operations: Vec<_> = operations.collect();
+                let operations: Vec<_> = operations.map(|of| (of.operation.clone(), figures(of))).collect();
                 (operations, measured.stored.clone(), measured.written, measured.load.records)
             };
             assert_eq!(outcome(&spread), outcome(&alone), "{parameters} by {clients:?}");
