@@ -10,7 +10,6 @@ mod chunk;
 pub mod files;
 mod ids;
 pub(super) mod kind;
-mod load;
 mod parameters;
 mod rows;
 mod schema;
@@ -19,7 +18,6 @@ mod shared_knowledge;
 mod shop_worker;
 mod steps;
 mod tables;
-mod warm;
 
 use std::sync::Mutex;
 

@@ -36,7 +36,7 @@ pub enum ReplayKind {
 words!(ReplayKind, all);
 
 impl ReplayKind {
-    fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
+    pub fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
         match does {
             TraceOperation::Get if !found => ReplayKind::Miss,
             TraceOperation::Get | TraceOperation::Skip => ReplayKind::Get,

@@ -21,7 +21,7 @@ use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::worker_pool::{self, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
-use super::audit::HeldRecords;
+use super::audit::audit;
 use super::chunk::chunk_channel;
 use super::feed::{Feed, FeedOutcome};
 use super::fit::Fit;
@@ -53,15 +53,15 @@ pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let changed_keys = feed_outcome.fit.changed;
     check_digest(&work, feed_outcome)?;
     let tally = prepared.tally()?;
-    let mut audit = |bench: &mut _, anew| {
+    let mut read_back = |bench: &mut _, anew| {
         let PreparedReplay { reader, fit, players, .. } = &mut prepared;
         let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        HeldRecords { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
+        audit(bench, anew, stored.records, reader, (fit, &values, &*players))
     };
-    let audit_open = (keeps && !persists).then(|| audit(&mut trial.bench, false)).transpose()?;
+    let audit_open = (keeps && !persists).then(|| read_back(&mut trial.bench, false)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, mut measured } = trial;
-    let audit_anew = (keeps && persists).then(|| audit(&mut bench, true)).transpose()?;
+    let audit_anew = (keeps && persists).then(|| read_back(&mut bench, true)).transpose()?;
     let operations = conditions.operations(&tally)?;
     measured.statistics.extend(conditions.statistics(&work.facts, &tally, changed_keys));
     Ok(Measurements {
@@ -208,14 +208,9 @@ fn check_digest(work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<()
 
 /// The most frequent operation, for the time series.
 fn main_kind(facts: &Facts) -> ReplayKind {
-    let kinds = [
-        (TraceOperation::Get, ReplayKind::Get),
-        (TraceOperation::Set, ReplayKind::Set),
-        (TraceOperation::Modify, ReplayKind::Modify),
-        (TraceOperation::Remove, ReplayKind::Remove),
-        (TraceOperation::Scan, ReplayKind::Scan),
-    ];
-    kinds.into_iter().max_by_key(|(does, _)| facts.count(*does)).map_or(ReplayKind::Get, |(_, kind)| kind)
+    use TraceOperation::{Get, Modify, Remove, Scan, Set};
+    let most_frequent = [Get, Set, Modify, Remove, Scan].into_iter().max_by_key(|does| facts.count(*does));
+    most_frequent.map_or(ReplayKind::Get, |does| ReplayKind::from_operation(does, true))
 }
 
 fn stored(work: &ReplayParameters) -> StoredRecords {

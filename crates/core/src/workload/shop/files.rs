@@ -91,13 +91,6 @@ impl<T> Ids<T> {
     }
 }
 
-impl<T> Ids<T> {
-    fn by_table(value: impl Fn(Table) -> T) -> Ids<T> {
-        let [customers, products, orders] = [Table::Customers, Table::Products, Table::Orders].map(value);
-        Ids { customers, products, orders }
-    }
-}
-
 /// Makes the files in a folder, which is made if missing. `goes_on` receives the progress and decides whether to go on. Unless
 /// all is made, nothing is left.
 pub fn write(

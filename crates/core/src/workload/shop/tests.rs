@@ -141,43 +141,38 @@ fn liar(lie: Lie) -> StoreDef {
 }
 
 fn open_as(lie: Lie, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let (writes, missing) = (AtomicU64::new(0), AtomicU64::new(0));
-    let shared = Shared { lie, writes, missing, old: Mutex::default() };
-    Ok(Box::new(Liar { inner: MEMORY.open.unwrap()(options)?, shared }))
+    let (inner, old) = (MEMORY.open.unwrap()(options)?, Mutex::default());
+    Ok(Box::new(Liar { inner, lie, writes: AtomicU64::new(0), missing: AtomicU64::new(0), old }))
 }
 
-struct Shared {
+struct Liar {
+    inner: Box<dyn Store>,
     lie: Lie,
     writes: AtomicU64,
     missing: AtomicU64,
     old: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
-struct Liar {
-    inner: Box<dyn Store>,
-    shared: Shared,
-}
-
 impl Store for Liar {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(LiarSession { inner: self.inner.session()?, shared: &self.shared }))
+        Ok(Box::new(LiarSession { inner: self.inner.session()?, store: self }))
     }
     crate::pass_on!(inner: guarantee, settle, settings, close);
     /// Reports what it should hold: a lying store does so here, too.
     fn count(&self) -> Result<u64> {
-        Ok(self.inner.count()? + self.shared.missing.load(Ordering::Relaxed))
+        Ok(self.inner.count()? + self.missing.load(Ordering::Relaxed))
     }
 }
 
 struct LiarSession<'a> {
     inner: Box<dyn Session + 'a>,
-    shared: &'a Shared,
+    store: &'a Liar,
 }
 
 impl Session for LiarSession<'_> {
     crate::pass_on!(inner: insert, update, get, remove, insert_batch);
     fn scan(&mut self, start: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let hides = self.shared.lie == Lie::StaleIndex && start.first() == Some(&INDEX_PREFIX);
+        let hides = self.store.lie == Lie::StaleIndex && start.first() == Some(&INDEX_PREFIX);
         self.inner.scan(start, limit, &mut |key, value| {
             // Clients' orders have larger ids than the data.
             let newest = key.len() > 9 && key[9..11] != [0, 0];
@@ -187,15 +182,14 @@ impl Session for LiarSession<'_> {
         })
     }
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        let shared = self.shared;
-        let conflicts = matches!(shared.lie, Lie::Conflicts | Lie::KeepsConflicts)
-            && shared.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
-        let conflict = || StoreError::Conflict("another was first".into());
+        let store = self.store;
+        let conflicts = matches!(store.lie, Lie::Conflicts | Lie::KeepsConflicts)
+            && store.writes.fetch_add(1, Ordering::Relaxed).is_multiple_of(3);
         let conflict = || StoreError::Conflict("another was first".into());
         let result = self.inner.transact(&mut |transaction| {
-            let mut lying = LyingTransaction { inner: transaction, shared, ordered: false };
+            let mut lying = LyingTransaction { inner: transaction, store, ordered: false };
             work(&mut lying)?;
-            if conflicts && shared.lie == Lie::Conflicts { Err(conflict()) } else { Ok(()) }
+            if conflicts && store.lie == Lie::Conflicts { Err(conflict()) } else { Ok(()) }
         });
         if conflicts { Err(conflict()) } else { result }
     }
@@ -203,16 +197,16 @@ impl Session for LiarSession<'_> {
 
 struct LyingTransaction<'a> {
     inner: &'a mut dyn Transaction,
-    shared: &'a Shared,
+    store: &'a Liar,
     ordered: bool,
 }
 
 impl Transaction for LyingTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        if self.shared.lie != Lie::Stale {
+        if self.store.lie != Lie::Stale {
             return self.inner.get(key, visit);
         }
-        let mut old = self.shared.old.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut old = self.store.old.lock().unwrap_or_else(PoisonError::into_inner);
         let mut current = Vec::new();
         let found = self.inner.get(key, &mut |value| current = value.to_vec())?;
         visit(old.entry(key.to_vec()).or_insert(current));
@@ -222,8 +216,8 @@ impl Transaction for LyingTransaction<'_> {
         self.inner.get_to_change(key, visit)
     }
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let lost = match self.shared.lie {
-            Lie::Loses => (self.shared.writes.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10_000),
+        let lost = match self.store.lie {
+            Lie::Loses => (self.store.writes.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(10_000),
             Lie::TearsIndex => key.first() == Some(&INDEX_PREFIX),
             Lie::TearsStock => self.ordered && key.first() == Some(&b'p'),
             _ => false,
@@ -233,7 +227,7 @@ impl Transaction for LyingTransaction<'_> {
             return self.inner.put(key, value);
         }
         // A product is there already.
-        self.shared.missing.fetch_add(u64::from(key.first() != Some(&b'p')), Ordering::Relaxed);
+        self.store.missing.fetch_add(u64::from(key.first() != Some(&b'p')), Ordering::Relaxed);
         Ok(())
     }
 }

@@ -8,7 +8,6 @@ pub const LONGEST: usize = 32;
 
 const PREFIX: &[u8] = b"user";
 
-/// A record's key.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
     bytes: [u8; LONGEST],
@@ -18,7 +17,6 @@ pub struct Name {
 impl Name {
     pub(crate) const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
 
-    /// Its bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
