@@ -89,7 +89,6 @@ pub(crate) struct ChunkReceiver {
 }
 
 /// The other end has gone.
-#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ChannelClosed;
 
 /// Both ends, with all chunks. `blocked_ns` adds up, over all channels, how long the reader waited for a thread that is behind.

@@ -103,12 +103,12 @@ impl<'a> PreparedReplay<'a> {
         let fit = Fit::new(capabilities, facts.longest_key as usize);
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let main = main_kind(facts);
-        let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
-        let spread = Spread::open(trace, *ask, whole_seconds).map_err(TrialError::harness)?;
+        let timed = *speed != Speed::Max;
+        let spread = Spread::open(trace, *ask, timed && facts.has_whole_seconds());
+        let spread = spread.map_err(TrialError::harness)?;
         let blocked_ns = Arc::default();
         let (senders, incoming): (_, Vec<_>) =
             (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
-        let timed = *speed != Speed::Max;
         let player = |thread_and_chunks| {
             let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
             let player = Player::new((clock, values), thread_and_chunks, timed, check, *loads, main, largest);
@@ -136,8 +136,7 @@ impl<'a> PreparedReplay<'a> {
         };
         let reader =
             self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        let session = trial.bench.store()?.session();
-        let mut session = session.map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let mut session = worker_pool::session(trial.bench.store()?)?;
         let (reader, load, written) =
             loader.load(reader, session.as_mut(), &mut self.fit, self.values, &mut self.acknowledged)?;
         self.reader = Some(reader);

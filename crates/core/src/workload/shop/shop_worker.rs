@@ -63,7 +63,7 @@ impl<'a> ShopWorker<'a> {
     }
 
     pub fn writes(&self) -> u64 {
-        Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
+        self.purchases() + self.drawn[Kind::Restock as usize]
     }
 
     fn thread_series(&self) -> Result<ThreadSeries<'a>, String> {
