@@ -7,7 +7,7 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
 use crate::result::WrittenRecords;
 use crate::store::{Result as StoreResult, Session};
-use crate::trace::{TraceOperation, family_of};
+use crate::trace::{Form, TraceOperation, family_of};
 use crate::words::words;
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
@@ -19,6 +19,7 @@ use crate::workload::workload_error::WorkloadError;
 
 use super::chunk::{Chunk, ChunkReceiver, ReplayStep, StepOutcome};
 use super::followed_keys::{ABSENT, FollowedKeys};
+use super::parameters::{ReplayParameters, Speed};
 use super::values::{HEAD, LOADED, Values};
 
 /// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
@@ -133,29 +134,27 @@ impl ReadBuffer {
 impl<'a> Player<'a> {
     /// Takes all memory that it will need.
     pub fn new(
+        ReplayParameters { facts, speed, loads, .. }: &ReplayParameters,
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, ChunkReceiver),
-        timed: bool,
-        (checks_reads, ends_with_family): (bool, bool),
-        loads: bool,
+        checks_reads: bool,
         main: ReplayKind,
-        (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
-        let (key, value) = (touched(largest_key as u64), touched(largest_value as u64 + 1));
-        let read_buffer = ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family };
+        let (key, value) = (touched(facts.longest_key.max(64)), touched(facts.largest_value + 1));
+        let ends_with_family = facts.form == Form::RocksDb;
         Ok(Player {
             thread,
             incoming: Some(incoming),
-            timed,
+            timed: *speed != Speed::Max,
             clock,
             values,
             checks_reads,
-            first_version: if loads { LOADED } else { ABSENT },
+            first_version: if *loads { LOADED } else { ABSENT },
             main,
             tally: ReplayTally::new()?,
             followed: FollowedKeys::new(),
-            read_buffer,
-            scratch: touched(largest_value as u64 + 1),
+            read_buffer: ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family },
+            scratch: touched(facts.largest_value + 1),
         })
     }
 

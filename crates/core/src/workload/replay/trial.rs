@@ -12,7 +12,7 @@ use crate::result::{
     WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
-use crate::trace::{Facts, Form, Reader, Spread, TraceOperation};
+use crate::trace::{Facts, Reader, Spread, TraceOperation};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
@@ -98,20 +98,17 @@ impl<'a> PreparedReplay<'a> {
         clock: &'a Clock,
         values: &'a Values,
     ) -> Result<PreparedReplay<'a>, TrialError> {
-        let ReplayParameters { trace, ask, facts, speed, loads, .. } = work;
+        let ReplayParameters { trace, ask, facts, speed, .. } = work;
         let threads = spec.cell.threads() as usize;
         let fit = Fit::new(capabilities, facts.longest_key as usize);
-        let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let main = main_kind(facts);
-        let timed = *speed != Speed::Max;
-        let spread = Spread::open(trace, *ask, timed && facts.has_whole_seconds());
+        let spread = Spread::open(trace, *ask, *speed != Speed::Max && facts.has_whole_seconds());
         let spread = spread.map_err(TrialError::harness)?;
-        let blocked_ns = Arc::default();
+        let (largest, blocked_ns) = (facts.longest_key.max(64) + facts.largest_value, Arc::default());
         let (senders, incoming): (_, Vec<_>) =
-            (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
+            (0..threads).map(|_| chunk_channel(largest as usize, &blocked_ns)).unzip();
         let player = |thread_and_chunks| {
-            let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
-            let player = Player::new((clock, values), thread_and_chunks, timed, check, *loads, main, largest);
+            let player = Player::new(work, (clock, values), thread_and_chunks, capabilities.keeps, main);
             player.map(Mutex::new).map_err(TrialError::harness)
         };
         let feed = Feed { spread, fit: fit.clone(), values, senders, speed: *speed };
@@ -120,7 +117,7 @@ impl<'a> PreparedReplay<'a> {
             work,
             clock,
             values,
-            loader: loads.then(|| Loader::new(facts, work.after_load)),
+            loader: work.loads.then(|| Loader::new(facts, work.after_load)),
             reader: Some(reader),
             feed: Some(feed),
             fit,
