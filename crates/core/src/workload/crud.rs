@@ -27,7 +27,7 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
 use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
-use crate::workload::phase::{Phase, PhaseGoal};
+use crate::workload::phase::Phase;
 use crate::workload::sync_check::AcknowledgedWrites;
 pub(crate) use crate::workload::task::Crud;
 use crate::workload::worker_pool;
@@ -57,7 +57,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         "after_load",
     ],
     operations: &["insert", "get", "update", "remove"],
-    reason: cost::reason,
+    reason: |case| cost::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
     held: cost::held_bytes,
@@ -70,35 +70,27 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 /// The workload's measurements.
 #[derive(Debug)]
-pub struct CrudResult {
+pub(crate) struct CrudResult {
     /// The last loading.
     pub load: Load,
-    /// The operations, in their order.
     pub operations: Vec<OperationResult>,
-    /// The records in the store now.
     pub stored: StoredRecords,
-    /// The records handed to it.
     pub written: WrittenRecords,
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<EmptiedCache>,
-    /// Acknowledged writes with their syncs, to check a promise of `power`.
-    pub(crate) acknowledged: Vec<AcknowledgedWrites>,
+    pub acknowledged: Vec<AcknowledgedWrites>,
     /// The records that the store is to hold, to be read back.
     pub expected: ExpectedRecords,
     /// The machines that had its sessions, where others had.
     pub clients: Vec<ClientReport>,
 }
 
-/// The work done, before it is summed up.
-pub struct CrudRun {
-    load: Load,
-    phases: Vec<Phase>,
-    cache_emptied_by: Option<EmptiedCache>,
-}
-
-struct Progress {
+/// The work done so far, before it is summed up.
+#[derive(Default)]
+pub(crate) struct CrudRun {
     /// `None` since the store was made anew.
     load: Option<Load>,
+    loaded: WrittenRecords,
     /// Measured phases; the last one may be unfinished.
     phases: Vec<Phase>,
     cache_emptied_by: Option<EmptiedCache>,
@@ -113,11 +105,10 @@ enum NextTask {
 }
 
 /// All of the harness's memory, ready before the store is opened.
-pub struct PreparedCrud<'a> {
+pub(crate) struct PreparedCrud<'a> {
     shared: SharedRecords<'a>,
     shares: Shares<'a>,
     batch: Batch,
-    loaded: WrittenRecords,
     acknowledged: Vec<AcknowledgedWrites>,
     /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
@@ -139,7 +130,6 @@ impl Crud {
             shared: SharedRecords { plan: self, records, clock, series, first: 0 },
             shares: Shares(shares),
             batch,
-            loaded: WrittenRecords::default(),
             acknowledged: Vec::with_capacity(1 + Operation::ALL.len()),
             fleet: None,
         })
@@ -147,44 +137,34 @@ impl Crud {
 }
 
 impl PreparedCrud<'_> {
-    pub(crate) fn set_fleet(&mut self, fleet: Option<Fleet>) {
-        self.fleet = fleet;
-    }
-
     /// Loads the store and does all operations. Stops at the first thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<CrudRun, WorkloadError> {
-        let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
+        let mut run = CrudRun::default();
         loop {
-            match self.run_while_open(bench, &mut progress)? {
+            match self.run_while_open(bench, &mut run)? {
                 NextTask::MakeAnew => {
                     bench.fresh()?;
-                    progress.load = None;
+                    run.load = None;
                 }
-                NextTask::OpenCold => progress.cache_emptied_by = Some(bench.reopen_cold()?),
+                NextTask::OpenCold => run.cache_emptied_by = Some(bench.reopen_cold()?),
                 NextTask::Finish => break,
             }
         }
         if let Some(fleet) = &mut self.fleet {
             fleet::gather_results(fleet, &self.shares)?;
         }
-        let Progress { load, phases, cache_emptied_by } = progress;
-        let load = load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
-        Ok(CrudRun { load, phases, cache_emptied_by })
+        Ok(run)
     }
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
-    fn run_while_open(
-        &mut self,
-        bench: &Bench<'_>,
-        progress: &mut Progress,
-    ) -> Result<NextTask, WorkloadError> {
-        let PreparedCrud { shared, shares, batch, loaded, acknowledged, fleet } = self;
+    fn run_while_open(&mut self, bench: &Bench<'_>, run: &mut CrudRun) -> Result<NextTask, WorkloadError> {
+        let PreparedCrud { shared, shares, batch, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
-        let mut loading = Loading { shared, shares, batch, loaded };
+        let both = (shared, shares);
         if let Some(fleet) = fleet {
-            let anew = loading.load(worker_pool::session(store)?.as_mut(), progress, acknowledged)?;
+            let anew = load_anew(both, worker_pool::session(store)?.as_mut(), batch, run, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
-            return run_rounds((shared, shares), progress, acknowledged, |phase, order| {
+            return run_rounds(both, run, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
@@ -194,8 +174,8 @@ impl PreparedCrud<'_> {
             || worker_pool::session(store),
             |_| Ok(()),
             |pool| {
-                loading.load(pool.handle.as_mut(), progress, acknowledged)?;
-                run_rounds((shared, shares), progress, acknowledged, |_, order| {
+                load_anew(both, pool.handle.as_mut(), batch, run, acknowledged)?;
+                run_rounds(both, run, acknowledged, |_, order| {
                     let before = Snapshot::now();
                     let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
@@ -206,114 +186,83 @@ impl PreparedCrud<'_> {
 
     /// The measurements.
     pub fn into_result(self, run: CrudRun) -> Result<CrudResult, WorkloadError> {
-        let CrudRun { load, phases, cache_emptied_by } = run;
-        let (stored, written) =
-            (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
-        let expected = self.shares.expected(self.shared.plan);
-        let clients = self.fleet.map_or_else(Vec::new, Fleet::reports);
-        let acknowledged = self.acknowledged;
+        let CrudRun { load, loaded, phases, cache_emptied_by } = run;
+        let (stored, expected) =
+            (self.shares.stored(self.shared.records), self.shares.expected(self.shared.plan));
+        let written = loaded.plus(self.shares.written());
         let recorder = self.shares.recorder()?;
-        let operations: Vec<_> =
-            phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, WorkloadError>>()?;
-        let operations = operations.concat();
+        let operations = phases.into_iter().map(|phase| phase.results(&recorder));
         Ok(CrudResult {
-            load,
-            operations,
+            load: load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?,
+            operations: operations.collect::<Result<Vec<_>, WorkloadError>>()?.concat(),
             stored,
             written,
             cache_emptied_by,
-            acknowledged,
+            acknowledged: self.acknowledged,
             expected,
-            clients,
+            clients: self.fleet.map_or_else(Vec::new, Fleet::reports),
         })
     }
 }
 
-struct Loading<'p, 'a> {
-    shared: &'p SharedRecords<'a>,
-    shares: &'p Shares<'a>,
-    batch: &'p mut Batch,
-    loaded: &'p mut WrittenRecords,
-}
-
-impl Loading<'_, '_> {
-    /// Loads and ages a new store; gives the number of records, if it did.
-    fn load(
-        &mut self,
-        session: &mut dyn Session,
-        progress: &mut Progress,
-        acknowledged: &mut Vec<AcknowledgedWrites>,
-    ) -> Result<Option<u64>, WorkloadError> {
-        if progress.load.is_some() {
-            return Ok(None);
-        }
-        let SharedRecords { plan, records, .. } = *self.shared;
-        let count = plan.records.from;
-        self.shares.set_loaded(count);
-        let add = |batch: &mut Batch, index| {
-            batch.add(&records.key(index), |values| records.append_value(index, 0, values));
-        };
-        let fill = numbered(count, add);
-        let aging = Aging { records: count, times: plan.age, after: plan.after_load };
-        let after = aging.after_load();
-        let mut loaded = load(Some(count), self.batch, session, acknowledged, after, fill)?;
-        aging.age(&mut loaded, session, acknowledged, |index, version, key, value| {
-            key.extend_from_slice(&records.key(index));
-            records.append_value(index, version as u8, value);
-        })?;
-        (progress.load, *self.loaded) = (Some(loaded.0), self.loaded.plus(loaded.1));
-        Ok(Some(count))
+/// Loads and ages a new store; gives the number of records, if it did.
+fn load_anew(
+    (shared, shares): (&SharedRecords<'_>, &Shares<'_>),
+    session: &mut dyn Session,
+    batch: &mut Batch,
+    run: &mut CrudRun,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
+) -> Result<Option<u64>, WorkloadError> {
+    if run.load.is_some() {
+        return Ok(None);
     }
+    let SharedRecords { plan, records, .. } = *shared;
+    let count = plan.records.from;
+    shares.set_loaded(count);
+    let add = |batch: &mut Batch, index| {
+        batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+    };
+    let fill = numbered(count, add);
+    let aging = Aging { records: count, times: plan.age, after: plan.after_load };
+    let mut loaded = load(Some(count), batch, session, acknowledged, aging.after_load(), fill)?;
+    aging.age(&mut loaded, session, acknowledged, |index, version, key, value| {
+        key.extend_from_slice(&records.key(index));
+        records.append_value(index, version as u8, value);
+    })?;
+    (run.load, run.loaded) = (Some(loaded.0), run.loaded.plus(loaded.1));
+    Ok(Some(count))
 }
 
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
 fn run_rounds<'s>(
     (shared, shares): (&'s SharedRecords<'_>, &Shares<'_>),
-    progress: &mut Progress,
+    run: &mut CrudRun,
     acknowledged: &mut Vec<AcknowledgedWrites>,
     mut work: impl FnMut(usize, RoundOrder<'s>) -> Result<(Elapsed, Counters), WorkloadError>,
 ) -> Result<NextTask, WorkloadError> {
     let plan = shared.plan;
     loop {
-        if progress.phases.last().is_none_or(Phase::is_over) {
-            let Some(doing) = plan.doing(progress.phases.len()) else {
-                return Ok(NextTask::Finish);
-            };
-            let reads = doing.includes(Operation::Get);
-            if reads && plan.cold && progress.cache_emptied_by.is_none() {
+        if run.phases.last().is_none_or(Phase::is_over) {
+            let Some(doing) = plan.doing(run.phases.len()) else { return Ok(NextTask::Finish) };
+            if doing.includes(Operation::Get) && plan.cold && run.cache_emptied_by.is_none() {
                 return Ok(NextTask::OpenCold);
             }
-            progress.phases.push(Phase::new(doing, plan));
+            run.phases.push(Phase::new(doing, plan));
         }
-        let number = progress.phases.len().saturating_sub(1);
-        let Some(phase) = progress.phases.last_mut() else { continue };
+        let number = run.phases.len().saturating_sub(1);
+        let Some(phase) = run.phases.last_mut() else { continue };
         let live = shares.live();
-        match phase.goal(live) {
-            Some(goal) if goal.operations == 0 => return Ok(NextTask::MakeAnew),
-            Some(goal) => {
-                let work = || work(number, RoundOrder { shared, goal, live });
-                run_round(shared, shares, work, phase, goal, acknowledged)?;
-            }
-            None => continue,
+        let Some(goal) = phase.goal(live) else { continue };
+        if goal.operations == 0 {
+            return Ok(NextTask::MakeAnew);
         }
+        shared.series.begin();
+        let (elapsed, counters) = work(number, RoundOrder { shared, goal, live })?;
+        let (kind, threads) = (name_writes(goal.doing), plan.threads);
+        AcknowledgedWrites::new(kind, shares.take_writes(), threads, &counters).note(acknowledged);
+        phase.count(counters, &shares.take_untimed());
+        phase.add(goal, elapsed, shared.series.finish());
     }
-}
-
-fn run_round(
-    shared: &SharedRecords<'_>,
-    shares: &Shares<'_>,
-    work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,
-    phase: &mut Phase,
-    goal: PhaseGoal,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<(), WorkloadError> {
-    shared.series.begin();
-    let (elapsed, counters) = work()?;
-    let (kind, threads) = (name_writes(goal.doing), shared.plan.threads);
-    AcknowledgedWrites::new(kind, shares.take_writes(), threads, &counters).note(acknowledged);
-    phase.count(counters, &shares.take_untimed());
-    phase.add(goal, elapsed, shared.series.finish());
-    Ok(())
 }
 
 fn name_writes(doing: PhaseWork) -> &'static str {

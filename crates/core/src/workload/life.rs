@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use self::bursts::{BurstLoad, BurstOutcome, Schedule};
 use self::concurrent_work::ConcurrentWorker;
-use self::life_worker::{KINDS, LifeOrder, LifeWorker};
+use self::life_worker::{KINDS, LifeOrder, LifeWorker, Recorder};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
 use self::space_reclaim::RemainingRecords;
@@ -54,7 +54,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     ),
     parameters: &["turnover", "until_steady", "bursts", "burst_period", "equal_cache", "batch", "after_load"],
     operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,
@@ -102,12 +102,8 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     // The last backup is opened when all was measured but the files, which are looked at without it.
     let finish = |worker: ConcurrentWorker<'_>| worker.finish(workers.iter().map(|worker| &worker.set));
     let concurrent_work = concurrent_worker.map(finish).transpose()?;
-    let mut remaining = RemainingRecords::from_sets(
-        workers.iter().map(|worker| &worker.set),
-        work.churn,
-        &records,
-        spec.seed,
-    );
+    let sets = workers.iter().map(|worker| &worker.set);
+    let mut remaining = RemainingRecords::from_sets(sets, work.churn, &records, spec.seed);
     let audit_while_open =
         |trial: &mut SettledTrial<'_>| remaining.audit(&mut trial.bench, false, AuditOpening::Open);
     let audit_open = (keeps && !persists).then(|| audit_while_open(&mut trial)).transpose()?;
@@ -155,7 +151,7 @@ fn note_writes(
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) {
     const KIND: &str = "writes";
-    let (shared, syncs) = concurrent_worker.map_or((0, 0), |worker| (worker.shared_writes(), worker.syncs()));
+    let (shared, syncs) = concurrent_worker.map_or((0, 0), |worker| (worker.shared_writes(), worker.syncs));
     let mut writes = workers.iter().map(|worker| worker.writes).sum::<u64>().saturating_sub(shared);
     for counters in outcome.tenths.iter().map(|tenth| &tenth.gauge_reading.counters).chain(&outcome.bursts) {
         let threads = workers.len() as u64;
@@ -246,14 +242,12 @@ impl<'a> Aging<'a> {
         if let Some(concurrent_worker) = concurrent_worker
             && !concurrent_worker.is_possible(store)?
         {
-            return Err(TrialError::Unsupported(
-                "with these settings no backup can be made while others write".into(),
-            ));
+            let why = "with these settings no backup can be made while others write";
+            return Err(TrialError::Unsupported(why.into()));
         }
         if self.holds_reader && self.hold_reader(store)?.is_none() {
-            return Err(TrialError::Unsupported(
-                "with these settings a reader that is held would keep writers from their work".into(),
-            ));
+            let why = "with these settings a reader that is held would keep writers from their work";
+            return Err(TrialError::Unsupported(why.into()));
         }
         Ok(())
     }
@@ -290,8 +284,7 @@ impl<'a> Aging<'a> {
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         let mut progress = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most_tenths && !is_steady(&tenths)) {
-            let mut steps =
-                || self.gauge.measure(|| pool.round(LifeOrder { round: life_worker::Round::Tenth, store }));
+            let mut steps = || self.gauge.measure(|| pool.round(LifeOrder { bursts: None, store }));
             let (elapsed, gauge_reading) = match &mut concurrent_worker {
                 Some(concurrent_worker) => concurrent_worker.run_during(store, &mut steps)?,
                 None => steps()?,
@@ -316,7 +309,7 @@ impl<'a> Aging<'a> {
         let per_second = self.steps_per_second(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
-            let order = LifeOrder { round: life_worker::Round::Bursts(schedule), store };
+            let order = LifeOrder { bursts: Some(schedule), store };
             let (_, gauge_reading) = self.gauge.measure(|| pool.round(order))?;
             Ok(gauge_reading.counters)
         };
@@ -373,8 +366,6 @@ fn results(
     let total = total.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
     Ok((results_by_kind(&total, &elapsed, threads)?, rounds))
 }
-
-type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
 fn results_by_kind(
     recorder: &Recorder,

@@ -11,7 +11,6 @@ mod followed_keys;
 mod load;
 pub mod parameters;
 mod player;
-
 mod trial;
 mod values;
 
@@ -41,7 +40,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         "after_load",
     ],
     operations: &[OVERALL, "get", "miss", "set", "modify", "remove", "scan"],
-    reason: cost::reason,
+    reason: |case| cost::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
     held: cost::held_value_bytes,

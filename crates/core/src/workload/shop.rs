@@ -10,7 +10,6 @@ mod chunk;
 pub mod files;
 mod ids;
 pub(super) mod kind;
-mod load;
 mod parameters;
 mod rows;
 mod schema;
@@ -19,7 +18,6 @@ mod shared_knowledge;
 mod shop_worker;
 mod steps;
 mod tables;
-mod warm;
 
 use std::sync::Mutex;
 
@@ -29,6 +27,8 @@ use crate::result::{Measurements, OVERALL, OperationResult, StoredRecords, Writt
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::AuditOpening;
 use crate::workload::def::{Headline, WorkloadDef, axes};
+use crate::workload::elapsed::Elapsed;
+use crate::workload::gauge::GaugeReading;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::worker_pool::into_worker;
@@ -48,7 +48,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: axes!(STORE DATA_SIZE INDEX LOAD_ORDER GUARANTEE PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING),
     parameters: &["operations", "duration", "shares", "epoch", "equal_cache", "after_load"],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,
@@ -68,7 +68,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         .map_err(TrialError::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let shared = ShopContext::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
+    let shared = ShopContext::new(work, spec, &clock, sql).map_err(TrialError::harness)?;
     let workers = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
@@ -77,12 +77,13 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = StoreTrial::open((store, opener), options, tier, spec)?;
-    let shop_run = steps::run(&shared, &trial.bench, &workers, makers, &spec.device, &mut acknowledged)?;
+    let ShopRun { load, loaded, elapsed, gauge_reading } =
+        steps::run(&shared, &trial.bench, &workers, makers, &mut acknowledged)?;
     trial.worked()?;
     let workers: Vec<_> = workers.into_iter().map(into_worker).collect();
-    let operations = results(&work, &workers, &shop_run, &shared)?;
+    let operations = results(&shared, &workers, &elapsed, gauge_reading)?;
     let purchases: Vec<u64> = workers.iter().map(ShopWorker::purchases).collect();
-    let (stored, entries) = count_stored(&work, &shop_run, &purchases);
+    let (stored, entries) = count_stored(&work, &loaded, &purchases);
     let mut trial = trial.finish(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
@@ -90,20 +91,19 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let open_audit = (!persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
     let reopened_audit = persists.then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
-    let written = count_written(&shop_run, &workers);
     Ok(Measurements {
-        load: shop_run.load,
+        load,
         operations,
         stored,
-        written: Some(written),
+        written: Some(loaded.plus(count_written(&workers))),
         audit: open_audit.or(reopened_audit),
         ..trial.measured
     })
 }
 
 /// The rows of the tables, and the index's entries.
-fn count_stored(work: &ShopParameters, shop_run: &ShopRun, purchases: &[u64]) -> (StoredRecords, u64) {
-    let (new_orders, loaded) = (purchases.iter().sum::<u64>(), &shop_run.loaded);
+fn count_stored(work: &ShopParameters, loaded: &WrittenRecords, purchases: &[u64]) -> (StoredRecords, u64) {
+    let new_orders = purchases.iter().sum::<u64>();
     let stored = StoredRecords {
         records: loaded.records + new_orders,
         key_bytes: loaded.key_bytes + new_orders * ID_BYTES as u64,
@@ -113,43 +113,35 @@ fn count_stored(work: &ShopParameters, shop_run: &ShopRun, purchases: &[u64]) ->
     (stored, if work.indexed { orders } else { 0 })
 }
 
-/// The records handed to the store: data, orders, and stock as four bytes.
-fn count_written(shop_run: &ShopRun, workers: &[ShopWorker<'_>]) -> WrittenRecords {
-    let (new_orders, writes) = workers.iter().fold((0, 0), |(new_orders, writes), worker| {
-        (new_orders + worker.purchases(), writes + worker.writes())
-    });
+/// What transactions handed to the store: orders, and stock as four bytes.
+fn count_written(workers: &[ShopWorker<'_>]) -> WrittenRecords {
+    let new_orders: u64 = workers.iter().map(ShopWorker::purchases).sum();
+    let writes: u64 = workers.iter().map(ShopWorker::writes).sum();
     // Each transaction that writes changes a stock; a purchase is an order, too.
     let records = new_orders + writes;
-    shop_run.loaded.plus(WrittenRecords {
+    WrittenRecords {
         records,
         key_bytes: records * ID_BYTES as u64,
         value_bytes: new_orders * (ORDER_BYTES - ID_BYTES) as u64 + writes * schema::QUANTITY_BYTES as u64,
-    })
+    }
 }
 
 fn results(
-    work: &ShopParameters,
-    workers: &[ShopWorker<'_>],
-    shop_run: &ShopRun,
     shared: &ShopContext<'_>,
+    workers: &[ShopWorker<'_>],
+    elapsed: &Elapsed,
+    gauge_reading: GaugeReading,
 ) -> Result<Vec<OperationResult>, TrialError> {
-    let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder().clone()))?;
+    let work = &shared.work;
+    let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder.clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
-            epochs: shared.epochs[kind].finish_epochs(shop_run.elapsed.wall),
-            ..recorder.kind_record(kind).result(name, &shop_run.elapsed, is_closed, work.threads)?
+            epochs: shared.epochs[kind].finish_epochs(elapsed.wall),
+            ..recorder.kind_record(kind).result(name, elapsed, is_closed, work.threads)?
         })
     };
-    let overall = OperationResult {
-        counters: Some(shop_run.counters.clone()),
-        device_written_bytes: shop_run.machine_use.traffic.as_ref().map(|traffic| traffic.written_bytes),
-        device_read_bytes: shop_run.machine_use.traffic.as_ref().map(|traffic| traffic.read_bytes),
-        processors: shop_run.machine_use.processors.clone(),
-        series: shop_run.series.clone(),
-        ..result(OVERALL, ALL)?
-    };
-    let mut results = vec![overall];
+    let mut results = vec![gauge_reading.told_by(result(OVERALL, ALL)?)];
     for kind in Kind::ALL.into_iter().filter(|kind| work.shares.share_of(*kind) > 0.0) {
         results.push(result(kind.name(), kind as usize)?);
     }

@@ -7,8 +7,8 @@ pub mod definition;
 pub mod dialect;
 mod fields;
 pub mod file;
-pub mod law;
-pub mod name;
+mod law;
+mod name;
 mod order;
 pub mod parameters;
 pub mod property;
@@ -41,7 +41,7 @@ use crate::workload::workload_error::WorkloadError;
 use definition::Kind;
 use parameters::YcsbParameters;
 use recorder::Recorder;
-use rounds::YcsbRun;
+use rounds::{YcsbRound, YcsbRun};
 use shared::YcsbContext;
 use ycsb_worker::YcsbWorker;
 
@@ -72,7 +72,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
         Kind::Scan.name(),
         Kind::ReadModifyWrite.name(),
     ],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,
@@ -96,14 +96,14 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
-    let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
+    let mut batch = Batch::new(shared.work.batch as usize, name::LONGEST, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
     let mut trial = StoreTrial::open((store, opener), options, Some(guarantee), spec)?;
     let rounds_run = rounds::run(&shared, &mut trial.bench, &workers, &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let (recorders, written, writes) = join_workers(workers)?;
-    let total = rounds_run.sum_rounds();
+    let total = rounds_run.rounds.iter().cloned().reduce(YcsbRound::add_round).unwrap_or_default();
     AcknowledgedWrites::new("writes", writes, shared.work.threads, &total.counters).note(&mut acknowledged);
     let stored = count_stored(&shared);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
@@ -138,8 +138,7 @@ fn join_workers(
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for worker in workers.into_iter().map(into_worker) {
-        let (written_by_worker, writes_of_worker) = worker.written();
-        (written, writes) = (written.plus(written_by_worker), writes + writes_of_worker);
+        (written, writes) = (written.plus(worker.written), writes + worker.writes);
         let recorders = worker.finish();
         rounds.resize_with(recorders.len(), Vec::new);
         rounds.iter_mut().zip(recorders).for_each(|(round, recorder)| round.push(recorder));
@@ -158,7 +157,7 @@ fn summarize_rounds(
         return Ok(Vec::new());
     }
     let rounds = recorders.iter().zip(&rounds_run.rounds);
-    let summarize = |(recorder, figures): (&Recorder, &rounds::YcsbRound)| {
+    let summarize = |(recorder, figures): (&Recorder, &YcsbRound)| {
         let mut operations = results(shared, recorder, figures)?;
         // The whole trial's results hold them.
         operations.iter_mut().for_each(|operation| operation.series = Vec::new());
@@ -195,36 +194,29 @@ fn count_stored(shared: &YcsbContext<'_>) -> StoredRecords {
 fn results(
     shared: &YcsbContext<'_>,
     recorder: &Recorder,
-    round: &rounds::YcsbRound,
+    round: &YcsbRound,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let main_kind = shared.definition().main_kind();
-    let overall =
-        result(OVERALL, &recorder::merge_all(recorder).map_err(WorkloadError::harness)?, shared, round)?;
+    let result = |name: &str, record: &Record| {
+        record.result(name, &round.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
+    };
+    let total = recorder::merge_all(recorder).map_err(WorkloadError::harness)?;
+    let overall = result(OVERALL, &total)?;
     let mut results = vec![OperationResult { counters: Some(round.counters.clone()), ..overall }];
     for kind in Kind::ALL {
         let record = recorder::merge_kind(recorder, kind).map_err(WorkloadError::harness)?;
         if !shared.definition().includes(kind) && record.latencies.count() == 0 {
             continue;
         }
-        let result_of_kind = result(kind.name(), &record, shared, round)?;
         let is_only_kind = shared.definition().share(kind) == 1.0 && kind != Kind::ReadModifyWrite;
         results.push(OperationResult {
             // Which of several kinds made a sync is not known.
             counters: is_only_kind.then(|| round.counters.clone()),
             series: if kind == main_kind { round.series.clone() } else { Vec::new() },
-            ..result_of_kind
+            ..result(kind.name(), &record)?
         });
     }
     Ok(results)
-}
-
-fn result(
-    name: &str,
-    record: &Record,
-    shared: &YcsbContext<'_>,
-    round: &rounds::YcsbRound,
-) -> Result<OperationResult, WorkloadError> {
-    record.result(name, &round.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
 use crate::workload::phase::PhaseGoal;
+use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::start_barrier::{StartBarrier, StartGate};
 use crate::workload::store_trial::{find, unsupported_or_failed};
@@ -54,8 +55,7 @@ pub fn serve(
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
     let shared =
         SharedRecords { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
-    let client =
-        Client { shared, shares: Shares(shares), gate: CommonStart::new(&clock, wire), wire, clock: &clock };
+    let client = Client { shared, shares: Shares(shares), gate: CommonStart::new(&clock, wire), wire };
     let options = spec.options(threads.end - threads.start);
     let mut next = wire.next_order();
     while let Some(order) = next {
@@ -99,18 +99,17 @@ struct Client<'a> {
     shares: Shares<'a>,
     gate: CommonStart<'a>,
     wire: &'a dyn ClientWire,
-    clock: &'a Clock,
 }
 
 impl Client<'_> {
     /// Does rounds; gives the first other order.
     fn run_while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
-        let workers = &self.shares.0;
-        let barrier = StartBarrier::new(workers.len(), self.clock);
+        let (workers, clock) = (&self.shares.0, self.shared.clock);
+        let barrier = StartBarrier::new(workers.len(), clock);
         let barrier = barrier.for_part(self.shared.first, self.shared.plan.threads, &self.gate);
         worker_pool::run_at_barrier(
             &barrier,
-            self.clock,
+            clock,
             workers,
             || worker_pool::session(store),
             |_| Ok(()),
@@ -118,7 +117,7 @@ impl Client<'_> {
                 self.wire.reply(&ClientReply::Opened);
                 loop {
                     match self.wire.next_order() {
-                        Some(ClientOrder::Ping) => pong(self.wire, self.clock),
+                        Some(ClientOrder::Ping) => pong(self.wire, clock),
                         Some(ClientOrder::Round(round)) => {
                             let result = self.round(round, &barrier, |order| pool.parts(order))?;
                             self.wire.reply(&ClientReply::Done(Box::new(result)));
@@ -136,7 +135,8 @@ impl Client<'_> {
         barrier: &StartBarrier<'_>,
         work: impl FnOnce(share::RoundOrder<'s>) -> Result<Vec<TimedPart>, WorkloadError>,
     ) -> Result<RoundResult, WorkloadError> {
-        let Client { shared, shares, gate, clock, .. } = self;
+        let Client { shared, shares, gate, .. } = self;
+        let clock = shared.clock;
         let doing = shared.plan.doing(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
         let goal = PhaseGoal { doing, operations, warm_up, until };
         shared.series.begin();
@@ -169,13 +169,9 @@ impl Client<'_> {
     fn results(&self) -> Result<ClientResults, WorkloadError> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
-            let record = recorder.kind_record(operation as usize);
-            Ok(OperationMeasurements {
-                latencies: record.latencies.pack()?,
-                errors: record.errors,
-                value_bytes: record.value_bytes,
-                conflicts: record.conflicts,
-            })
+            let &Record { ref latencies, errors, value_bytes, conflicts } =
+                recorder.kind_record(operation as usize);
+            Ok(OperationMeasurements { latencies: latencies.pack()?, errors, value_bytes, conflicts })
         };
         let kinds = Operation::ALL.into_iter().map(kind).collect::<Result<_, String>>();
         let (versions, seen_gone) = self.shares.take_versions();

@@ -9,11 +9,10 @@ use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
 use crate::store::StoreKind;
 use crate::stores::NESTED_FOLDER;
-use crate::workload::aging;
-use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::operation::Operation;
+use crate::workload::{aging, audit};
 
 /// Seconds of starting a process, filling its buffers, opening, settling, closing and deleting a store.
 const OVERHEAD_S: f64 = 0.15;
@@ -30,11 +29,7 @@ const TEXT_FILES: &str = "values are made from files of this machine (--text), w
 /// Disk space as a multiple of values' bytes: log, tables and compaction at once.
 const ROOM_FACTOR: f64 = 3.0;
 
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    check(case).err()
-}
-
-fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, _) = case.opens_for_threads()?;
     case.check_clients()?;
     if case.clients > 0 && CrudParameters::for_cell(case.parameters, case.cell).text.is_some() {
@@ -43,13 +38,13 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(LeftOutReason::KeepsNothing { store: store.name.into() });
     }
-    case.holds(case.cell.expected_bytes(CrudParameters::for_cell(case.parameters, case.cell).most_inserts()))
+    case.holds(held_bytes(case))
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let work = CrudParameters::for_cell(case.parameters, case.cell);
-    let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::space_factor(case.cell.age());
-    let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
+    let inserts = CrudParameters::for_cell(case.parameters, case.cell).most_inserts();
+    let bytes = held_bytes(case) * aging::space_factor(case.cell.age());
+    let peak_bytes = disk_bytes(case.cell, case.kind(), inserts);
     SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
@@ -72,10 +67,8 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
     let audit_s = audit_seconds(case.cell, work.most_inserts(), wait_s);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
-    TimeEstimate::with_audit(
-        seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s,
-        audit_s,
-    )
+    let work_s = seconds((case.cell, wait_s), case.kind(), &work, probe);
+    TimeEstimate::with_audit(work_s + audit_s + clearing_s, audit_s)
 }
 
 /// Seconds of a trial whose writes wait so long for the disk, without its audit.
@@ -117,7 +110,7 @@ fn directories(cell: &Cell) -> f64 {
 
 /// Seconds to delete a trial's files: for a folder of files about as long as making them. An image goes as one file.
 fn clearing_seconds(cell: &Cell, kind: StoreKind, inserts: u64, probe: &Probe) -> f64 {
-    let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
+    let records = most_records(cell, inserts);
     let is_image = cell.disk() != HERE || cell.location_name().parse::<FileSystem>().is_ok();
     let files = kind == StoreKind::Folder && !is_image;
     if files { (records as f64 + directories(cell)) * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
@@ -145,14 +138,17 @@ fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     (inserts / room as f64).ceil() - 1.0
 }
 
+fn most_records(cell: &Cell, inserts: u64) -> u64 {
+    cell.records().from.saturating_add(inserts).min(cell.records().to)
+}
+
 fn audit_seconds(cell: &Cell, inserts: u64, wait_s: f64) -> f64 {
-    let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
-    audit::seconds(records, cell.record_size().mean(), CALL_S, wait_s)
+    audit::seconds(most_records(cell, inserts), cell.record_size().mean(), CALL_S, wait_s)
 }
 
 /// A trial's peak bytes on disk.
 fn disk_bytes(cell: &Cell, kind: StoreKind, operations: u64) -> f64 {
-    let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
+    let records = most_records(cell, operations) as f64;
     let blocks =
         if kind == StoreKind::Folder { records * FileSystem::file_bytes(cell.location_name()) } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5 * aging::space_factor(cell.age())).max(blocks) + f64::from(1 << 20)
@@ -196,24 +192,23 @@ mod tests {
         let directories_s = trial_s(&nested, StoreKind::Folder) - trial_s(&flat, StoreKind::Folder);
         assert!((5.5..6.5).contains(&directories_s), "65,536 directories: {directories_s}");
         let in_image = flat.with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert!(
-            clearing_seconds(&in_image, StoreKind::Folder, 0, &probe) == 0.0,
-            "an image goes as one file"
-        );
-        assert!(clearing_seconds(&records, StoreKind::Engine, 0, &probe) == 0.0);
+        // An image goes as one file.
+        for (cell, kind) in [(&in_image, StoreKind::Folder), (&records, StoreKind::Engine)] {
+            assert!(clearing_seconds(cell, kind, 0, &probe) == 0.0);
+        }
         assert!(disk_bytes(&records, StoreKind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, StoreKind::Engine, 0) < 4_096_000.0);
     }
+
     fn estimate(rate: &str, parameters: &[(&str, &str)]) -> f64 {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let cell = Cell::new("sqlite")
             .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000..1000000").unwrap())
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
-        let texts = parameters.iter();
-        let parameters = texts
-            .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
-        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&parameters), &probe)
+        let mut given = Parameters::default();
+        parameters.iter().for_each(|(name, text)| given.set(name, text).unwrap());
+        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&given), &probe)
     }
 
     #[test]

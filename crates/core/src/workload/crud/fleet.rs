@@ -16,6 +16,7 @@ use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
+use crate::workload::recorder::Record;
 use crate::workload::worker_pool::lock_worker;
 use crate::workload::workload_error::WorkloadError;
 
@@ -23,10 +24,9 @@ const MIX: &str = "mix";
 
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, loaded_records: Option<u64>) -> Result<(), WorkloadError> {
     let namespace = ServerNamespace::read_note(bench.folder())
-        .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
-    let namespace = namespace?
-        .ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
-    fleet.open(&namespace, loaded_records)
+        .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")))?;
+    let elsewhere = || WorkloadError::harness("the store is on no server that clients can reach");
+    fleet.open(&namespace.ok_or_else(elsewhere)?, loaded_records)
 }
 
 pub fn round(
@@ -86,25 +86,21 @@ fn take_results(shares: &[Mutex<RecordShare<'_>>], results: &ClientResults) -> R
         let mut share = lock_worker(share);
         share.versions = unpacked(versions, share.versions.len())?;
     }
-    let recorder = recorder_from(&results.kinds)?;
-    shares
-        .first()
-        .map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, results.seen_gone))
-}
-
-fn recorder_from(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
-    if kinds.len() != Operation::ALL.len() {
+    if results.kinds.len() != Operation::ALL.len() {
         return Err("it reported other operations".into());
     }
     let mut recorder = Recorder::new()?;
-    for (number, kind) in kinds.iter().enumerate() {
-        let record = recorder.kind_record_mut(number);
-        record.latencies = kind.latencies.unpack()?;
-        record.errors = kind.errors;
-        record.value_bytes = kind.value_bytes;
-        record.conflicts = kind.conflicts;
+    for (number, kind) in results.kinds.iter().enumerate() {
+        let OperationMeasurements { latencies, errors, value_bytes, conflicts } = kind;
+        *recorder.kind_record_mut(number) = Record {
+            latencies: latencies.unpack()?,
+            errors: *errors,
+            value_bytes: *value_bytes,
+            conflicts: *conflicts,
+        };
     }
-    Ok(recorder)
+    let Some(share) = shares.first() else { return Ok(()) };
+    lock_worker(share).driver.add_measured(&recorder, results.seen_gone)
 }
 
 /// Warnings about operations with saturated clients: they may say more about these than about the store.

@@ -127,9 +127,7 @@ impl RecordShare<'_> {
         }
         planned
     }
-}
 
-impl RecordShare<'_> {
     /// Plans at most `limit` operations of a mix; gives their number. Each is chosen among all records that are there by then.
     fn fill_with(&mut self, records: &Records, mix: &Mix, limit: u64, timed: bool) -> u64 {
         let mut planned = 0;
@@ -162,10 +160,8 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         let goal = goal.for_thread(self.thread, self.threads, live);
         let order = RoundOrder { goal, ..order };
         let latencies = self.driver.latencies(goal.doing.main());
-        let mut seconds = shared
-            .series
-            .thread((self.thread - shared.first) as usize, latencies)
-            .map_err(WorkloadError::harness)?;
+        let seconds = shared.series.thread((self.thread - shared.first) as usize, latencies);
+        let mut seconds = seconds.map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.run_quanta(session, order, warm_up, || approach.can_continue(), None)?;
         let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());
@@ -200,25 +196,21 @@ impl Crud {
         clock: &'a Clock,
         check: bool,
     ) -> Result<RecordShare<'a>, String> {
+        let most_records = match self.duration {
+            Some(_) => self.records.to,
+            None => self.records.to.min(self.records.from + self.operations + self.warm_up),
+        };
         Ok(RecordShare {
             thread,
             threads: self.threads,
             driver: Driver::new(clock, records, self.visit, check)?,
-            versions: touched(self.most_records() / self.threads + 1),
+            versions: touched(most_records / self.threads + 1),
             quantum: Quantum::new(records.largest_value()),
             chooser: Chooser::uniform(self.seed ^ thread),
             turn: 0,
             written: WrittenRecords::default(),
             writes: 0,
         })
-    }
-
-    fn most_records(&self) -> u64 {
-        if self.duration.is_some() {
-            self.records.to
-        } else {
-            self.records.to.min(self.records.from + self.operations + self.warm_up)
-        }
     }
 }
 

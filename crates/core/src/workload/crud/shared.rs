@@ -56,13 +56,9 @@ impl<'a> Shares<'a> {
 
     /// The records that the store should hold, for the audit; to be called after all work.
     pub fn expected(&self, plan: &Crud) -> ExpectedRecords {
-        ExpectedRecords {
-            seed: plan.seed,
-            loaded: plan.records.from,
-            versions: self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect(),
-            removes: plan.includes(Operation::Remove),
-            seen_gone: self.shares().map(|share| share.driver.seen_gone()).sum(),
-        }
+        let (versions, seen_gone) = self.take_versions();
+        let (seed, loaded) = (plan.seed, plan.records.from);
+        ExpectedRecords { seed, loaded, versions, removes: plan.includes(Operation::Remove), seen_gone }
     }
 
     pub fn stored(&self, all_records: &Records) -> StoredRecords {

@@ -52,12 +52,8 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
 fn every_operation_is_timed_and_the_store_holds_what_was_written() {
     for threads in [1, 3] {
         let result = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
-        let counts: Vec<_> = result
-            .operations
-            .iter()
-            .map(|operation| (operation.operation.as_str(), operation.count, operation.errors))
-            .collect();
-        assert_eq!(counts, [("insert", 1000, 0), ("get", 1000, 0), ("update", 1000, 0), ("remove", 1000, 0)]);
+        let counts = result.operations.iter().map(|of| (of.operation.as_str(), of.count, of.errors));
+        assert!(counts.eq(["insert", "get", "update", "remove"].map(|name| (name, 1000, 0))));
         // 100 and 400 more, twice; then 100 and the last 200.
         assert_eq!(result.stored.records, 300);
         assert!(result.operations[1].value_bytes > 100_000 && result.operations[3].value_bytes == 0);
@@ -97,21 +93,14 @@ fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
         let total: u64 = result.operations.iter().map(|operation| operation.count).sum();
         assert_eq!(total, 900);
         for (operation, share) in mix.shares() {
-            let measured =
-                result.operations.iter().find(|measured| measured.operation == operation.name()).unwrap();
-            assert!(
-                (measured.count as f64 - 900.0 * share).abs() <= 12.0,
-                "{}: {}",
-                measured.operation,
-                measured.count
-            );
+            let name = operation.name();
+            let measured = result.operations.iter().find(|measured| measured.operation == name).unwrap();
+            for (count, all) in [(measured.count, 900.0), (measured.warm_up, 90.0)] {
+                assert!((count as f64 - all * share).abs() <= 12.0, "{name}: {count} of {all}");
+            }
             assert_eq!(measured.errors, 0);
-            assert!(
-                measured.series.is_empty() || *operation == Operation::Get,
-                "only the main one has a course"
-            );
-            let warm = measured.warm_up as f64 - 90.0 * share;
-            assert!(warm.abs() <= 12.0, "{}: {} of the warm-up", measured.operation, measured.warm_up);
+            // Only the main one has a course.
+            assert!(measured.series.is_empty() || *operation == Operation::Get);
         }
         let removed = result.operations.iter().find(|operation| operation.operation == "remove").unwrap();
         assert_eq!(removed.put_back, removed.count + removed.warm_up);
@@ -135,12 +124,9 @@ fn a_warm_up_is_not_measured_and_a_cold_store_is_opened_anew() {
     let result = run(&Crud { warm_up: 100, operations: 50, ..crud(2) }, MEMORY.open.unwrap()).unwrap();
     assert!(result.operations.iter().all(|operation| operation.count == 50));
     assert_eq!(result.stored.records, 250);
+    // A store in memory forgets when it is opened anew.
     let stop = run(&Crud { cold: true, ..crud(1) }, MEMORY.open.unwrap()).unwrap_err();
-    assert_eq!(
-        stop.failure,
-        crate::result::Failure::WrongData,
-        "a store in memory forgets when it is opened anew"
-    );
+    assert_eq!(stop.failure, crate::result::Failure::WrongData);
 }
 
 /// A map whose calls stall for 100 ms at the start of each second.
@@ -185,11 +171,8 @@ fn a_stall_lands_in_the_tail_of_an_open_loop_and_hides_in_a_closed_one() {
     let (closed, open) = (&closed.operations[0], &open.operations[0]);
     // A tenth of the open loop's operations were to begin during a stall; of the closed loop's, one in each second did.
     assert!(open.latency.p99_ns > 20_000_000, "open: {:?}", open.latency);
-    assert!(
-        closed.latency.p99_ns < 20_000_000 && closed.latency.max_ns > 20_000_000,
-        "closed: {:?}",
-        closed.latency
-    );
+    let is_hidden = closed.latency.p99_ns < 20_000_000 && closed.latency.max_ns > 20_000_000;
+    assert!(is_hidden, "closed: {:?}", closed.latency);
     assert!(closed.series.len() >= 2 && closed.series.iter().any(|second| second.max_ns > 20_000_000));
     assert_eq!(closed.series.iter().map(|second| second.count).sum::<u64>(), closed.count);
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use super::parameters::CrudParameters;
-use super::{Crud, CrudResult, PreparedCrud, fleet};
+use super::{Crud, CrudResult, fleet};
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::page_cache::EmptiedCache;
 use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::result::Measurements;
-use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
+use crate::store::Capabilities;
 use crate::workload::audit::{self, AuditOpening};
 use crate::workload::clients::Fleet;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
@@ -27,8 +27,37 @@ pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let crud = crud(spec, &work);
     let mut prepared =
         crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
-    prepared.set_fleet(Fleet::connect(spec, reach, crud.threads)?);
-    measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
+    prepared.fleet = Fleet::connect(spec, reach, crud.threads)?;
+    let mut trial = StoreTrial::open((store, open), spec.options(crud.threads), Some(promised), spec)?;
+    let run = prepared.run(&mut trial.bench)?;
+    trial.worked()?;
+    let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
+        prepared.into_result(run)?;
+    let Capabilities { keeps, persists, .. } = store.capabilities;
+    let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
+    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
+    let audit_open = (keeps && !persists)
+        .then(|| expected.audit(&mut trial.bench, &records, AuditOpening::Open))
+        .transpose()?;
+    trial.close()?;
+    let SettledTrial { mut bench, measured } = trial;
+    let mut warnings =
+        if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    warnings.extend(fleet::warnings(&clients, &operations));
+    let audit_anew =
+        (keeps && persists).then(|| expected.audit(&mut bench, &records, AuditOpening::Anew)).transpose()?;
+    Ok(Measurements {
+        load,
+        operations,
+        stored,
+        written: Some(written),
+        cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
+        cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
+        audit: audit_open.or(audit_anew),
+        clients,
+        warnings,
+        ..measured
+    })
 }
 
 /// Fails when the files that values are made from can't be read.
@@ -60,44 +89,4 @@ pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
         warm_up: work.warm_up,
         cold: spec.cell.cache() == Cache::Cold,
     }
-}
-
-fn measure(
-    (store, open): (&StoreDef, OpenFn),
-    options: OpenOptions<'_>,
-    mut prepared: PreparedCrud<'_>,
-    records: &Records,
-    promised: Guarantee,
-    spec: &Spec,
-) -> Result<Measurements, TrialError> {
-    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
-    let run = prepared.run(&mut trial.bench)?;
-    trial.worked()?;
-    let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
-        prepared.into_result(run)?;
-    let Capabilities { keeps, persists, .. } = store.capabilities;
-    let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
-    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let audit_open = (keeps && !persists)
-        .then(|| expected.audit(&mut trial.bench, records, AuditOpening::Open))
-        .transpose()?;
-    trial.close()?;
-    let SettledTrial { mut bench, measured } = trial;
-    let mut warnings =
-        if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
-    warnings.extend(fleet::warnings(&clients, &operations));
-    let audit_anew =
-        (keeps && persists).then(|| expected.audit(&mut bench, records, AuditOpening::Anew)).transpose()?;
-    Ok(Measurements {
-        load,
-        operations,
-        stored,
-        written: Some(written),
-        cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
-        cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
-        audit: audit_open.or(audit_anew),
-        clients,
-        warnings,
-        ..measured
-    })
 }

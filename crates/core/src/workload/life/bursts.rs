@@ -108,7 +108,7 @@ impl Schedule {
     }
 
     /// When steps that have not begun are left out, in nanoseconds from the begin: after twice the schedule's time.
-    pub(crate) fn gives_up_ns(self) -> f64 {
+    pub fn gives_up_ns(self) -> f64 {
         2.0 * self.end_ns(BurstPart::Again)
     }
 }
@@ -116,9 +116,9 @@ impl Schedule {
 pub struct BurstOutcome {
     schedule: Schedule,
     latencies: Latencies,
-    burst: Burst,
+    pub burst: Burst,
     /// Long calls, and the engine's work meanwhile.
-    pauses: Option<Pauses>,
+    pub pauses: Option<Pauses>,
 }
 
 /// The steps of a burst before the first slow one, when threads take turns: `steps_within` has each thread's steps before its first
@@ -160,14 +160,6 @@ impl BurstOutcome {
         }
     }
 
-    pub fn set_left_out(&mut self, steps: u64) {
-        self.burst.left_out = steps;
-    }
-
-    pub fn with_pauses(self, pauses: Pauses) -> BurstOutcome {
-        BurstOutcome { pauses: Some(pauses), ..self }
-    }
-
     /// The result of all threads, which took turns.
     pub fn result(threads: Vec<BurstOutcome>) -> Result<Burst, WorkloadError> {
         let bursts = || threads.iter().map(|outcome| &outcome.burst);
@@ -175,10 +167,8 @@ impl BurstOutcome {
             steps_together(&bursts().map(|burst| (count_of(burst), burst.steps)).collect::<Vec<_>>())
         };
         // Free is the load when no thread has to wait any more.
-        let recovered_ns = bursts()
-            .map(|burst| burst.recovered_ns)
-            .collect::<Option<Vec<_>>>()
-            .and_then(|times| times.into_iter().max());
+        let times = bursts().map(|burst| burst.recovered_ns).collect::<Option<Vec<_>>>();
+        let recovered_ns = times.and_then(|times| times.into_iter().max());
         let total = Burst {
             times: BURST_TIMES,
             steps: bursts().map(|burst| burst.steps).sum(),
@@ -252,12 +242,11 @@ mod tests {
 
     #[test]
     fn the_first_step_that_waits_is_the_first_of_any_thread() {
-        assert_eq!(steps_together(&[(1_000, 1_000)]), 1_000);
-        assert_eq!(steps_together(&[(3, 500)]), 3);
+        assert_eq!((steps_together(&[(1_000, 1_000)]), steps_together(&[(3, 500)])), (1_000, 3));
         // With two threads in turn the first one's step 4 is the ninth of all, and the second one's step 2 the sixth.
-        assert_eq!(steps_together(&[(4, 500), (2, 500)]), 5);
-        assert_eq!(steps_together(&[(4, 500), (500, 500)]), 8);
-        assert_eq!(steps_together(&[(500, 500), (499, 499)]), 999);
+        let steps_of_two = |first, second| steps_together(&[first, second]);
+        assert_eq!((steps_of_two((4, 500), (2, 500)), steps_of_two((4, 500), (500, 500))), (5, 8));
+        assert_eq!(steps_of_two((500, 500), (499, 499)), 999);
     }
 
     #[test]

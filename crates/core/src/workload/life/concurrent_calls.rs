@@ -42,9 +42,9 @@ pub fn run_with_calls<T>(
         let writer = scope.spawn(|| thread.run_writes(overwritten_records));
         ready.wait();
         progress.store(UNDER_WAY, Ordering::Release);
-        let end_guard = EndGuard(&progress);
+        let end = OnDrop(|| progress.store(OVER, Ordering::Release));
         let result = work();
-        drop(end_guard);
+        drop(end);
         (result, join_thread(reader), join_thread(writer))
     });
     let (result, reader, writer) = (result?, reader?, writer?);
@@ -78,23 +78,12 @@ struct CallCounts {
 /// A call's time and result; `None` without a record for it.
 type CallResult = Option<(Duration, Result<(), StoreError>)>;
 
-type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError> + 'c;
+/// Does this on drop, even in a panic: others wait for it.
+struct OnDrop<F: Fn()>(F);
 
-/// Marks the end of the work on drop, even in a panic: the threads end.
-struct EndGuard<'a>(&'a AtomicU8);
-
-impl Drop for EndGuard<'_> {
+impl<F: Fn()> Drop for OnDrop<F> {
     fn drop(&mut self) {
-        self.0.store(OVER, Ordering::Release);
-    }
-}
-
-/// Marks a thread as ready on drop, even in a panic: the others wait for it.
-struct ReadyGuard<'a>(&'a Barrier);
-
-impl Drop for ReadyGuard<'_> {
-    fn drop(&mut self) {
-        self.0.wait();
+        (self.0)();
     }
 }
 
@@ -111,9 +100,8 @@ impl CallingThread<'_> {
     fn run_reads(self, existing: &[Record]) -> Result<CallCounts, WorkloadError> {
         let (mut expected, mut number) = (Vec::new(), 0);
         self.calls("a read", |session| {
-            let Some((index, version)) = existing.get(number % existing.len().max(1)).copied() else {
-                return Ok(None);
-            };
+            let record = existing.get(number % existing.len().max(1)).copied();
+            let Some((index, version)) = record else { return Ok(None) };
             let key = self.records.key(index);
             expected.clear();
             self.records.append_value(index, version, &mut expected);
@@ -122,9 +110,8 @@ impl CallingThread<'_> {
             let took = start.elapsed();
             if found.is_ok() && !is_right {
                 let key = String::from_utf8_lossy(&key);
-                return Err(WorkloadError::wrong_data(format!(
-                    "the record {key} is missing or wrong during space reclaim"
-                )));
+                let message = format!("the record {key} is missing or wrong during space reclaim");
+                return Err(WorkloadError::wrong_data(message));
             }
             number += usize::from(found.is_ok());
             Ok(Some((took, found.map(|_| ()))))
@@ -151,14 +138,17 @@ impl CallingThread<'_> {
         })
     }
 
-    /// Calls before and during the work. `call` repeats the refused call.
+    /// Calls before the work, and until it is over, one is refused or no record is left. A refused call must succeed when the work
+    /// is over; `call` repeats it.
     fn calls(
         self,
         kind: &str,
         mut call: impl FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError>,
     ) -> Result<CallCounts, WorkloadError> {
         let mut counts = CallCounts::default();
-        let ready = ReadyGuard(self.ready);
+        let ready = OnDrop(|| {
+            self.ready.wait();
+        });
         let session = worker_pool::session(self.store);
         let session = session.and_then(|mut session| {
             let start = Instant::now();
@@ -171,20 +161,10 @@ impl CallingThread<'_> {
             Ok(session)
         });
         drop(ready);
-        self.call_until_end(&mut *session?, (kind, &mut call), &mut counts)?;
-        Ok(counts)
-    }
-
-    /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
-    fn call_until_end(
-        self,
-        session: &mut dyn Session,
-        (kind, call): (&str, &mut Call<'_>),
-        counts: &mut CallCounts,
-    ) -> Result<(), WorkloadError> {
+        let mut session = session?;
         let progress = || self.progress.load(Ordering::Acquire);
         while progress() != OVER {
-            let Some((took, done)) = call(session)? else { return Ok(()) };
+            let Some((took, done)) = call(&mut *session)? else { break };
             // One that began before the work and ended in it was under way at the same time, too.
             let is_before = progress() == STARTED;
             if is_before { &mut counts.before } else { &mut counts.meanwhile }.add(took.as_nanos() as u64);
@@ -194,10 +174,10 @@ impl CallingThread<'_> {
             while progress() != OVER {
                 thread::sleep(PAUSE);
             }
-            if let Some((_, repeated)) = call(session)? {
+            if let Some((_, repeated)) = call(&mut *session)? {
                 repeated.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
             }
         }
-        Ok(())
+        Ok(counts)
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::parameters::LifeParameters;
-use super::set::{Churn, Set};
+use super::set::Set;
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::guard;
@@ -16,6 +16,7 @@ use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{self, WrittenRecords};
 use crate::store::{OpenFn, OpenOptions, Session, Store};
 use crate::units::with_commas;
+use crate::workload::audit::Record;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
@@ -61,9 +62,7 @@ fn batch_records(set_records: u64) -> u64 {
 /// The work during a trial's tenths, and its results. Takes all memory before the store is opened.
 pub struct ConcurrentWorker<'a> {
     work: WorkKind,
-    set_records: u64,
-    threads: u64,
-    churn: Churn,
+    parameters: &'a LifeParameters,
     records: &'a Records,
     /// Empty for backups.
     batch: Vec<(Key, Vec<u8>)>,
@@ -73,38 +72,33 @@ pub struct ConcurrentWorker<'a> {
     busy: &'a AtomicBool,
     measured: result::ConcurrentWork,
     /// Its thread's.
-    syncs: u64,
+    pub syncs: u64,
 }
 
 impl<'a> ConcurrentWorker<'a> {
     pub fn new(
         work: WorkKind,
-        parameters: &LifeParameters,
+        parameters: &'a LifeParameters,
         (records, busy): (&'a Records, &'a AtomicBool),
         (open, options): (OpenFn, OpenOptions<'a>),
     ) -> ConcurrentWorker<'a> {
-        let LifeParameters { records: set_records, threads, churn, .. } = *parameters;
-        let count = if work == WorkKind::Batch { batch_records(set_records) } else { 0 };
+        let count = if work == WorkKind::Batch { batch_records(parameters.records) } else { 0 };
         let record = |index| {
             let mut value = Vec::new();
             records.append_value(index, 0, &mut value);
             (records.key(index), value)
         };
         let batch = (FIRST..FIRST + count).map(record).collect();
-        let backup_folder = options.directory.join(BACKUP);
-        let measured = result::ConcurrentWork::default();
         ConcurrentWorker {
             work,
-            set_records,
-            threads,
-            churn,
+            parameters,
             records,
             batch,
             open,
+            backup_folder: options.directory.join(BACKUP),
             options,
-            backup_folder,
             busy,
-            measured,
+            measured: result::ConcurrentWork::default(),
             syncs: 0,
         }
     }
@@ -150,25 +144,17 @@ impl<'a> ConcurrentWorker<'a> {
         Ok(result)
     }
 
-    pub fn syncs(&self) -> u64 {
-        self.syncs
-    }
-
     /// The most writes of other threads that these syncs may have made durable: each batch can share a sync with one write of each thread.
     pub fn shared_writes(&self) -> u64 {
         let batches = if self.work == WorkKind::Batch { 2 } else { 0 };
-        batches * self.measured.took_ns.len() as u64 * self.threads
+        batches * self.measured.took_ns.len() as u64 * self.parameters.threads
     }
 
     pub fn written(&self) -> WrittenRecords {
         let turns = self.measured.took_ns.len() as u64;
         let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
-        let records = self.batch.len() as u64 * turns;
-        WrittenRecords {
-            records,
-            key_bytes: records * KEY_BYTES as u64,
-            value_bytes: value_bytes as u64 * turns,
-        }
+        let (records, value_bytes) = (self.batch.len() as u64 * turns, value_bytes as u64 * turns);
+        WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes }
     }
 
     fn do_work(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
@@ -248,35 +234,33 @@ impl<'a> ConcurrentWorker<'a> {
         let wrong_backup = |fault: String| WorkloadError::wrong_data(format!("the backup {fault}"));
         let count =
             backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
-        let replaces = self.churn.replaces();
-        let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
-        if !(self.set_records.saturating_sub(fewer)..=self.set_records + more).contains(&count) {
-            return Err(wrong_backup(format!("has {count} records, but the store has {}", self.set_records)));
+        let LifeParameters { records: set_records, threads, churn, .. } = *self.parameters;
+        let (fewer, more) = if churn.replaces() { (threads, 101 * threads) } else { (0, 0) };
+        if !(set_records.saturating_sub(fewer)..=set_records + more).contains(&count) {
+            return Err(wrong_backup(format!("has {count} records, but the store has {set_records}")));
         }
         let mut session = worker_pool::session(backup)?;
-        let step = (self.set_records as usize).div_ceil(READ_RECORDS).max(1);
+        let step = (set_records as usize).div_ceil(READ_RECORDS).max(1);
         let mut missing = 0;
         for part in parts {
             for place in (0..part.all().len()).step_by(step) {
-                let mut is_there = false;
-                for (index, version) in part.states(place) {
-                    is_there = self.has_record(&mut *session, index, version)?;
-                    if is_there {
-                        break;
-                    }
-                }
-                missing += u64::from(!is_there);
+                let mut states = part.states(place).map(|record| self.has_record(&mut *session, record));
+                let found = states.find(|is_there| !matches!(is_there, Ok(false)));
+                missing += u64::from(found.transpose()?.is_none());
             }
         }
         if missing > fewer {
-            return Err(wrong_backup(format!(
-                "lacks {missing} of the records that were read, or has other values"
-            )));
+            let fault = format!("lacks {missing} of the records that were read, or has other values");
+            return Err(wrong_backup(fault));
         }
         Ok(())
     }
 
-    fn has_record(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, WorkloadError> {
+    fn has_record(
+        &self,
+        session: &mut dyn Session,
+        (index, version): Record,
+    ) -> Result<bool, WorkloadError> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session

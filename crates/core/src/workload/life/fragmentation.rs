@@ -19,9 +19,8 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
         let end = clock.now();
         let found = found.map_err(|error| WorkloadError::store("scanning all records", &error))? as u64;
         if found != records || bytes == 0 {
-            return Err(WorkloadError::wrong_data(format!(
-                "a scan of all records showed {found}, but there are {records}"
-            )));
+            let message = format!("a scan of all records showed {found}, but there are {records}");
+            return Err(WorkloadError::wrong_data(message));
         }
         Ok(clock.nanoseconds(start, end).max(1))
     };

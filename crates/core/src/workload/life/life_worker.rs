@@ -15,7 +15,7 @@ use crate::workload::elapsed::TimedPart;
 use crate::workload::gauge::Gauge;
 use crate::workload::pacer::wait_until;
 use crate::workload::quanta::{largest_quantum, run_in_quanta};
-use crate::workload::recorder::Recorder;
+use crate::workload::recorder;
 use crate::workload::start_barrier::{BarrierGuard, StartedRound};
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
@@ -30,17 +30,13 @@ const SCAN: usize = 3;
 /// Records that a log removes at once.
 const LOT: usize = 100;
 
-#[derive(Clone, Copy)]
-pub struct LifeOrder<'s> {
-    pub round: Round,
-    pub store: &'s dyn Store,
-}
+pub(crate) type Recorder = recorder::Recorder<{ KINDS.len() }>;
 
 #[derive(Clone, Copy)]
-pub enum Round {
-    /// A tenth of the steps, one after the other.
-    Tenth,
-    Bursts(Schedule),
+pub struct LifeOrder<'s> {
+    /// Bursts by this schedule; or a tenth of the steps, one after the other.
+    pub(crate) bursts: Option<Schedule>,
+    pub store: &'s dyn Store,
 }
 
 /// The next step with its keys; the worker has its value.
@@ -68,10 +64,10 @@ pub(crate) struct LifeWorker<'a> {
     /// Whether the oldest record is looked for before it is removed.
     scans: bool,
     value: Vec<u8>,
-    recorder: Recorder<{ KINDS.len() }>,
-    pub measured: Vec<Recorder<{ KINDS.len() }>>,
+    recorder: Recorder,
+    pub measured: Vec<Recorder>,
     pub bursts: Vec<BurstOutcome>,
-    spare: Vec<Recorder<{ KINDS.len() }>>,
+    spare: Vec<Recorder>,
     pub written: WrittenRecords,
     /// Writes that changed the store.
     pub writes: u64,
@@ -85,7 +81,7 @@ impl<'a> LifeWorker<'a> {
         scans: bool,
         seed: u64,
     ) -> Result<LifeWorker<'a>, String> {
-        let threads = work.threads;
+        let (threads, most_rounds) = (work.threads, work.most_tenths() + work.bursts.len());
         Ok(LifeWorker {
             set: Set::new(work.churn, (thread, threads), work.records, seed)?,
             thread,
@@ -102,9 +98,7 @@ impl<'a> LifeWorker<'a> {
             recorder: Recorder::new()?,
             measured: Vec::with_capacity(work.most_tenths()),
             bursts: Vec::with_capacity(work.bursts.len()),
-            spare: (0..work.most_tenths() + work.bursts.len())
-                .map(|_| Recorder::new())
-                .collect::<Result<_, _>>()?,
+            spare: (0..most_rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             written: WrittenRecords::default(),
             writes: 0,
         })
@@ -197,13 +191,10 @@ impl<'a> LifeWorker<'a> {
         let key = String::from_utf8_lossy(&first).into_owned();
         let (oldest, found) =
             (String::from_utf8_lossy(oldest), if found == 0 { "nothing".into() } else { key });
-        Err(WorkloadError::wrong_data(format!(
-            "the oldest record has the key {oldest}, and a scan found {found} first"
-        )))
+        let message = format!("the oldest record has the key {oldest}, and a scan found {found} first");
+        Err(WorkloadError::wrong_data(message))
     }
-}
 
-impl LifeWorker<'_> {
     /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
     fn run_bursts(
         &mut self,
@@ -231,7 +222,7 @@ impl LifeWorker<'_> {
             let next = steps.peek().map_or(u64::MAX, |(_, due_ns)| ticks_after(*due_ns));
             self.watch.sample_before(store, next)?;
         }
-        outcome.set_left_out(steps.count() as u64);
+        outcome.burst.left_out = steps.count() as u64;
         Ok(outcome)
     }
 
@@ -243,9 +234,8 @@ impl LifeWorker<'_> {
     ) -> Result<(), WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
-        let mut seconds = series
-            .thread(self.thread as usize, self.recorder.latencies(main))
-            .map_err(WorkloadError::harness)?;
+        let seconds = series.thread(self.thread as usize, self.recorder.latencies(main));
+        let mut seconds = seconds.map_err(WorkloadError::harness)?;
         let begin = clock.now();
         let can_continue = || started.can_continue(begin, None);
         run_in_quanta(self.steps, largest_quantum(Rate::Closed), can_continue, |count| {
@@ -267,35 +257,32 @@ impl worker_pool::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
-        LifeOrder { round, store }: LifeOrder<'_>,
+        LifeOrder { bursts, store }: LifeOrder<'_>,
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
         let clock = self.gauge.clock;
         // Bursts record their pauses separately.
-        let bursts_watch = match round {
-            Round::Tenth => None,
-            Round::Bursts(_) => self.spare_watches.pop(),
-        };
+        let bursts_watch = bursts.and_then(|_| self.spare_watches.pop());
         let tenths_watch = bursts_watch.map(|watch| std::mem::replace(&mut self.watch, watch));
         self.watch.begin(store)?;
         let started = approach.cross()?;
         let begin = clock.now();
-        let burst_outcome = match round {
-            Round::Tenth => self.run_tenth(session, store, &started).map(|()| None)?,
-            Round::Bursts(schedule) => self.run_bursts(session, store, schedule, &started).map(Some)?,
+        let burst_outcome = match bursts {
+            None => self.run_tenth(session, store, &started).map(|()| None)?,
+            Some(schedule) => self.run_bursts(session, store, schedule, &started).map(Some)?,
         };
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;
         let end = clock.now();
-        if let (Some(burst_outcome), Some(tenths_watch)) = (burst_outcome, tenths_watch) {
-            let pauses = std::mem::replace(&mut self.watch, tenths_watch).result();
-            self.bursts.push(burst_outcome.with_pauses(pauses));
+        if let (Some(mut burst_outcome), Some(tenths_watch)) = (burst_outcome, tenths_watch) {
+            burst_outcome.pauses = Some(std::mem::replace(&mut self.watch, tenths_watch).result());
+            self.bursts.push(burst_outcome);
         }
         let spare =
             self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();
-        if let Round::Tenth = round {
+        if bursts.is_none() {
             self.measured.push(recorder);
         }
         Ok(TimedPart { begin, end, calls_ns, ..TimedPart::default() })

@@ -6,7 +6,6 @@ use super::bursts::BurstLoad;
 use super::concurrent_calls;
 use super::concurrent_work::WorkKind;
 use super::set::Churn;
-
 use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
@@ -15,11 +14,11 @@ use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
 use crate::store::{Guarantee, StoreKind, Threads};
+use crate::units::SizeRange;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
-use crate::workload::parameter::AfterLoad;
-use crate::workload::parameter::Parameters;
+use crate::workload::parameter::{AfterLoad, Parameters};
 
 /// Parts of a trial with separate figures.
 pub(crate) const TENTHS: usize = 10;
@@ -70,9 +69,7 @@ impl LifeParameters {
             burst_period: parameters.burst_period.map_or(Duration::from_secs(60), |time| time.0),
         }
     }
-}
 
-impl LifeParameters {
     pub(crate) fn most_tenths(&self) -> usize {
         TENTHS * self.until_steady
     }
@@ -80,11 +77,6 @@ impl LifeParameters {
 
 pub(crate) fn has_held_reader(cell: &Cell) -> bool {
     cell.text(Axis::READER) == "held"
-}
-
-/// Whether a reader is held, or other work goes on during the steps.
-fn has_others(cell: &Cell) -> bool {
-    has_held_reader(cell) || WorkKind::from_cell(cell).is_some()
 }
 
 fn reclaims_concurrently(cell: &Cell) -> bool {
@@ -97,57 +89,50 @@ pub fn sessions(cell: &Cell) -> u64 {
     if reclaims_concurrently(cell) { steps.max(concurrent_calls::SESSIONS) } else { steps }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    let check = || {
-        let (store, capabilities) = case.opens_for_threads()?;
-        let threads = sessions(case.cell);
-        if threads > 1 && capabilities.threads == Threads::One {
-            return Err(LeftOutReason::OneSession { store: store.name.into(), threads: threads as u32 });
-        }
-        if case.cell.records().from < u64::from(case.cell.threads()) {
-            return Err(LeftOutReason::Contradiction { why: "a thread would have no record".into() });
-        }
-        if is_in_waves(case.cell) {
-            waves(case)?;
-        }
-        match WorkKind::from_cell(case.cell) {
-            Some(WorkKind::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
-                let why = "a backup and large batches are not looked at together";
-                return Err(LeftOutReason::Contradiction { why: why.into() });
-            }
-            _ if has_others(case.cell) && case.parameters.bursts.is_some() => {
-                let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
-                return Err(LeftOutReason::Contradiction { why: why.into() });
-            }
-            Some(WorkKind::Backup) if !capabilities.backup => {
-                return Err(LeftOutReason::NoBackup { store: store.name.into() });
-            }
-            _ => {}
-        }
-        if has_held_reader(case.cell) && !capabilities.held_reader {
-            return Err(LeftOutReason::NoHeldReader { store: store.name.into() });
-        }
-        if reclaims_concurrently(case.cell) && !capabilities.compacts_beside {
-            return Err(LeftOutReason::NoConcurrentReclaim { store: store.name.into() });
-        }
-        case.holds(held_bytes(case))
-    };
-    check().err()
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+    let (cell, (store, capabilities)) = (case.cell, case.opens_for_threads()?);
+    let (threads, store) = (sessions(cell), || store.name.to_owned());
+    if threads > 1 && capabilities.threads == Threads::One {
+        return Err(LeftOutReason::OneSession { store: store(), threads: threads as u32 });
+    }
+    let work = WorkKind::from_cell(cell);
+    let is_long = |sizes: SizeRange| sizes.to - sizes.from > 1;
+    let contradictions = [
+        (cell.records().from < u64::from(cell.threads()), "a thread would have no record"),
+        (
+            is_in_waves(cell) && !cell.record_size().single_range().is_some_and(is_long),
+            "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB",
+        ),
+        (
+            is_in_waves(cell) && case.parameters.until_steady.is_some(),
+            "a set whose values grow and shrink is never steady: ask for waves without until_steady",
+        ),
+        (
+            work == Some(WorkKind::Backup) && cell.text(Axis::WRITER) == "batch",
+            "a backup and large batches are not looked at together",
+        ),
+        (
+            (has_held_reader(cell) || work.is_some()) && case.parameters.bursts.is_some(),
+            "bursts come when the reader, the backups and the large batches have ended: ask for them without these",
+        ),
+    ];
+    if let Some((_, why)) = contradictions.into_iter().find(|(is_so, _)| *is_so) {
+        return Err(LeftOutReason::Contradiction { why: why.into() });
+    }
+    if work == Some(WorkKind::Backup) && !capabilities.backup {
+        return Err(LeftOutReason::NoBackup { store: store() });
+    }
+    if has_held_reader(cell) && !capabilities.held_reader {
+        return Err(LeftOutReason::NoHeldReader { store: store() });
+    }
+    if reclaims_concurrently(cell) && !capabilities.compacts_beside {
+        return Err(LeftOutReason::NoConcurrentReclaim { store: store() });
+    }
+    case.holds(held_bytes(case))
 }
 
 fn is_in_waves(cell: &Cell) -> bool {
     Churn::from_word(cell.text(Axis::CHURN)) == Churn::Waves
-}
-
-fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let why = if case.cell.record_size().single_range().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
-        "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
-    } else if case.parameters.until_steady.is_some() {
-        "a set whose values grow and shrink is never steady: ask for waves without until_steady"
-    } else {
-        return Ok(());
-    };
-    Err(LeftOutReason::Contradiction { why: why.into() })
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
@@ -215,13 +200,15 @@ mod tests {
     use crate::store::{Capabilities, StoreDef};
     use crate::stores::MEMORY;
 
+    fn cell(records: &str, axes: &[(Axis, &str)]) -> Cell {
+        let start = Cell::new("memory").with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap());
+        axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+    }
+
     #[test]
     fn more_turnover_takes_longer_and_writes_what_was_asked_for() {
-        let plain = [(Axis::STORE, "memory"), (Axis::CHURN, "queue"), (Axis::RECORDS, "1000")];
-        let more = [(Axis::RECORD_SIZE, "100B"), (Axis::GUARANTEE, "power")];
-        let cell = plain.iter().chain(&more);
-        let cell =
-            cell.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+        let axes = [(Axis::CHURN, "queue"), (Axis::RECORD_SIZE, "100B"), (Axis::GUARANTEE, "power")];
+        let cell = cell("1000", &axes);
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let estimate = |turnover: &str| {
             let parameters = Parameters::default().with("turnover", turnover).unwrap();
@@ -236,34 +223,20 @@ mod tests {
 
     #[test]
     fn a_store_is_left_out_where_it_lacks_what_goes_on_beside_the_steps() {
-        let reason = |axes: &[(Axis, &str)], store: StoreDef| {
-            let start = Cell::new("memory").with(Axis::RECORDS, Axis::RECORDS.read("9").unwrap());
-            let cell =
-                axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
-            let parameters = Parameters::default();
-            reason(&Case::with_defaults(&cell, &parameters, &[store], 1 << 40))
+        let check = |axes: &[(Axis, &str)], store: StoreDef| {
+            check(&Case::with_defaults(&cell("9", axes), &Parameters::default(), &[store], 1 << 40))
         };
-        let single_session_store = StoreDef {
-            capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
-            ..MEMORY
-        };
-        let store = || "memory".to_owned();
-        assert_eq!(
-            reason(&[(Axis::READER, "held")], MEMORY),
-            Some(LeftOutReason::NoHeldReader { store: store() })
-        );
-        assert_eq!(
-            reason(&[(Axis::READER, "backup")], MEMORY),
-            Some(LeftOutReason::NoBackup { store: store() })
-        );
-        assert_eq!(
-            reason(&[(Axis::SPACE_RECLAIM, "concurrent")], MEMORY),
-            Some(LeftOutReason::NoConcurrentReclaim { store: store() })
-        );
-        assert_eq!(
-            reason(&[(Axis::WRITER, "batch")], single_session_store),
-            Some(LeftOutReason::OneSession { store: store(), threads: 2 })
-        );
+        let capabilities = Capabilities { threads: Threads::One, ..MEMORY.capabilities };
+        let one_session = StoreDef { capabilities, ..MEMORY };
+        let (store, concurrent) = (|| "memory".to_owned(), (Axis::SPACE_RECLAIM, "concurrent"));
+        for (axis, store, reason) in [
+            ((Axis::READER, "held"), MEMORY, LeftOutReason::NoHeldReader { store: store() }),
+            ((Axis::READER, "backup"), MEMORY, LeftOutReason::NoBackup { store: store() }),
+            (concurrent, MEMORY, LeftOutReason::NoConcurrentReclaim { store: store() }),
+            ((Axis::WRITER, "batch"), one_session, LeftOutReason::OneSession { store: store(), threads: 2 }),
+        ] {
+            assert_eq!(check(&[axis], store), Err(reason));
+        }
         for (axes, left_out) in [
             (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),
             (&[(Axis::THREADS, "10")], true),
@@ -272,12 +245,9 @@ mod tests {
             (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "1KiB")], true),
             (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "90%:1KiB..10KiB+10%:1MiB")], true),
         ] {
-            assert_eq!(
-                matches!(reason(axes, MEMORY), Some(LeftOutReason::Contradiction { .. })),
-                left_out,
-                "{axes:?}"
-            );
+            let is_left_out = matches!(check(axes, MEMORY), Err(LeftOutReason::Contradiction { .. }));
+            assert_eq!(is_left_out, left_out, "{axes:?}");
         }
-        assert_eq!(reason(&[], MEMORY), None);
+        assert_eq!(check(&[], MEMORY), Ok(()));
     }
 }

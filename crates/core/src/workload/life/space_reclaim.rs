@@ -88,8 +88,8 @@ impl<'r> RemainingRecords<'r> {
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
         let mut session = worker_pool::session(store)?;
-        let (mut progress, mut removed) =
-            (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
+        let mut progress = ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64);
+        let mut removed = 0;
         for chunk in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = chunk.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
@@ -111,13 +111,9 @@ impl<'r> RemainingRecords<'r> {
             false => (with_peak_bytes(&folder, || with_time(|| bench.compact()))?, None),
             true => {
                 let work = || with_peak_bytes(&folder, || with_time(|| bench.compact_concurrently()));
-                let store = bench.store()?;
-                let (reclaimed, calls) = concurrent_calls::run_with_calls(
-                    store,
-                    (self.records, self.churn),
-                    &mut self.kept,
-                    work,
-                )?;
+                let (store, set) = (bench.store()?, (self.records, self.churn));
+                let (reclaimed, calls) =
+                    concurrent_calls::run_with_calls(store, set, &mut self.kept, work)?;
                 (reclaimed, Some(calls))
             }
         };

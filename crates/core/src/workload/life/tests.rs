@@ -8,52 +8,36 @@ use super::*;
 use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::Failure;
-use crate::store::{OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
+use crate::store::{OpenFn, OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
 use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 
 mod meanwhile;
 
-fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measurements, TrialError> {
-    trial_with(&[], stores, store, churn)
-}
-
-fn trial_with(
-    settings: &[(&str, &str)],
-    stores: &[StoreDef],
-    store: &str,
+fn trial(
+    store: &StoreDef,
     churn: &str,
-) -> std::result::Result<Measurements, TrialError> {
-    trial_on(&[], settings, stores, (store, churn))
-}
-
-fn trial_on(
     axes: &[(Axis, &str)],
     settings: &[(&str, &str)],
-    stores: &[StoreDef],
-    (store, churn): (&str, &str),
 ) -> std::result::Result<Measurements, TrialError> {
-    let with_after_load = settings.iter().copied().chain([("after_load", "at-once")]);
-    let parameters = with_after_load.fold(Parameters::default(), |parameters, (parameter, text)| {
-        parameters.with(parameter, text).unwrap()
-    });
+    let mut parameters = Parameters::default().with("after_load", "at-once").unwrap();
+    settings.iter().for_each(|(name, text)| parameters.set(name, text).unwrap());
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let base_axes = [(Axis::CHURN, churn), (Axis::RECORDS, "50"), (Axis::RECORD_SIZE, "10B..900B")];
-    let cell = base_axes
-        .iter()
-        .chain(axes)
-        .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+    let mut cell = Cell::new(store.name);
+    base_axes.iter().chain(axes).for_each(|(axis, text)| cell.set(*axis, axis.read(text).unwrap()));
     let spec = Spec { seed: 7, ..Spec::unwatched(cell, directory, "life".parse().unwrap(), parameters) };
-    run(&TrialContext { stores, spec: &spec, reach: None })
+    run(&TrialContext { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }
 
 #[test]
 fn a_set_is_written_ten_times_over_and_given_back() {
-    for (store, persists) in [("memory", false), ("flat-folder", true), ("null", false)] {
+    for (store, persists) in [(MEMORY, false), (FLAT_FOLDER, true), (NULL, false)] {
         for churn in crate::axis::life::CHURNS {
-            let measured = trial(&[MEMORY, FLAT_FOLDER, NULL], store, churn).unwrap();
+            let measured = trial(&store, churn, &[], &[]).unwrap();
+            let store = store.name;
             let count = |name| measured.operation(name).map_or(0, |operation| operation.count);
             let (updates, pairs) =
                 if matches!(*churn, "uniform" | "zipfian" | "waves") { (500, 0) } else { (0, 500) };
@@ -61,25 +45,16 @@ fn a_set_is_written_ten_times_over_and_given_back() {
             let removals = if *churn == "log" { 10 } else { pairs };
             assert_eq!((count("update"), count("insert"), count("remove")), (updates, pairs, removals));
             let scans = if *churn == "queue" && store == "memory" { 500 } else { 0 };
-            assert_eq!(
-                (count("scan"), count(OVERALL)),
-                (scans, updates + pairs + removals + scans),
-                "{store} {churn}"
-            );
+            let all = updates + pairs + removals + scans;
+            assert_eq!((count("scan"), count(OVERALL)), (scans, all), "{store} {churn}");
             assert_eq!(measured.rounds.len(), TENTHS);
             assert!(measured.rounds.iter().all(|round| round.operations[0].count >= 50));
             assert_eq!(measured.stored.records, 50);
             let fragmentation = measured.fragmentation.as_ref().unwrap();
-            let scans = if store == "memory" { 3 } else { 0 };
-            assert_eq!(
-                (fragmentation.fresh_scans_ns.len(), fragmentation.aged_scans_ns.len()),
-                (scans, scans),
-                "{store}"
-            );
-            assert!(
-                fragmentation.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files),
-                "{fragmentation:?}"
-            );
+            let scans = [&fragmentation.fresh_scans_ns, &fragmentation.aged_scans_ns].map(Vec::len);
+            assert_eq!(scans, if store == "memory" { [3, 3] } else { [0, 0] }, "{store}");
+            let is_whole = fragmentation.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files);
+            assert!(is_whole, "{fragmentation:?}");
             let reclaim = measured.space_reclaim.as_ref();
             assert_eq!(reclaim.map(|reclaim| reclaim.removed), persists.then_some(45), "{store} {churn}");
             // A file for each record.
@@ -167,9 +142,17 @@ impl Session for WrongSession<'_> {
     }
 }
 
-fn wrong<const WAY: u8>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let way = [Way::Stalls, Way::Leaks, Way::Keeps, Way::Backs, Way::Alters][WAY as usize];
-    Ok(Box::new(Wrong::new(way, options)?))
+fn wrong(way: Way) -> StoreDef {
+    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| {
+        Wrong::new(way, options).map(|store| -> Box<dyn Store> { Box::new(store) })
+    }));
+    StoreDef { open: Ok(open), ..way.inner() }
+}
+
+impl Way {
+    fn inner(self) -> StoreDef {
+        if self == Way::Alters { FLAT_FOLDER } else { MEMORY }
+    }
 }
 
 impl Wrong {
@@ -178,15 +161,14 @@ impl Wrong {
         if way == Way::Leaks {
             File::create(folder.join(LEAKED)).unwrap();
         }
-        let def = if way == Way::Alters { FLAT_FOLDER } else { MEMORY };
-        let inner = def.open.unwrap()(options)?;
+        let inner = way.inner().open.unwrap()(options)?;
         Ok(Wrong { inner, way, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
     }
 }
 
 #[test]
 fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
-    let measured = trial(&[StoreDef { open: Ok(&wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
+    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &[]).unwrap();
     let stalled = |round: &Round| round.operations[1].latency.max_ns >= STALL.as_nanos() as u64;
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
@@ -195,7 +177,7 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
 
 #[test]
 fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
-    let measured = trial(&[StoreDef { open: Ok(&wrong::<0>), ..MEMORY }], "memory", "uniform").unwrap();
+    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &[]).unwrap();
     let pauses = measured.pauses.unwrap();
     let stall = STALL.as_nanos() as u64;
     assert_eq!((pauses.over_ns, pauses.calls), (10_000_000, 500));
@@ -204,11 +186,8 @@ fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
     assert_eq!(pauses.by_call.keys().collect::<Vec<_>>(), ["update"]);
     assert!(pauses.longest_ns >= stall && pauses.total_ns >= 5 * stall && pauses.calls_ns >= pauses.total_ns);
     let upkeep_of = |work: &str| pauses.upkeep.iter().find(|upkeep| upkeep.work == work).unwrap();
-    assert_eq!(
-        (upkeep_of("stall").after, upkeep_of("nothing").after, upkeep_of("nothing").otherwise),
-        (5, 0, 0),
-        "{pauses:?}"
-    );
+    let (stall, nothing) = (upkeep_of("stall"), upkeep_of("nothing"));
+    assert_eq!((stall.after, nothing.after, nothing.otherwise), (5, 0, 0), "{pauses:?}");
     // It sleeps, and syncs nothing.
     assert_eq!(pauses.sync_ns.unwrap_or(0), 0);
 }
@@ -218,7 +197,7 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
     for churn in crate::axis::life::CHURNS {
         let threads = [(Axis::THREADS, "3")];
         let bursts = [("bursts", "10%"), ("burst_period", "600ms")];
-        let measured = trial_on(&threads, &bursts, &[MEMORY], ("memory", churn)).unwrap();
+        let measured = trial(&MEMORY, churn, &threads, &bursts).unwrap();
         let count = |name| measured.operation(name).map_or(0, |operation| operation.count);
         let writes =
             if matches!(*churn, "uniform" | "zipfian" | "waves") { count("update") } else { count("insert") };
@@ -232,16 +211,13 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
 
 #[test]
 fn large_batches_come_and_go_beside_the_steps() {
-    let batches = [(Axis::WRITER, "batch")];
-    let measured = trial_on(&batches, &[], &[MEMORY], ("memory", "replace")).unwrap();
+    let measured = trial(&MEMORY, "replace", &[(Axis::WRITER, "batch")], &[]).unwrap();
     let concurrent_work = measured.concurrent_work.unwrap();
     assert_eq!((concurrent_work.by.as_str(), concurrent_work.took_ns.len()), ("a batch of 5", TENTHS));
     assert!(concurrent_work.bytes.is_empty() && measured.stored.records == 50);
     assert_eq!(concurrent_work.during_steps_ns.len(), TENTHS);
-    assert_eq!(
-        concurrent_work.during.count + concurrent_work.otherwise.count,
-        measured.pauses.unwrap().calls
-    );
+    let calls = concurrent_work.during.count + concurrent_work.otherwise.count;
+    assert_eq!(calls, measured.pauses.unwrap().calls);
     // 500 steps are handed over, 50 are loaded, and 5 come ten times.
     assert_eq!(measured.written.unwrap().records, 600);
     assert_eq!(measured.audit.unwrap().read_back, 50);
@@ -250,28 +226,24 @@ fn large_batches_come_and_go_beside_the_steps() {
 #[test]
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
-    let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
-    let message_of =
-        |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform")) {
-            Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
-            other => panic!("nothing was noticed: {other:?}"),
-        };
-    assert_eq!(message_of(&stores, "memory"), "the backup has 0 records, but the store has 50");
+    let message_of = |way| match trial(&wrong(way), "uniform", &backups, &[]) {
+        Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
+        other => panic!("nothing was noticed: {other:?}"),
+    };
+    assert_eq!(message_of(Way::Backs), "the backup has 0 records, but the store has 50");
     // As many, and not one as it was.
-    let stores = [StoreDef { open: Ok(&wrong::<4>), ..FLAT_FOLDER }];
-    let message = message_of(&stores, "flat-folder");
+    let message = message_of(Way::Alters);
     assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
-    let without_backups = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
+    let without_backups = trial(&MEMORY, "uniform", &backups, &[]);
     assert!(matches!(without_backups, Err(TrialError::Unsupported(_))), "{without_backups:?}");
 }
 
 #[test]
 fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     // One of a hundred updates stalls for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
-    let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
     // Bursts last 20 ms, in which some hundreds of steps come.
     let bursts = [("bursts", "50%,5%"), ("burst_period", "1200ms")];
-    let measured = trial_with(&bursts, &stores, "memory", "uniform").unwrap();
+    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &bursts).unwrap();
     let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
     assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 1_200_000_000));
     assert!((half.per_second / few.per_second - 10.0).abs() < 1e-6);
@@ -295,32 +267,29 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
 
 #[test]
 fn a_planted_leak_has_its_size_in_every_tenth() {
-    let measured = trial(&[StoreDef { open: Ok(&wrong::<1>), ..MEMORY }], "memory", "zipfian").unwrap();
+    let measured = trial(&wrong(Way::Leaks), "zipfian", &[], &[]).unwrap();
     let bytes: Vec<u64> = measured.rounds.iter().map(|round| round.disk.apparent_bytes).collect();
     assert_eq!(bytes, (1..=10).map(|tenth| tenth * 50 * LEAK as u64).collect::<Vec<_>>());
 }
 
 #[test]
 fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
-    let leaks = [StoreDef { open: Ok(&wrong::<1>), ..MEMORY }];
-    let rounds_until = |stores, limit| {
-        let settings = [("until_steady", limit)];
-        trial_with(&settings, stores, "memory", "uniform").unwrap().rounds
+    let rounds_until = |store: &StoreDef, limit| {
+        trial(store, "uniform", &[], &[("until_steady", limit)]).unwrap().rounds
     };
-    assert_eq!(rounds_until(&leaks, "2").len(), 2 * TENTHS);
+    assert_eq!(rounds_until(&wrong(Way::Leaks), "2").len(), 2 * TENTHS);
     // Its speed may rise or fall throughout five tenths by chance, but not for long.
-    let rounds = rounds_until(&[MEMORY], "10");
+    let rounds = rounds_until(&MEMORY, "10");
     assert!((TENTHS..10 * TENTHS).contains(&rounds.len()), "{}", rounds.len());
     assert!(rounds.iter().all(|round| round.operations[0].count == 50));
 }
 
 #[test]
 fn a_record_that_is_not_gone_is_noticed() {
-    let stores = [StoreDef { open: Ok(&wrong::<2>), ..MEMORY }];
     for (churn, phrase) in
         [("queue", "a scan found"), ("replace", "a scan of all records showed 550, but there are 50")]
     {
-        let Err(TrialError::Failed(stop)) = trial(&stores, "memory", churn) else {
+        let Err(TrialError::Failed(stop)) = trial(&wrong(Way::Keeps), churn, &[], &[]) else {
             panic!("{churn}: nothing was noticed")
         };
         assert!(stop.failure == Failure::WrongData && stop.message.contains(phrase), "{}", stop.message);

@@ -4,9 +4,9 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crate::result::{Audit, Failure};
+use crate::result::Audit;
 use crate::sanitize::quoted;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 use crate::trace::{Reader, TraceOperation, key_hash};
 use crate::workload::bench::Bench;
 use crate::workload::worker_pool::lock_worker;
@@ -18,64 +18,52 @@ use super::followed_keys::ABSENT;
 use super::player::Player;
 use super::values::Values;
 
-pub struct HeldRecords<'h, 'a> {
-    pub reader: Reader,
-    pub fit: &'h mut Fit,
-    pub values: &'h Values,
-    pub players: &'h [Mutex<Player<'a>>],
-    pub records: u64,
-}
-
-impl HeldRecords<'_, '_> {
-    /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails with
-    /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
-    pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, WorkloadError> {
-        let start = Instant::now();
-        let (records, reopened) = (self.records, u32::from(anew));
-        let mut audit = Audit { records, read_back: 0, seen_gone: 0, removed: 0, reopened, took_ns: 0 };
-        if anew {
-            bench.reopen()?;
-        }
-        self.read_back(bench.store()?, &mut audit)?;
-        bench.close()?;
-        audit.took_ns = start.elapsed().as_nanos() as u64;
-        Ok(audit)
+/// Reads the followed keys of a store with so many records back; if `anew`, after closing and opening it again. Closes it. Fails at
+/// the first key whose value is missing, wrong, or there though it was removed.
+pub fn audit(
+    bench: &mut Bench<'_>,
+    anew: bool,
+    records: u64,
+    reader: Reader,
+    (fit, values, players): (&mut Fit, &Values, &[Mutex<Player<'_>>]),
+) -> Result<Audit, WorkloadError> {
+    let (start, reopened) = (Instant::now(), u32::from(anew));
+    let mut audit = Audit { records, read_back: 0, seen_gone: 0, removed: 0, reopened, took_ns: 0 };
+    if anew {
+        bench.reopen()?;
     }
-
-    fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), WorkloadError> {
-        let HeldRecords { reader, fit, values, players, .. } = self;
-        let store_error = |error: StoreError| WorkloadError::store("reading the store back", &error);
-        let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
-        let mut session = store.session().map_err(store_error)?;
-        let (mut found, mut scratch) = (Vec::new(), Vec::new());
-        let count = players.len();
-        while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
-            if matches!(entry.word.does, TraceOperation::Skip | TraceOperation::Scan) {
-                continue;
-            }
-            let key = fit.key(entry.key);
-            let hash = key_hash(key);
-            let mut player = lock_worker(&players[player_of(hash, count)]);
-            let Some(written) = player.followed.once_to_read_back(hash) else { continue };
-            found.clear();
-            let is_there =
-                session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
-            let is_right = match (is_there, written) {
-                (is_there, ABSENT) => !is_there,
-                (false, _) => false,
-                // A value that is too short does not show which write it is from.
-                (true, written) => {
-                    let position = values.check(hash, &found, &mut scratch);
-                    position.is_ok_and(|position| position.is_none_or(|position| position == written))
-                }
-            };
-            if !is_right {
-                return Err(wrong_data(key, is_there, written));
-            }
-            if written == ABSENT { audit.seen_gone += 1 } else { audit.read_back += 1 }
+    let store_error = |error: StoreError| WorkloadError::store("reading the store back", &error);
+    let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
+    let mut session = bench.store()?.session().map_err(store_error)?;
+    let (mut found, mut scratch) = (Vec::new(), Vec::new());
+    while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
+        if matches!(entry.word.does, TraceOperation::Skip | TraceOperation::Scan) {
+            continue;
         }
-        Ok(())
+        let key = fit.key(entry.key);
+        let hash = key_hash(key);
+        let mut player = lock_worker(&players[player_of(hash, players.len())]);
+        let Some(written) = player.followed.once_to_read_back(hash) else { continue };
+        found.clear();
+        let is_there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
+        let is_right = match (is_there, written) {
+            (is_there, ABSENT) => !is_there,
+            (false, _) => false,
+            // A value that is too short does not show which write it is from.
+            (true, written) => {
+                let position = values.check(hash, &found, &mut scratch);
+                position.is_ok_and(|position| position.is_none_or(|position| position == written))
+            }
+        };
+        if !is_right {
+            return Err(wrong_data(key, is_there, written));
+        }
+        if written == ABSENT { audit.seen_gone += 1 } else { audit.read_back += 1 }
     }
+    drop(session);
+    bench.close()?;
+    audit.took_ns = start.elapsed().as_nanos() as u64;
+    Ok(audit)
 }
 
 fn wrong_data(key: &[u8], is_there: bool, written: u64) -> WorkloadError {
@@ -86,5 +74,5 @@ fn wrong_data(key: &[u8], is_there: bool, written: u64) -> WorkloadError {
     };
     let key = quoted(&String::from_utf8_lossy(key).chars().take(80).collect::<String>());
     let message = format!("the value of key {key} {fault}, when the store was read back after the trial");
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    WorkloadError::wrong_data(message)
 }

@@ -83,13 +83,12 @@ pub(crate) struct ChunkSender {
 }
 
 pub(crate) struct ChunkReceiver {
-    full: Receiver<Box<Chunk>>,
+    pub full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
 
 /// The other end has gone.
-#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ChannelClosed;
 
 /// Both ends, with all chunks. `blocked_ns` adds up, over all channels, how long the reader waited for a thread that is behind.
@@ -151,15 +150,6 @@ impl ChunkReceiver {
     /// How long the reader has waited for threads that are behind, in nanoseconds.
     pub(crate) fn blocked_ns(&self) -> u64 {
         self.blocked_ns.load(Ordering::Relaxed)
-    }
-
-    pub fn try_take(&self) -> Option<Box<Chunk>> {
-        self.full.try_recv().ok()
-    }
-
-    /// Waits for the next chunk; `None` after the last.
-    pub fn wait(&self) -> Option<Box<Chunk>> {
-        self.full.recv().ok()
     }
 
     pub fn return_chunk(&self, chunk: Box<Chunk>) {

@@ -22,11 +22,7 @@ const PEAK: f64 = 2.0;
 /// Bytes of key tables, histograms, and reading the trace.
 const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
 
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    check(case).err()
-}
-
-fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, capabilities) = case.opens_for_threads()?;
     let work = ReplayParameters::from_parameters(case.parameters).ok_or(LeftOutReason::NoTrace)?;
     if work.facts.scan > 0 && !capabilities.order {
@@ -85,10 +81,8 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work_s = facts.played() as f64 * CALL_S + writes * write_s + facts.write_bytes as f64 * byte_s;
     let duration_s = work.lasts().map_or(0.0, |duration| duration.as_secs_f64());
     let lines_s = (facts.played() + facts.skip) as f64 * LINE_S;
-    let load_s = match work.loads {
-        true => lines_s + facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s,
-        false => 0.0,
-    };
+    let loading_s = facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s;
+    let load_s = if work.loads { lines_s + loading_s } else { 0.0 };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
     TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(duration_s) + audit_s, audit_s)
 }

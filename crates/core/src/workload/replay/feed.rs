@@ -2,7 +2,7 @@
 
 use crate::trace::{Spread, TraceOperation, key_hash};
 
-use super::chunk::{ChannelClosed, ChunkSender, ReplayStep};
+use super::chunk::{ChunkSender, ReplayStep};
 use super::fit::Fit;
 use super::parameters::Speed;
 use super::values::Values;
@@ -27,39 +27,30 @@ pub(crate) struct FeedOutcome {
 
 impl Feed<'_> {
     /// Reads the trace. Ends early, without an error, when a thread that plays has ended.
-    pub fn run(mut self) -> Result<FeedOutcome, String> {
-        let mut last_due_ns = 0;
-        let _: Result<(), ChannelClosed> = self.send_all(&mut last_due_ns)?;
-        Ok(FeedOutcome { spread: self.spread, fit: self.fit, last_due_ns })
-    }
-
-    fn send_all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), ChannelClosed>, String> {
-        let Feed { spread, fit, values, senders, speed } = self;
-        let mut slice_ns = 0;
+    pub fn run(self) -> Result<FeedOutcome, String> {
+        let Feed { mut spread, mut fit, values, mut senders, speed } = self;
+        let (mut slice_ns, mut last_due_ns) = (0, 0);
         while let Some(entry) = spread.next_entry()? {
             if entry.word.does == TraceOperation::Skip {
                 continue;
             }
             let due_ns = match speed {
                 Speed::Max => 0,
-                Speed::Times(times) => (entry.time_ns as f64 / *times) as u64,
+                Speed::Times(times) => (entry.time_ns as f64 / times) as u64,
             };
             if due_ns >= slice_ns + SLICE_NS {
                 slice_ns = due_ns;
-                if senders.iter_mut().try_for_each(ChunkSender::flush) == Err(ChannelClosed) {
-                    return Ok(Err(ChannelClosed));
+                if senders.iter_mut().try_for_each(ChunkSender::flush).is_err() {
+                    break;
                 }
             }
-            *last_due_ns = due_ns;
-            let key = if entry.word.does == TraceOperation::Scan {
-                fit.start(entry.key)
-            } else {
-                fit.key(entry.key)
-            };
+            last_due_ns = due_ns;
+            let is_scan = entry.word.does == TraceOperation::Scan;
+            let key = if is_scan { fit.start(entry.key) } else { fit.key(entry.key) };
             let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
             let player = player_of(hash, senders.len());
-            let Ok(chunk) = senders[player].chunk() else { return Ok(Err(ChannelClosed)) };
+            let Ok(chunk) = senders[player].chunk() else { break };
             let start = chunk.bytes.len();
             chunk.bytes.extend_from_slice(key);
             let middle = chunk.bytes.len();
@@ -76,7 +67,9 @@ impl Feed<'_> {
                 value: middle..chunk.bytes.len(),
             });
         }
-        Ok(senders.iter_mut().try_for_each(ChunkSender::flush))
+        // A thread that plays may have ended.
+        let _ = senders.iter_mut().try_for_each(ChunkSender::flush);
+        Ok(FeedOutcome { spread, fit, last_due_ns })
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct Fit {
     max_bytes: usize,
     any_byte: bool,
     fitted: Vec<u8>,
-    changed: u64,
+    /// Keys that did not fit.
+    pub changed: u64,
 }
 
 impl Fit {
@@ -58,10 +59,6 @@ impl Fit {
         }
         &self.fitted
     }
-
-    pub fn changed(&self) -> u64 {
-        self.changed
-    }
 }
 
 /// Whether a key names a file in every layout of folders.
@@ -74,11 +71,8 @@ fn is_name(key: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn fit(max_bytes: usize, any_byte: bool) -> Fit {
-        Fit::new(
-            &Capabilities { max_key_bytes: max_bytes, any_byte_in_keys: any_byte, ..Capabilities::DEFAULT },
-            1000,
-        )
+    fn fit(max_key_bytes: usize, any_byte_in_keys: bool) -> Fit {
+        Fit::new(&Capabilities { max_key_bytes, any_byte_in_keys, ..Capabilities::DEFAULT }, 1000)
     }
 
     #[test]
@@ -86,12 +80,12 @@ mod tests {
         let mut lmdb = fit(511, true);
         assert_eq!(lmdb.key(b"a\0b"), b"a\0b");
         assert_eq!(lmdb.key(&[7; 511]), [7; 511]);
-        assert_eq!(lmdb.changed(), 0);
+        assert_eq!(lmdb.changed, 0);
         let long = lmdb.key(&[7; 512]).to_vec();
         assert_eq!((long.len(), &long[..479]), (511, &[7; 479][..]));
         assert_ne!(long, lmdb.key(&[7; 513]));
         assert_eq!(lmdb.key(b"").len(), HASH_BYTES);
-        assert_eq!(lmdb.changed(), 3);
+        assert_eq!(lmdb.changed, 3);
         assert_eq!((lmdb.start(b"a").to_vec(), lmdb.start(b"").to_vec()), (b"a".to_vec(), vec![0]));
         let key_after = lmdb.start(&[7; 512]).to_vec();
         assert_eq!(key_after, [&[7; 510][..], &[8]].concat());

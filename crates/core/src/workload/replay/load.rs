@@ -3,7 +3,7 @@
 
 use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
-use crate::trace::{Entry, Facts, Reader, TraceOperation, key_hash};
+use crate::trace::{Facts, Reader, TraceOperation, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;
 use crate::workload::parameter::AfterLoad;
@@ -60,25 +60,22 @@ impl KeyTable {
 
 /// Loads the store, in memory that does not depend on the trace.
 pub(crate) struct Loader {
-    first_operations: FirstOperations,
-    batch: Batch,
-    after_load: AfterLoad,
-}
-
-/// Finds operations that are the first of their keys.
-struct FirstOperations {
+    /// The keys of this pass whose first operation was met.
     table: KeyTable,
     passes: u64,
     unknown_bytes: u64,
+    batch: Batch,
+    after_load: AfterLoad,
 }
 
 impl Loader {
     /// For a trace with these facts.
     pub fn new(facts: &Facts, after_load: AfterLoad) -> Loader {
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
-        let (passes, unknown_bytes) = (facts.keys / KEYS_PER_PASS + 1, facts.unknown_value);
         Loader {
-            first_operations: FirstOperations { table: KeyTable::new(), passes, unknown_bytes },
+            table: KeyTable::new(),
+            passes: facts.keys / KEYS_PER_PASS + 1,
+            unknown_bytes: facts.unknown_value,
             batch: Batch::with_bytes(BATCH, BATCH_BYTES, key, value),
             after_load,
         }
@@ -93,25 +90,30 @@ impl Loader {
         values: &Values,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<(Reader, Load, WrittenRecords), WorkloadError> {
-        let Loader { first_operations, batch, after_load } = self;
-        first_operations.table.clear();
+        let Loader { table, passes, unknown_bytes, batch, after_load } = self;
+        table.clear();
         let (mut next_reader, mut pass) = (Some(reader.rewind().map_err(WorkloadError::harness)?), 0);
         let fill = |batch: &mut Batch| {
-            while pass < first_operations.passes
+            while pass < *passes
                 && !is_full(batch)
                 && let Some(reader) = &mut next_reader
             {
-                match reader.next_entry().map_err(WorkloadError::harness)? {
-                    Some(entry) => first_operations.add(&entry, pass, batch, fit, values)?,
-                    None => {
-                        pass += 1;
-                        first_operations.table.clear();
-                        next_reader = next_reader
-                            .take()
-                            .map(Reader::rewind)
-                            .transpose()
-                            .map_err(WorkloadError::harness)?;
-                    }
+                let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? else {
+                    pass += 1;
+                    table.clear();
+                    let rewound = next_reader.take().map(Reader::rewind);
+                    next_reader = rewound.transpose().map_err(WorkloadError::harness)?;
+                    continue;
+                };
+                let does = entry.word.does;
+                if matches!(does, TraceOperation::Skip | TraceOperation::Scan) {
+                    continue;
+                }
+                let key = fit.key(entry.key);
+                let hash = key_hash(key);
+                if (hash >> 24) % *passes == pass && table.add(hash)? && does.needs_key() {
+                    let length = entry.size.unwrap_or(*unknown_bytes) as usize;
+                    batch.add(key, |bytes| values.append(hash, LOADED, length, bytes));
                 }
             }
             Ok(())
@@ -125,28 +127,4 @@ impl Loader {
 /// Whether a batch can take no more, keys included.
 fn is_full(batch: &Batch) -> bool {
     batch.is_full() || batch.key_bytes() + batch.value_bytes() >= BATCH_BYTES as u64
-}
-
-impl FirstOperations {
-    /// Adds the record that an operation looks for, if it is its key's first.
-    fn add(
-        &mut self,
-        entry: &Entry<'_>,
-        pass: u64,
-        batch: &mut Batch,
-        fit: &mut Fit,
-        values: &Values,
-    ) -> Result<(), WorkloadError> {
-        let does = entry.word.does;
-        if matches!(does, TraceOperation::Skip | TraceOperation::Scan) {
-            return Ok(());
-        }
-        let key = fit.key(entry.key);
-        let hash = key_hash(key);
-        if (hash >> 24) % self.passes == pass && self.table.add(hash)? && does.needs_key() {
-            let length = entry.size.unwrap_or(self.unknown_bytes);
-            batch.add(key, |bytes| values.append(hash, LOADED, length as usize, bytes));
-        }
-        Ok(())
-    }
 }

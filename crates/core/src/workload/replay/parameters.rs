@@ -9,8 +9,7 @@ use crate::sanitize::quoted;
 use crate::trace::{Facts, ReaderOptions, TimeUnit};
 use crate::units::as_text;
 use crate::words::words;
-use crate::workload::parameter::AfterLoad;
-use crate::workload::parameter::Parameters;
+use crate::workload::parameter::{AfterLoad, Parameters};
 
 /// The speed at which a trace is played.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,15 +33,13 @@ impl FromStr for Speed {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Speed, String> {
-        let times = || text.parse().ok().filter(|times: &f64| (0.001..=1e6).contains(times));
-        match text {
-            "max" => Ok(Speed::Max),
-            _ => times().map(Speed::Times).ok_or_else(|| {
-                format!(
-                    "{} is no speed: use max, 1 for the trace's own times, or a number from 0.001 to 1000000",
-                    quoted(text)
-                )
-            }),
+        match text.parse() {
+            _ if text == "max" => Ok(Speed::Max),
+            Ok(times) if (0.001..=1e6).contains(&times) => Ok(Speed::Times(times)),
+            _ => Err(format!(
+                "{} is no speed: use max, 1 for the trace's own times, or a number from 0.001 to 1000000",
+                quoted(text)
+            )),
         }
     }
 }

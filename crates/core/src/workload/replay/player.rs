@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
-use crate::result::{Failure, WrittenRecords};
+use crate::result::WrittenRecords;
 use crate::store::{Result as StoreResult, Session};
-use crate::trace::{TraceOperation, family_of};
+use crate::trace::{Form, TraceOperation, family_of};
 use crate::words::words;
+use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::wait_until;
 use crate::workload::recorder::Recorder;
@@ -18,6 +19,7 @@ use crate::workload::workload_error::WorkloadError;
 
 use super::chunk::{Chunk, ChunkReceiver, ReplayStep, StepOutcome};
 use super::followed_keys::{ABSENT, FollowedKeys};
+use super::parameters::{ReplayParameters, Speed};
 use super::values::{HEAD, LOADED, Values};
 
 /// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
@@ -35,7 +37,7 @@ pub enum ReplayKind {
 words!(ReplayKind, all);
 
 impl ReplayKind {
-    fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
+    pub fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
         match does {
             TraceOperation::Get if !found => ReplayKind::Miss,
             TraceOperation::Get | TraceOperation::Skip => ReplayKind::Get,
@@ -49,12 +51,6 @@ impl ReplayKind {
 
 /// How much later than an open loop the schedule starts: until then the first chunks are there.
 const LEAD_NS: f64 = 4_000_000.0;
-
-#[derive(Debug, Clone, Copy)]
-struct Schedule {
-    /// The first operation's moment, by the clock.
-    start: u64,
-}
 
 pub struct ReplayTally {
     pub recorder: Recorder<{ ReplayKind::ALL.len() }>,
@@ -135,39 +131,30 @@ impl ReadBuffer {
     }
 }
 
-/// A buffer whose memory is resident.
-fn touched(capacity: usize) -> Vec<u8> {
-    let mut bytes = vec![1; capacity];
-    bytes.clear();
-    bytes
-}
-
 impl<'a> Player<'a> {
     /// Takes all memory that it will need.
     pub fn new(
+        ReplayParameters { facts, speed, loads, .. }: &ReplayParameters,
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, ChunkReceiver),
-        timed: bool,
-        (checks_reads, ends_with_family): (bool, bool),
-        loads: bool,
+        checks_reads: bool,
         main: ReplayKind,
-        (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
-        let (key, value) = (touched(largest_key), touched(largest_value + 1));
-        let read_buffer = ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family };
+        let (key, value) = (touched(facts.longest_key.max(64)), touched(facts.largest_value + 1));
+        let ends_with_family = facts.form == Form::RocksDb;
         Ok(Player {
             thread,
             incoming: Some(incoming),
-            timed,
+            timed: *speed != Speed::Max,
             clock,
             values,
             checks_reads,
-            first_version: if loads { LOADED } else { ABSENT },
+            first_version: if *loads { LOADED } else { ABSENT },
             main,
             tally: ReplayTally::new()?,
             followed: FollowedKeys::new(),
-            read_buffer,
-            scratch: touched(largest_value + 1),
+            read_buffer: ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family },
+            scratch: touched(facts.largest_value + 1),
         })
     }
 
@@ -181,34 +168,31 @@ impl<'a> Player<'a> {
         &mut self,
         session: &mut dyn Session,
         incoming: &ChunkReceiver,
-        (start, stopped): (u64, &AtomicBool),
+        (mut start, stopped): (u64, &AtomicBool),
         seconds: &mut Seconds<'_>,
     ) -> Result<TimedPart, WorkloadError> {
-        let (mut schedule, timed) = (Schedule { start }, self.timed);
+        let timed = self.timed;
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
         while !stopped.load(Ordering::Relaxed) {
             let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
-            let chunk = match incoming.try_take() {
-                Some(chunk) => Some(chunk),
-                None => {
-                    let chunk = incoming.wait();
-                    if let Some(first) =
-                        chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
-                    {
+            let mut chunk = match incoming.full.try_recv() {
+                Ok(chunk) => chunk,
+                Err(_) => {
+                    let Ok(chunk) = incoming.full.recv() else { break };
+                    if let Some(first) = chunk.planned.first().filter(|_| timed) {
                         // A delay of the reader makes no operation late, unless it waited for a thread whose store was behind.
-                        let due = schedule.moment(self.clock, first);
+                        let due = moment(self.clock, start, first);
                         let delay = self.clock.now().saturating_sub(due.max(waits_from));
                         let blocked_ns = incoming.blocked_ns() - blocked_ns;
                         let delay = delay.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
-                        schedule.start += delay;
+                        start += delay;
                         stood_still += delay;
                     }
                     chunk
                 }
             };
-            let Some(mut chunk) = chunk else { break };
-            let result = self.play_chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
+            let result = self.play_chunk(session, &mut chunk, timed.then_some((start, stopped)));
             incoming.return_chunk(chunk);
             result?;
             seconds.add_latencies(self.main_latencies()).map_err(WorkloadError::harness)?;
@@ -222,14 +206,14 @@ impl<'a> Player<'a> {
         &mut self,
         session: &mut dyn Session,
         chunk: &mut Chunk,
-        schedule: Option<(Schedule, &AtomicBool)>,
+        schedule: Option<(u64, &AtomicBool)>,
     ) -> Result<(), WorkloadError> {
         let Chunk { planned, bytes, outcomes } = chunk;
         for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
             let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
             let start = match schedule {
-                Some((schedule, stopped)) => {
-                    let due = schedule.moment(self.clock, planned);
+                Some((first, stopped)) => {
+                    let due = moment(self.clock, first, planned);
                     wait_until(self.clock, due, stopped);
                     due
                 }
@@ -277,16 +261,10 @@ impl<'a> Player<'a> {
                 let copied = session.copied().filter(|_| planned.does == TraceOperation::Get);
                 let value = copied.unwrap_or(&self.read_buffer.value);
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
-                let written =
-                    if outcome.found {
-                        let written = self.values.check(planned.hash, value, &mut self.scratch);
-                        Some(written.map_err(|()| {
-                            wrong_data(planned, key, "is not what was written under this key")
-                        })?)
-                    } else {
-                        None
-                    };
-                self.check_version(planned, key, written)?;
+                let scratch = &mut self.scratch;
+                let written = outcome.found.then(|| self.values.check(planned.hash, value, scratch));
+                let wrong = |()| wrong_data(planned, key, "is not what was written under this key");
+                self.check_version(planned, key, written.transpose().map_err(wrong)?)?;
             }
             TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
                 // It may be followed from now on.
@@ -325,11 +303,10 @@ impl<'a> Player<'a> {
             (Some(Some(found)), _) if found >= planned.position => {
                 Err(wrong_data(planned, key, "is from a later write"))
             }
-            (Some(Some(found)), Some(expected)) if found != expected => Err(wrong_data(
-                planned,
-                key,
-                &format!("is operation {found}'s, but operation {expected} wrote it last"),
-            )),
+            (Some(Some(found)), Some(expected)) if found != expected => {
+                let fault = format!("is operation {found}'s, but operation {expected} wrote it last");
+                Err(wrong_data(planned, key, &fault))
+            }
             (Some(Some(_)), _) => Ok(()),
         }
     }
@@ -379,11 +356,10 @@ impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
     }
 }
 
-impl Schedule {
-    #[inline(always)]
-    fn moment(&self, clock: &Clock, planned: &ReplayStep) -> u64 {
-        self.start + clock.ticks(planned.due_ns as f64) as u64
-    }
+/// When a step is due, `first` being the first one's moment, by the clock.
+#[inline(always)]
+fn moment(clock: &Clock, first: u64, planned: &ReplayStep) -> u64 {
+    first + clock.ticks(planned.due_ns as f64) as u64
 }
 
 /// The store's call, or the two of a modify; gives whether the key was there.
@@ -431,8 +407,7 @@ fn store_error(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreErro
 
 #[cold]
 fn wrong_data(planned: &ReplayStep, key: &[u8], fault: &str) -> WorkloadError {
-    let message = format!("the value of {} {fault}", describe_operation(planned, key));
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    WorkloadError::wrong_data(format!("the value of {} {fault}", describe_operation(planned, key)))
 }
 
 fn describe_operation(planned: &ReplayStep, key: &[u8]) -> String {

@@ -6,7 +6,7 @@ use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::{Failure, Measurements};
 use crate::store::{
-    Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
+    Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef, StoreError,
 };
 use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
@@ -25,25 +25,17 @@ fn play(
     std::fs::write(&path, text).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let mut all_parameters = Parameters::default().with("trace", path.to_str().unwrap()).unwrap();
-    for (parameter, value) in parameters {
-        all_parameters = all_parameters.with(parameter, value).unwrap();
+    // Other tests of this process are at work all the time.
+    let mut all_parameters = Parameters::default().with("after_load", "at-once").unwrap();
+    for (name, value) in [("trace", path.to_str().unwrap())].iter().chain(parameters) {
+        all_parameters.set(name, value).unwrap();
     }
     let ask = ReaderOptions { limit: all_parameters.limit.map(|count| count.0), ..ReaderOptions::default() };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
-    let all_parameters = all_parameters.with("trace_facts", &summary.facts.to_string()).unwrap();
-    // Other tests of this process are at work all the time.
-    let all_parameters = all_parameters.with("after_load", "at-once").unwrap();
-    let threads = Axis::THREADS.read(threads).unwrap();
-    let spec = Spec {
-        seed: 3,
-        ..Spec::unwatched(
-            Cell::new(store.name).with(Axis::THREADS, threads),
-            directory,
-            "replay".parse().unwrap(),
-            all_parameters,
-        )
-    };
+    all_parameters.set("trace_facts", &summary.facts.to_string()).unwrap();
+    let cell = Cell::new(store.name).with(Axis::THREADS, Axis::THREADS.read(threads).unwrap());
+    let spec = Spec::unwatched(cell, directory, "replay".parse().unwrap(), all_parameters);
+    let spec = Spec { seed: 3, ..spec };
     (WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 
@@ -56,6 +48,11 @@ fn played(measured: &Measurements) -> u64 {
     let (all, each) = counted.split_first().unwrap();
     assert_eq!(*all, ("overall", each.iter().map(|(_, count)| count).sum()));
     all.1
+}
+
+fn statistic(measured: &Measurements, name: &str) -> u64 {
+    let name = format!("replay.{name}");
+    measured.statistics.iter().find(|setting| setting.name == name).unwrap().value.parse().unwrap()
 }
 
 const SMALL: &str = "time,operation,key,size\n\
@@ -75,18 +72,9 @@ fn what_is_read_first_is_loaded_or_missed() {
             assert_eq!(measured.stored.value_bytes, 50 + 8 + 20);
             let audit = measured.audit.unwrap();
             assert_eq!((audit.records, audit.read_back, audit.seen_gone), (3, 3, 1), "{name}");
-            let statistic = |name: &str| {
-                let statistics = &measured.statistics;
-                statistics
-                    .iter()
-                    .find(|setting| setting.name == format!("replay.{name}"))
-                    .unwrap()
-                    .value
-                    .clone()
-            };
-            assert_eq!(statistic("operations_not_played"), "1");
-            let changed = if store.capabilities.any_byte_in_keys { "0" } else { "3" };
-            assert_eq!(statistic("operations_with_a_key_made_to_fit"), changed, "{name}");
+            assert_eq!(statistic(&measured, "operations_not_played"), 1);
+            let changed = if store.capabilities.any_byte_in_keys { 0 } else { 3 };
+            assert_eq!(statistic(&measured, "operations_with_a_key_made_to_fit"), changed, "{name}");
             let measured = play(store.clone(), SMALL, threads, &[("load", "nothing")]).unwrap();
             assert_eq!(counts(&measured)[1..3], [("get", 2), ("miss", 2)], "{name}");
             assert_eq!((measured.load.records, measured.stored.records), (0, 3), "{name}");
@@ -127,13 +115,13 @@ fn made_traces_are_played_whole_and_read_back() {
     assert!(measured.audit.unwrap().read_back > 100);
     let traits = TraceTraits { operations: 20_000, ..ZIPPYDB };
     let measured = play(MEMORY, &traits.rocksdb(), "2", &[]).unwrap();
-    let scans = measured.operations.iter().find(|operation| operation.operation == "scan").unwrap();
+    let scans = measured.operation("scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
     let measured = play(MEMORY, &traits.rocksdb(), "1", &[("limit", "77")]).unwrap();
     assert_eq!(played(&measured), 77);
 }
 
-/// `memory`, with the fault in its entry's name.
+/// `memory`, with a fault.
 struct Planted {
     inner: Box<dyn Store>,
     fault: Fault,
@@ -150,14 +138,9 @@ enum Fault {
 
 const STALL: Duration = Duration::from_millis(300);
 
-fn planted(name: &'static str) -> StoreDef {
-    let open: OpenFn = match name {
-        "stalls" => &|options| open(options, Fault::Stalls),
-        "loses-a-write" => &|options| open(options, Fault::LosesAWrite),
-        "keeps-removed" => &|options| open(options, Fault::KeepsRemoved),
-        _ => &|options| open(options, Fault::MixesUp),
-    };
-    StoreDef { name, open: Ok(open), ..MEMORY }
+fn planted(fault: Fault) -> StoreDef {
+    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| open(options, fault)));
+    StoreDef { open: Ok(open), ..MEMORY }
 }
 
 fn open(options: &OpenOptions<'_>, fault: Fault) -> StoreResult<Box<dyn Store>> {
@@ -169,13 +152,7 @@ impl Store for Planted {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
         Ok(Box::new(PlantedSession { inner: self.inner.session()?, store: self }))
     }
-    crate::pass_on!(inner: guarantee, count, close);
-    fn settle(&self) -> StoreResult<()> {
-        Ok(())
-    }
-    fn settings(&self) -> StoreResult<Vec<Setting>> {
-        Ok(Vec::new())
-    }
+    crate::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
 struct PlantedSession<'a> {
@@ -187,11 +164,8 @@ impl Session for PlantedSession<'_> {
     crate::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
-        if self.store.fault == Fault::LosesAWrite && writes == 5 {
-            Ok(())
-        } else {
-            self.inner.update(key, value)
-        }
+        let is_lost = self.store.fault == Fault::LosesAWrite && writes == 5;
+        if is_lost { Ok(()) } else { self.inner.update(key, value) }
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> StoreResult<bool> {
         match self.store.fault {
@@ -214,21 +188,18 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     // Twenty sets, each ten milliseconds after the one before; the first operation stalls.
     let sets: String = (1..=20).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 100.0)).collect();
     let text = format!("0,get,stall,100\n{sets}");
-    let measured = play(planted("stalls"), &text, "1", &[("speed", "1")]).unwrap();
-    let set = measured.operations.iter().find(|operation| operation.operation == "set").unwrap();
-    let stood_still =
-        measured.statistics.iter().find(|setting| setting.name == "replay.schedule_stood_still_us").unwrap();
-    let stood_still_ns = 1_000 * stood_still.value.parse::<u64>().unwrap();
+    let measured = play(planted(Fault::Stalls), &text, "1", &[("speed", "1")]).unwrap();
+    let set = measured.operation("set").unwrap();
+    let stood_still_ns = 1_000 * statistic(&measured, "schedule_stood_still_us");
     // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms, without the harness's
     // own lateness.
     let waited_ns: u64 = (1..=20).map(|n| (300 - 10 * n) * 1_000_000).sum();
     assert!(set.sum_ns + 20 * stood_still_ns >= waited_ns, "{} {stood_still_ns}", set.sum_ns);
     assert!(set.latency.max_ns + stood_still_ns >= 290_000_000);
     // As fast as it goes, nothing waits for another.
-    let measured = play(planted("stalls"), &text, "1", &[]).unwrap();
-    let get = measured.operations.iter().find(|operation| operation.operation == "get").unwrap();
-    assert!(get.sum_ns >= STALL.as_nanos() as u64);
-    let set = measured.operations.iter().find(|operation| operation.operation == "set").unwrap();
+    let measured = play(planted(Fault::Stalls), &text, "1", &[]).unwrap();
+    assert!(measured.operation("get").unwrap().sum_ns >= STALL.as_nanos() as u64);
+    let set = measured.operation("set").unwrap();
     assert_eq!((set.count, set.rate_over_ns), (20, None));
 }
 
@@ -247,31 +218,24 @@ fn operations_never_begin_before_they_are_due() {
 
 #[test]
 fn planted_faults_are_found() {
-    let lost: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
-    let lost = format!("{lost}20,get,key5,\n");
+    let never_read: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
+    let lost = format!("{never_read}20,get,key5,\n");
+    let stale: String = (0..10).map(|n| format!("{n},set,key{},100\n", n % 5)).collect();
     let mixed = "0,set,other,100\n1,set,mixed,100\n2,get,mixed,\n";
     let removed = "0,set,a,100\n1,remove,a,\n2,get,a,\n";
-    for (name, text, words) in [
-        ("loses-a-write", lost.as_str(), "is missing"),
-        ("mixes-up", mixed, "is not what was written under this key"),
-        ("keeps-removed", removed, "is there, though it was removed"),
+    for (fault, text, words) in [
+        (Fault::LosesAWrite, lost.as_str(), ["is missing", "of the trace"]),
+        (Fault::MixesUp, mixed, ["is not what was written under this key", "of the trace"]),
+        (Fault::KeepsRemoved, removed, ["is there, though it was removed", "of the trace"]),
+        // A lost write that is never read shows in the count at the end.
+        (Fault::LosesAWrite, never_read.as_str(), ["the store counts", "were written"]),
+        // A lost update shows when it is read back.
+        (Fault::LosesAWrite, stale.as_str(), ["", "operation 6 of the trace"]),
     ] {
-        let Err(TrialError::Failed(stop)) = play(planted(name), text, "1", &[]) else {
-            panic!("{name} passed")
+        let Err(TrialError::Failed(stop)) = play(planted(fault), text, "1", &[]) else {
+            panic!("{fault:?} passed")
         };
-        assert_eq!(stop.failure, Failure::WrongData, "{name}");
-        assert!(stop.message.contains(words) && stop.message.contains("of the trace"), "{}", stop.message);
+        assert_eq!(stop.failure, Failure::WrongData, "{fault:?}");
+        assert!(words.iter().all(|words| stop.message.contains(words)), "{}", stop.message);
     }
-    // A lost write that is never read shows in the count at the end.
-    let never_read: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
-    let Err(TrialError::Failed(stop)) = play(planted("loses-a-write"), &never_read, "1", &[]) else {
-        panic!("passed")
-    };
-    assert_eq!(stop.failure, Failure::WrongData);
-    // A lost update shows when it is read back.
-    let stale: String = (0..10).map(|n| format!("{n},set,key{},100\n", n % 5)).collect();
-    let Err(TrialError::Failed(stop)) = play(planted("loses-a-write"), &stale, "1", &[]) else {
-        panic!("passed")
-    };
-    assert!(stop.message.contains("operation 6 of the trace"), "{}", stop.message);
 }

@@ -12,15 +12,16 @@ use crate::result::{
     WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
-use crate::trace::{Facts, Form, Reader, Spread, TraceOperation};
+use crate::trace::{Facts, Reader, Spread, TraceOperation};
 use crate::workload::elapsed::Elapsed;
+use crate::workload::recorder::Record;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::worker_pool::{self, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
-use super::audit::HeldRecords;
+use super::audit::audit;
 use super::chunk::chunk_channel;
 use super::feed::{Feed, FeedOutcome};
 use super::fit::Fit;
@@ -44,24 +45,25 @@ pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let options = spec.options(spec.cell.threads().into());
     let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
-    let outcome = prepared.play(&trial)?;
+    let (feed_outcome, conditions) = prepared.play(&trial)?;
     trial.worked()?;
     let stored = stored(&work);
     let is_counted = keeps && work.is_whole() && work.facts.one_in == 1;
     let mut trial = trial.finish(&prepared.acknowledged, is_counted.then_some(stored.records))?;
-    prepared.check_digest(&work, outcome.feed_outcome)?;
+    let changed_keys = feed_outcome.fit.changed;
+    check_digest(&work, feed_outcome)?;
     let tally = prepared.tally()?;
-    let mut audit = |bench: &mut _, anew| {
+    let mut read_back = |bench: &mut _, anew| {
         let PreparedReplay { reader, fit, players, .. } = &mut prepared;
         let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        HeldRecords { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
+        audit(bench, anew, stored.records, reader, (fit, &values, &*players))
     };
-    let audit_open = (keeps && !persists).then(|| audit(&mut trial.bench, false)).transpose()?;
+    let audit_open = (keeps && !persists).then(|| read_back(&mut trial.bench, false)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, mut measured } = trial;
-    let audit_anew = (keeps && persists).then(|| audit(&mut bench, true)).transpose()?;
-    let operations = outcome.conditions.operations(&tally)?;
-    measured.statistics.extend(outcome.conditions.statistics(&work.facts, &tally, outcome.changed_keys));
+    let audit_anew = (keeps && persists).then(|| read_back(&mut bench, true)).transpose()?;
+    let operations = conditions.operations(&tally)?;
+    measured.statistics.extend(conditions.statistics(&work.facts, &tally, changed_keys));
     Ok(Measurements {
         load,
         operations,
@@ -88,13 +90,6 @@ struct PreparedReplay<'a> {
     acknowledged: Vec<AcknowledgedWrites>,
 }
 
-/// The outcome of the replay.
-struct ReplayOutcome {
-    feed_outcome: FeedOutcome,
-    conditions: ReplayConditions,
-    changed_keys: u64,
-}
-
 impl<'a> PreparedReplay<'a> {
     fn new(
         work: &'a ReplayParameters,
@@ -103,20 +98,17 @@ impl<'a> PreparedReplay<'a> {
         clock: &'a Clock,
         values: &'a Values,
     ) -> Result<PreparedReplay<'a>, TrialError> {
-        let ReplayParameters { trace, ask, facts, speed, loads, .. } = work;
+        let ReplayParameters { trace, ask, facts, speed, .. } = work;
         let threads = spec.cell.threads() as usize;
         let fit = Fit::new(capabilities, facts.longest_key as usize);
-        let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let main = main_kind(facts);
-        let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
-        let spread = Spread::open(trace, *ask, whole_seconds).map_err(TrialError::harness)?;
-        let blocked_ns = Arc::default();
+        let spread = Spread::open(trace, *ask, *speed != Speed::Max && facts.has_whole_seconds());
+        let spread = spread.map_err(TrialError::harness)?;
+        let (largest, blocked_ns) = (facts.longest_key.max(64) + facts.largest_value, Arc::default());
         let (senders, incoming): (_, Vec<_>) =
-            (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
-        let timed = *speed != Speed::Max;
+            (0..threads).map(|_| chunk_channel(largest as usize, &blocked_ns)).unzip();
         let player = |thread_and_chunks| {
-            let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
-            let player = Player::new((clock, values), thread_and_chunks, timed, check, *loads, main, largest);
+            let player = Player::new(work, (clock, values), thread_and_chunks, capabilities.keeps, main);
             player.map(Mutex::new).map_err(TrialError::harness)
         };
         let feed = Feed { spread, fit: fit.clone(), values, senders, speed: *speed };
@@ -125,7 +117,7 @@ impl<'a> PreparedReplay<'a> {
             work,
             clock,
             values,
-            loader: loads.then(|| Loader::new(facts, work.after_load)),
+            loader: work.loads.then(|| Loader::new(facts, work.after_load)),
             reader: Some(reader),
             feed: Some(feed),
             fit,
@@ -141,15 +133,14 @@ impl<'a> PreparedReplay<'a> {
         };
         let reader =
             self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        let session = trial.bench.store()?.session();
-        let mut session = session.map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let mut session = worker_pool::session(trial.bench.store()?)?;
         let (reader, load, written) =
             loader.load(reader, session.as_mut(), &mut self.fit, self.values, &mut self.acknowledged)?;
         self.reader = Some(reader);
         Ok((load, written))
     }
 
-    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
+    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<(FeedOutcome, ReplayConditions), WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
         let (feed_outcome, elapsed, counters) = worker_pool::run(
@@ -185,25 +176,7 @@ impl<'a> PreparedReplay<'a> {
             counters,
             main: main_kind(&self.work.facts),
         };
-        Ok(ReplayOutcome { changed_keys: feed_outcome.fit.changed(), feed_outcome, conditions })
-    }
-
-    /// Whether the played trace is the one that was examined.
-    fn check_digest(&self, work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<(), TrialError> {
-        let sha256 = feed_outcome
-            .spread
-            .into_reader()
-            .digest(&|| false)
-            .map_err(TrialError::harness)?
-            .unwrap_or_default();
-        if sha256 == work.facts.sha256 {
-            return Ok(());
-        }
-        Err(TrialError::harness(format!(
-            "the trace {} has changed since the run began: its SHA-256 was {} and is {sha256}",
-            work.trace.display(),
-            work.facts.sha256
-        )))
+        Ok((feed_outcome, conditions))
     }
 
     fn tally(&self) -> Result<ReplayTally, WorkloadError> {
@@ -215,16 +188,25 @@ impl<'a> PreparedReplay<'a> {
     }
 }
 
+/// Whether the played trace is the one that was examined.
+fn check_digest(work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<(), TrialError> {
+    let sha256 = feed_outcome.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?;
+    let sha256 = sha256.unwrap_or_default();
+    if sha256 == work.facts.sha256 {
+        return Ok(());
+    }
+    Err(TrialError::harness(format!(
+        "the trace {} has changed since the run began: its SHA-256 was {} and is {sha256}",
+        work.trace.display(),
+        work.facts.sha256
+    )))
+}
+
 /// The most frequent operation, for the time series.
 fn main_kind(facts: &Facts) -> ReplayKind {
-    let kinds = [
-        (TraceOperation::Get, ReplayKind::Get),
-        (TraceOperation::Set, ReplayKind::Set),
-        (TraceOperation::Modify, ReplayKind::Modify),
-        (TraceOperation::Remove, ReplayKind::Remove),
-        (TraceOperation::Scan, ReplayKind::Scan),
-    ];
-    kinds.into_iter().max_by_key(|(does, _)| facts.count(*does)).map_or(ReplayKind::Get, |(_, kind)| kind)
+    use TraceOperation::{Get, Modify, Remove, Scan, Set};
+    let most_frequent = [Get, Set, Modify, Remove, Scan].into_iter().max_by_key(|does| facts.count(*does));
+    most_frequent.map_or(ReplayKind::Get, |does| ReplayKind::from_operation(does, true))
 }
 
 fn stored(work: &ReplayParameters) -> StoredRecords {
@@ -259,34 +241,23 @@ struct ReplayConditions {
 
 impl ReplayConditions {
     fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
-        let kinds_done =
-            ReplayKind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
-        let kinds_done: Vec<ReplayKind> = kinds_done.collect();
-        let total = tally
-            .recorder
-            .merge_kinds(ReplayKind::ALL.map(|kind| kind as usize))
-            .map_err(WorkloadError::harness)?;
-        let total = total.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
-        let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..total }];
-        for kind in &kinds_done {
-            results.push(self.operation(*kind, kinds_done.len() == 1, tally)?);
+        let result = |name: &str, record: &Record| {
+            record.result(name, &self.elapsed, !self.timed, self.threads)
+        };
+        let kinds = || ReplayKind::ALL.into_iter().zip(tally.recorder.all());
+        let kinds_done = || kinds().filter(|(_, record)| record.latencies.count() > 0);
+        let total = tally.recorder.merge_kinds(0..ReplayKind::ALL.len()).map_err(WorkloadError::harness)?;
+        let counters = Some(self.counters.clone());
+        let mut results = vec![OperationResult { counters, ..result(OVERALL, &total)? }];
+        for (kind, record) in kinds_done() {
+            results.push(OperationResult {
+                // Which of several operations made a sync is not known.
+                counters: (kinds_done().count() == 1).then(|| self.counters.clone()),
+                series: if kind == self.main { self.series.clone() } else { Vec::new() },
+                ..result(kind.name(), record)?
+            });
         }
         Ok(results)
-    }
-
-    fn operation(
-        &self,
-        kind: ReplayKind,
-        is_only: bool,
-        tally: &ReplayTally,
-    ) -> Result<OperationResult, WorkloadError> {
-        let record = tally.recorder.kind_record(kind as usize);
-        Ok(OperationResult {
-            // Which of several operations made a sync is not known.
-            counters: is_only.then(|| self.counters.clone()),
-            series: if kind == self.main { self.series.clone() } else { Vec::new() },
-            ..record.result(kind.name(), &self.elapsed, !self.timed, self.threads)?
-        })
     }
 
     /// More facts for readers of the results.
@@ -299,10 +270,8 @@ impl ReplayConditions {
         ];
         let wall_ns = self.elapsed.wall.as_nanos();
         if facts.has_times() && facts.span_ns > 0 && wall_ns > 0 {
-            settings.push(Setting::unverified(
-                SPEED_REACHED,
-                format!("{:.4}", facts.span_ns as f64 / wall_ns as f64),
-            ));
+            let times = facts.span_ns as f64 / wall_ns as f64;
+            settings.push(Setting::unverified(SPEED_REACHED, format!("{times:.4}")));
         }
         if self.timed {
             settings.push(Setting::unverified(BEHIND_US, self.behind.as_micros()));

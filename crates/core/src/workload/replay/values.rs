@@ -50,8 +50,7 @@ impl Values {
         if value.len() >= self.pool.bytes().len() {
             return Err(());
         }
-        let head = value.first_chunk::<8>();
-        let head = head.filter(|_| value.len() >= HEAD);
+        let head = value.first_chunk::<8>().filter(|_| value.len() >= HEAD);
         let position = head.map(|head| u64::from_le_bytes(*head) ^ mix(key ^ self.seed));
         scratch.clear();
         self.append(key, position.unwrap_or_default(), value.len(), scratch);
@@ -59,22 +58,12 @@ impl Values {
     }
 
     fn fingerprint(&self, key: u64, position: u64, length: usize) -> u64 {
-        let mut bytes = [0; 24];
-        let parts = [key, position, length as u64];
-        bytes
-            .as_chunks_mut::<8>()
-            .0
-            .iter_mut()
-            .zip(parts)
-            .for_each(|(bytes, part)| *bytes = part.to_le_bytes());
-        xxh3_64_with_seed(&bytes, self.seed)
+        let words = [key, position, length as u64].map(u64::to_le_bytes);
+        xxh3_64_with_seed(words.as_flattened(), self.seed)
     }
 
     fn hash128(&self, key: u64, length: usize) -> u128 {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&key.to_le_bytes());
-        bytes[8..].copy_from_slice(&(length as u64).to_le_bytes());
-        xxh3_128_with_seed(&bytes, self.seed)
+        xxh3_128_with_seed([key, length as u64].map(u64::to_le_bytes).as_flattened(), self.seed)
     }
 }
 

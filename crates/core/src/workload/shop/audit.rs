@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::check::{Check, wrong_data};
+use super::check::Check;
 use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
 use super::shared::ShopContext;
@@ -27,7 +27,7 @@ pub fn audit(
     reading: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
-    let reopenings = if matches!(reading, AuditOpening::Anew) { 2 } else { 0 };
+    let reopenings = if reading == AuditOpening::Anew { 2 } else { 0 };
     let mut rows = 0;
     for _ in 0..reopenings.max(1) {
         if reopenings > 0 {
@@ -39,14 +39,8 @@ pub fn audit(
     if reopenings > 0 {
         bench.close()?;
     }
-    Ok(Audit {
-        records: rows,
-        read_back: rows,
-        seen_gone: 0,
-        removed: 0,
-        reopened: reopenings,
-        took_ns: start.elapsed().as_nanos() as u64,
-    })
+    let took_ns = start.elapsed().as_nanos() as u64;
+    Ok(Audit { records: rows, read_back: rows, seen_gone: 0, removed: 0, reopened: reopenings, took_ns })
 }
 
 struct ShopAudit<'a> {
@@ -60,7 +54,7 @@ fn read_error(error: StoreError) -> WorkloadError {
 }
 
 fn end_error(message: String) -> WorkloadError {
-    wrong_data(format!("{message}, after the trial"))
+    WorkloadError::wrong_data(format!("{message}, after the trial"))
 }
 
 impl ShopAudit<'_> {
@@ -108,40 +102,34 @@ impl ShopAudit<'_> {
             let origin = check.order(row).map(|(_, origin)| origin);
             let is_ascending = last_id < id;
             last_id = id;
-            first_wrong = match origin {
-                Some(RowOrigin::Data(number)) if number == next && is_ascending => {
-                    next += 1;
-                    None
-                }
+            let fault = match origin {
+                Some(RowOrigin::Data(number)) if number == next && is_ascending => return next += 1,
                 Some(RowOrigin::Client { thread, number })
                     if is_ascending && is_acknowledged(purchases, thread, number) =>
                 {
-                    counts_by_thread[thread as usize] += 1;
-                    None
+                    return counts_by_thread[thread as usize] += 1;
                 }
-                Some(RowOrigin::Data(number)) if number > next => {
-                    Some(format!("the order {next} is missing"))
+                Some(RowOrigin::Data(number)) if number > next => format!("the order {next} is missing"),
+                Some(RowOrigin::Client { thread, number }) if is_ascending => {
+                    format!("the order {number} of thread {thread} is there, which was not acknowledged")
                 }
-                Some(RowOrigin::Client { thread, number }) if is_ascending => Some(format!(
-                    "the order {number} of thread {thread} is there, which was not acknowledged"
-                )),
-                Some(_) => Some(format!("the order of the id {id:?} is there twice")),
-                None => Some(format!("the order of the id {id:?} is not as it was written")),
+                Some(_) => format!("the order of the id {id:?} is there twice"),
+                None => format!("the order of the id {id:?} is not as it was written"),
             };
+            first_wrong = Some(fault);
         };
         tables.visit_rows(Table::Orders, &mut visit).map_err(read_error)?;
         let loaded = shared.data.rows(Table::Orders);
         if first_wrong.is_none() && next < loaded {
             first_wrong = Some(format!("the order {next} is missing"));
         }
-        for (thread, (found, acknowledged)) in counts_by_thread.iter().zip(purchases).enumerate() {
-            if first_wrong.is_none() && found != acknowledged {
-                first_wrong = Some(format!(
-                    "of {acknowledged} orders that thread {thread} was acknowledged, {found} are there"
-                ));
-            }
-        }
-        match first_wrong {
+        let missing = |(thread, (found, acknowledged)): (usize, (&u64, &u64))| {
+            (found != acknowledged).then(|| {
+                format!("of {acknowledged} orders that thread {thread} was acknowledged, {found} are there")
+            })
+        };
+        let counts = || counts_by_thread.iter().zip(purchases).enumerate();
+        match first_wrong.or_else(|| counts().find_map(missing)) {
             Some(message) => Err(end_error(message)),
             None => Ok(loaded + counts_by_thread.iter().sum::<u64>()),
         }
@@ -170,21 +158,17 @@ impl ShopAudit<'_> {
 
     /// Reads some customers' orders as transactions do.
     fn check_customers(&mut self, tables: &mut dyn Tables) -> Result<(), WorkloadError> {
-        let data = &self.shared.data;
+        let ShopContext { data, knowledge, work, .. } = self.shared;
         let (customers, mut read_buffer) = (data.rows(Table::Customers), ReadBuffer::new());
-        let sampled =
-            customers.min(if self.shared.work.indexed { SAMPLED_CUSTOMERS } else { SAMPLED_WITHOUT_INDEX });
+        let sampled = customers.min(if work.indexed { SAMPLED_CUSTOMERS } else { SAMPLED_WITHOUT_INDEX });
         for index in 0..sampled {
             let customer = (u128::from(customers) * u128::from(index) / u128::from(sampled)) as u64;
+            let id = data.ids(Table::Customers).id_of_row(customer);
             read_buffer.clear();
-            tables
-                .orders(data.ids(Table::Customers).id_of_row(customer), &mut read_buffer)
-                .map_err(read_error)?;
-            let knowledge = &self.shared.knowledge;
+            tables.orders(id, &mut read_buffer).map_err(read_error)?;
             let count = knowledge.order_count(customer, knowledge.orders_before(customer));
-            self.check
-                .check_orders(customer, &read_buffer, count)
-                .map_err(|error| end_error(error.message))?;
+            let result = self.check.check_orders(customer, &read_buffer, count);
+            result.map_err(|error| end_error(error.message))?;
         }
         Ok(())
     }

@@ -28,10 +28,6 @@ const ROWS_AT_ONCE: usize = 1000;
 
 type Key = [u8; KEY_BYTES];
 
-fn key(table: Table, id: i64) -> Key {
-    key_from_bytes(table, &id.to_be_bytes())
-}
-
 fn key_from_bytes(table: Table, id: &[u8]) -> Key {
     let mut key = [table.prefix(); KEY_BYTES];
     key[1..].copy_from_slice(id);
@@ -49,13 +45,6 @@ fn customer_of(order: &[u8]) -> &[u8] {
     order.get(ID_BYTES..2 * ID_BYTES).unwrap_or(&[0; ID_BYTES])
 }
 
-/// The next key, as far as the buffer holds it.
-fn next_key(last: &[u8], next: &mut Vec<u8>) {
-    next.clear();
-    next.extend_from_slice(last);
-    next.push(0);
-}
-
 impl<'s> ByRecords<'s> {
     /// `sorted` is whether rows will be loaded in key order.
     pub fn new(session: Box<dyn Session + 's>, indexed: bool, sorted: bool) -> ByRecords<'s> {
@@ -68,54 +57,21 @@ impl<'s> ByRecords<'s> {
         }
     }
 
-    /// Shows the records from a key on while `see` wants more.
-    fn walk(
-        &mut self,
-        first_key: &[u8],
-        limit: usize,
-        mut visit: impl FnMut(&[u8], &[u8]) -> bool,
-    ) -> Result<()> {
-        let (mut next, mut last) = (first_key.to_vec(), Vec::with_capacity(ENTRY_BYTES));
-        let mut goes_on = true;
-        while goes_on {
-            let shown = self.session.scan(&next, limit, &mut |key, value| {
-                goes_on = goes_on && visit(key, value);
-                last.clear();
-                last.extend_from_slice(key);
-            })?;
-            goes_on = goes_on && shown == limit;
-            next_key(&last, &mut next);
-        }
-        Ok(())
-    }
-
-    fn read_row(&mut self, table: Table, id: &[u8], read_buffer: &mut ReadBuffer) -> Result<()> {
-        let session = &mut self.session;
-        add_row(|visit| session.get(&key_from_bytes(table, id), visit), id, read_buffer)
-    }
-
     fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], read_buffer: &mut ReadBuffer) -> Result<()> {
-        let mut order_ids = std::mem::take(&mut self.order_ids);
+        let ByRecords { session, order_ids, .. } = self;
         order_ids.clear();
         let first_entry = entry(customer, &[0; ID_BYTES]);
-        let result = self.walk(&first_entry, ENTRIES_AT_ONCE, |key, _| {
+        walk(session.as_mut(), &first_entry, ENTRIES_AT_ONCE, |key, _| {
             let is_of_customer = key.starts_with(&first_entry[..KEY_BYTES]);
-            if let Some(order) =
-                key.get(KEY_BYTES..).and_then(|order| order.try_into().ok()).filter(|_| is_of_customer)
-            {
-                order_ids.push(order);
-            }
+            let order = key.get(KEY_BYTES..).filter(|_| is_of_customer);
+            order_ids.extend(order.and_then(|order| <[u8; ID_BYTES]>::try_from(order).ok()));
             is_of_customer
-        });
-        let read_result = result.and_then(|()| {
-            order_ids.iter().try_for_each(|order| self.read_row(Table::Orders, order, read_buffer))
-        });
-        self.order_ids = order_ids;
-        read_result
+        })?;
+        order_ids.iter().try_for_each(|order| read_row(session.as_mut(), Table::Orders, order, read_buffer))
     }
 
     fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], read_buffer: &mut ReadBuffer) -> Result<()> {
-        self.walk(&[Table::Orders.prefix()], ROWS_AT_ONCE, |key, value| {
+        walk(self.session.as_mut(), &[Table::Orders.prefix()], ROWS_AT_ONCE, |key, value| {
             let is_order = key.first() == Some(&Table::Orders.prefix());
             if is_order && value.starts_with(customer) {
                 read_buffer.add(|bytes| {
@@ -126,6 +82,33 @@ impl<'s> ByRecords<'s> {
             is_order
         })
     }
+}
+
+/// Shows the records from a key on while `visit` wants more.
+fn walk(
+    session: &mut dyn Session,
+    first_key: &[u8],
+    limit: usize,
+    mut visit: impl FnMut(&[u8], &[u8]) -> bool,
+) -> Result<()> {
+    let (mut next, mut last) = (first_key.to_vec(), Vec::with_capacity(ENTRY_BYTES));
+    let mut goes_on = true;
+    while goes_on {
+        let shown = session.scan(&next, limit, &mut |key, value| {
+            goes_on = goes_on && visit(key, value);
+            last.clear();
+            last.extend_from_slice(key);
+        })?;
+        goes_on = goes_on && shown == limit;
+        // The next key.
+        next.clone_from(&last);
+        next.push(0);
+    }
+    Ok(())
+}
+
+fn read_row(session: &mut dyn Session, table: Table, id: &[u8], read_buffer: &mut ReadBuffer) -> Result<()> {
+    add_row(|visit| session.get(&key_from_bytes(table, id), visit), id, read_buffer)
 }
 
 /// Adds a row whose value `get` shows.
@@ -159,9 +142,11 @@ fn change_stock(transaction: &mut dyn Transaction, product: &mut [u8], amount: i
 
 /// Reads a product in order to change it.
 fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<u8>) -> Result<bool> {
+    let id = id.to_be_bytes();
     product.clear();
-    product.extend(id.to_be_bytes());
-    transaction.get_to_change(&key(Table::Products, id), &mut |value| product.extend_from_slice(value))
+    product.extend_from_slice(&id);
+    let key = key_from_bytes(Table::Products, &id);
+    transaction.get_to_change(&key, &mut |value| product.extend_from_slice(value))
 }
 
 impl Tables for ByRecords<'_> {
@@ -194,14 +179,9 @@ impl Tables for ByRecords<'_> {
         Ok(batches + u64::from(!acknowledged))
     }
 
-    /// Entries were loaded with the rows.
-    fn make_index(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
         let customer = customer.to_be_bytes();
-        self.read_row(Table::Customers, &customer, read_buffer)?;
+        read_row(self.session.as_mut(), Table::Customers, &customer, read_buffer)?;
         if self.indexed {
             self.orders_by_index(&customer, read_buffer)
         } else {
@@ -256,7 +236,7 @@ impl Tables for ByRecords<'_> {
 
     fn visit_rows(&mut self, table: Table, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut row = Vec::with_capacity(table.most_bytes());
-        self.walk(&[table.prefix()], ROWS_AT_ONCE, |key, value| {
+        walk(self.session.as_mut(), &[table.prefix()], ROWS_AT_ONCE, |key, value| {
             let is_row = key.first() == Some(&table.prefix());
             if is_row {
                 row.clear();
@@ -269,7 +249,7 @@ impl Tables for ByRecords<'_> {
     }
 
     fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
-        self.walk(&[INDEX_PREFIX], ROWS_AT_ONCE, |key, _| {
+        walk(self.session.as_mut(), &[INDEX_PREFIX], ROWS_AT_ONCE, |key, _| {
             let is_entry = key.first() == Some(&INDEX_PREFIX);
             if let Some((customer, order)) = key.get(1..).and_then(<[u8]>::split_first_chunk::<ID_BYTES>)
                 && let Ok(order) = order.try_into()
@@ -279,10 +259,6 @@ impl Tables for ByRecords<'_> {
             }
             is_entry
         })
-    }
-
-    fn check_settings(&mut self) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables as a store keeps them that speaks SQL.
 
-use super::chunk::{Chunk, LoadOrder, Source};
+use super::chunk::{Chunk, Source};
 use super::schema::{self, INDEX, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
@@ -30,12 +30,12 @@ const UPDATE_STOCK: &str = "UPDATE products SET quantity = quantity + ? WHERE pr
 const SELECT_ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 
 impl<'s> BySql<'s> {
-    pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, order: LoadOrder) -> Result<BySql<'s>> {
+    pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, sorted: bool) -> Result<BySql<'s>> {
         for table in Table::ALL {
             let sql = table.schema(|sql_type| session.type_name(sql_type));
             session.execute(&sql)?;
         }
-        Ok(BySql { session, statements: None, indexed, sorted: order == LoadOrder::Sorted })
+        Ok(BySql { session, statements: None, indexed, sorted })
     }
 
     /// Opens existing tables, for transactions.

@@ -6,7 +6,6 @@ use super::schema::{self, Table};
 use super::shared::ShopContext;
 use super::shared_knowledge::{Bounds, EndedChanges};
 use super::tables::ReadBuffer;
-use crate::result::Failure;
 use crate::workload::workload_error::WorkloadError;
 
 pub struct Check<'a> {
@@ -45,11 +44,11 @@ impl<'a> Check<'a> {
     fn check_customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
         match self.is_row(Table::Customers, customer, row) {
             true => Ok(()),
-            false => Err(wrong_data(format!("the customer {customer} {}", describe_row(row)))),
+            false => Err(WorkloadError::wrong_data(format!("the customer {customer} {}", describe_row(row)))),
         }
     }
 
-    /// Checks a customer and all their orders. Fails with [`Failure::WrongData`] when one is wrong or missing.
+    /// Checks a customer and all their orders. Fails when one is wrong or missing.
     pub fn check_orders(
         &mut self,
         customer: u64,
@@ -60,34 +59,29 @@ impl<'a> Check<'a> {
         let mut last_id = None;
         let mut ascending = true;
         for row in read_buffer.rows_after_first() {
-            match self.order(row) {
-                Some((order, _)) if order.customer == customer => {
-                    ascending = ascending && last_id.is_none_or(|last_id| last_id < order.id);
-                    last_id = Some(order.id);
-                }
-                _ => {
-                    return Err(wrong_data(format!(
-                        "an order of the customer {customer} {}",
-                        describe_row(row)
-                    )));
-                }
-            }
+            let order = self.order(row).map(|(order, _)| order).filter(|order| order.customer == customer);
+            let Some(Order { id, .. }) = order else {
+                let fault = describe_row(row);
+                return Err(WorkloadError::wrong_data(format!("an order of the customer {customer} {fault}")));
+            };
+            ascending = ascending && last_id.is_none_or(|last_id| last_id < id);
+            last_id = Some(id);
         }
         let order_count = read_buffer.count() as i64 - 1;
         if !ascending && has_duplicates(read_buffer) {
-            return Err(wrong_data(format!("an order of the customer {customer} is shown twice")));
+            let message = format!("an order of the customer {customer} is shown twice");
+            return Err(WorkloadError::wrong_data(message));
         }
         match count.contains(order_count) {
             true => Ok(()),
-            false => Err(wrong_data(format!(
+            false => Err(WorkloadError::wrong_data(format!(
                 "the customer {customer} is shown with {order_count} orders, and must have {}",
                 describe_bounds(count)
             ))),
         }
     }
 
-    /// Checks the products that a customer read before ordering one. Fails with [`Failure::WrongData`] when a row is wrong or
-    /// missing, or older than it may be.
+    /// Checks the products that a customer read before ordering one. Fails when a row is wrong or missing, or older than it may be.
     pub(crate) fn check_purchase(
         &mut self,
         purchase: &Purchase,
@@ -99,18 +93,14 @@ impl<'a> Check<'a> {
         for (index, (product, ended_changes)) in purchase.looked_at.iter().zip(ended_changes).enumerate() {
             let row = read_buffer.row(1 + index);
             if !self.is_row(Table::Products, *product, row) {
-                return Err(wrong_data(format!("the product {product} {}", describe_row(row))));
+                return Err(WorkloadError::wrong_data(format!("the product {product} {}", describe_row(row))));
             }
             let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
-            let bounds = shared.knowledge.quantity(
-                *product,
-                shared.data.quantity(*product),
-                *ended_changes,
-                own_amount,
-            );
+            let initial = shared.data.quantity(*product);
+            let bounds = shared.knowledge.quantity(*product, initial, *ended_changes, own_amount);
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
             if !bounds.contains(quantity) {
-                return Err(wrong_data(format!(
+                return Err(WorkloadError::wrong_data(format!(
                     "the product {product} is shown with a stock of {quantity}, and must have {}",
                     describe_bounds(bounds)
                 )));
@@ -119,12 +109,10 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Checks that a transaction changed the stock. Fails with [`Failure::WrongData`] when it did not.
+    /// Checks that a transaction changed the stock.
     pub fn check_changed(&self, was_changed: bool, product: u64) -> Result<(), WorkloadError> {
-        match was_changed {
-            true => Ok(()),
-            false => Err(wrong_data(format!("the product {product} was not there to be changed"))),
-        }
+        let message = || format!("the product {product} was not there to be changed");
+        if was_changed { Ok(()) } else { Err(WorkloadError::wrong_data(message())) }
     }
 }
 
@@ -143,7 +131,3 @@ fn describe_bounds(bounds: Bounds) -> String {
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }
 
-#[cold]
-pub fn wrong_data(message: String) -> WorkloadError {
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
-}

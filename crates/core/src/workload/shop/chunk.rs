@@ -14,12 +14,6 @@ const CHUNK_BYTES: u64 = 128 << 10;
 /// For each maker: one being made while another is used.
 const CHUNKS_PER_MAKER: usize = 2;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LoadOrder {
-    Sorted,
-    Unsorted,
-}
-
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub table: Table,
@@ -49,18 +43,19 @@ impl Chunk {
 #[derive(Clone, Copy)]
 pub(crate) struct Chunks<'d> {
     data: &'d Data,
-    order: LoadOrder,
+    /// Whether rows come in the order of their keys.
+    sorted: bool,
     /// For each table, the rows of a chunk, and the number of chunks.
     tables: [(Table, u64, u64); 3],
 }
 
 impl<'d> Chunks<'d> {
-    pub fn new(data: &'d Data, order: LoadOrder) -> Chunks<'d> {
+    pub fn new(data: &'d Data, sorted: bool) -> Chunks<'d> {
         let tables = Table::ALL.map(|table| {
             let rows = (CHUNK_BYTES / table.most_bytes() as u64).max(1);
             (table, rows, data.rows(table).div_ceil(rows))
         });
-        Chunks { data, order, tables }
+        Chunks { data, sorted, tables }
     }
 
     pub fn count(&self) -> u64 {
@@ -82,10 +77,7 @@ impl<'d> Chunks<'d> {
     }
 
     fn append_row(&self, table: Table, position: u64, chunk: &mut Chunk) {
-        let number = match self.order {
-            LoadOrder::Sorted => position,
-            LoadOrder::Unsorted => self.data.ids(table).shuffled_row(position),
-        };
+        let number = if self.sorted { position } else { self.data.ids(table).shuffled_row(position) };
         self.data.append(table, number, &mut chunk.rows);
         chunk.ends.push(chunk.rows.len());
     }
@@ -127,14 +119,8 @@ impl Makers {
                 });
                 MakerLink { ready, empty_sender }
             });
-            take(Source {
-                links: links.collect(),
-                next: 0,
-                count,
-                current: None,
-                taken: TakenRows::default(),
-                reporter: None,
-            })
+            let (links, taken) = (links.collect(), TakenRows::default());
+            take(Source { links, next: 0, count, current: None, taken, reporter: None })
         })
     }
 }
@@ -165,8 +151,9 @@ pub struct Source {
     next: u64,
     count: u64,
     current: Option<Chunk>,
-    taken: TakenRows,
-    reporter: Option<ProgressReporter>,
+    /// What was taken of all chunks before the current one.
+    pub taken: TakenRows,
+    pub(crate) reporter: Option<ProgressReporter>,
 }
 
 /// What was taken from a source.
@@ -210,51 +197,38 @@ impl Source {
     fn link_index(&self, number: u64) -> usize {
         (number % self.links.len() as u64) as usize
     }
-
-    pub(crate) fn report_to(&mut self, reporter: ProgressReporter) {
-        self.reporter = Some(reporter);
-    }
-
-    /// What was taken of all chunks before the current one.
-    pub fn taken_rows(&self) -> TakenRows {
-        self.taken
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn collect_rows(order: LoadOrder, threads: usize) -> Vec<(Table, Vec<u8>)> {
+    fn collect_rows(sorted: bool, threads: usize) -> Vec<(Table, Vec<u8>)> {
         let data = Data::with_size(7, 1 << 20);
-        let chunks = Chunks::new(&data, order);
-        let makers = Makers::new(threads, 0);
+        let chunks = Chunks::new(&data, sorted);
         let mut rows = Vec::new();
-        makers.run(
-            chunks.count(),
-            |number, chunk| chunks.make(number, chunk),
-            |mut source| {
-                while let Some(chunk) = source.current() {
-                    rows.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
-                    source.advance();
-                }
-            },
-        );
+        let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
+        Makers::new(threads, 0).run(chunks.count(), make, |mut source| {
+            while let Some(chunk) = source.current() {
+                rows.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
+                source.advance();
+            }
+        });
         rows
     }
 
     #[test]
     fn the_same_rows_come_in_the_same_order_however_many_make_them() {
-        let sorted = collect_rows(LoadOrder::Sorted, 1);
+        let sorted = collect_rows(true, 1);
         let data = Data::with_size(7, 1 << 20);
         assert_eq!(sorted.len() as u64, data.all_rows());
-        assert_eq!(sorted, collect_rows(LoadOrder::Sorted, 3));
+        assert_eq!(sorted, collect_rows(true, 3));
         for table in Table::ALL {
             let rows = sorted.iter().filter(|(row_table, _)| *row_table == table).map(|(_, row)| row);
             assert!(rows.is_sorted(), "{table:?}");
         }
-        let unsorted = collect_rows(LoadOrder::Unsorted, 2);
-        assert!(unsorted != sorted && unsorted == collect_rows(LoadOrder::Unsorted, 5));
+        let unsorted = collect_rows(false, 2);
+        assert!(unsorted != sorted && unsorted == collect_rows(false, 5));
         let sort_rows = |mut rows: Vec<(Table, Vec<u8>)>| {
             rows.sort_by(|(a, x), (b, y)| (*a as u8, x).cmp(&(*b as u8, y)));
             rows
@@ -265,11 +239,9 @@ mod tests {
     #[test]
     fn makers_end_when_nobody_takes_what_they_make() {
         let data = Data::with_size(7, 8 << 20);
-        let chunks = Chunks::new(&data, LoadOrder::Sorted);
-        let makers = Makers::new(2, 0);
+        let chunks = Chunks::new(&data, true);
         let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
-        let first =
-            makers.run(chunks.count(), make, |mut source| source.current().map(|chunk| chunk.ends.len()));
-        assert!(first.is_some_and(|rows| rows > 1));
+        let count_first = |mut source: Source| source.current().map(|chunk| chunk.ends.len());
+        assert!(Makers::new(2, 0).run(chunks.count(), make, count_first).is_some_and(|rows| rows > 1));
     }
 }

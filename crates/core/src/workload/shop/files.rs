@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::chunk::{Chunk, Chunks, LoadOrder, Makers};
+use super::chunk::{Chunk, Chunks, Makers};
 use super::rows::Data;
 use super::schema::{self, Table};
 use crate::store::sql::{MOST_COLUMNS, SqlValue};
@@ -84,6 +84,13 @@ struct Ids<T> {
     orders: T,
 }
 
+impl<T> Ids<T> {
+    fn by_table(value: impl Fn(Table) -> T) -> Ids<T> {
+        let [customers, products, orders] = [Table::Customers, Table::Products, Table::Orders].map(value);
+        Ids { customers, products, orders }
+    }
+}
+
 /// Makes the files in a folder, which is made if missing. `goes_on` receives the progress and decides whether to go on. Unless
 /// all is made, nothing is left.
 pub fn write(
@@ -93,7 +100,7 @@ pub fn write(
 ) -> Result<GeneratedFiles, GenerateError> {
     let data = Data::with_size(spec.seed, spec.bytes);
     let mut files = Files::begin(folder)?;
-    let chunks = Chunks::new(&data, if spec.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
+    let chunks = Chunks::new(&data, spec.sorted);
     let threads = spec.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
     let make = |number, chunk: &mut Chunk| {
         chunks.make(number, chunk);
@@ -104,11 +111,11 @@ pub fn write(
         while let Some(chunk) = source.current() {
             files.append(chunk.table, &chunk.text)?;
             source.advance();
-            if !goes_on(Progress { rows: source.taken_rows().rows, of: all_rows }) {
+            if !goes_on(Progress { rows: source.taken.rows, of: all_rows }) {
                 return Err(GenerateError::Interrupted);
             }
         }
-        Ok(source.taken_rows().waited)
+        Ok(source.taken.waited)
     })?;
     files.sample(&sample(&data, spec))?;
     let files = files.finish()?;
@@ -116,7 +123,7 @@ pub fn write(
 }
 
 fn write_lines(chunk: &mut Chunk) {
-    let mut text = std::mem::take(&mut chunk.text);
+    let (mut text, mut number_text) = (std::mem::take(&mut chunk.text), itoa::Buffer::new());
     text.clear();
     for row in chunk.rows() {
         let mut values = [SqlValue::Null; MOST_COLUMNS];
@@ -126,7 +133,7 @@ fn write_lines(chunk: &mut Chunk) {
                 text.push(b',');
             }
             match value {
-                SqlValue::Integer(number) => append_number(*number, &mut text),
+                SqlValue::Integer(number) => text.extend_from_slice(number_text.format(*number).as_bytes()),
                 // Letters and digits alone, so nothing is quoted.
                 SqlValue::Text(letters) => text.extend_from_slice(letters.as_bytes()),
                 _ => {}
@@ -135,23 +142,6 @@ fn write_lines(chunk: &mut Chunk) {
         text.push(b'\n');
     }
     chunk.text = text;
-}
-
-fn append_number(number: i64, text: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let (mut remaining, mut begin) = (number.unsigned_abs(), digits.len());
-    loop {
-        begin -= 1;
-        digits[begin] = b'0' + (remaining % 10) as u8;
-        remaining /= 10;
-        if remaining == 0 {
-            break;
-        }
-    }
-    if number < 0 {
-        text.push(b'-');
-    }
-    text.extend_from_slice(&digits[begin..]);
 }
 
 /// Ids of each table, spread evenly over its rows.
@@ -167,16 +157,8 @@ fn sample(data: &Data, spec: &FilesSpec) -> Sample {
         workload: "shop",
         seed: spec.seed,
         data_bytes: data.bytes(),
-        rows: Ids {
-            customers: data.rows(Table::Customers),
-            products: data.rows(Table::Products),
-            orders: data.rows(Table::Orders),
-        },
-        ids: Ids {
-            customers: ids(Table::Customers),
-            products: ids(Table::Products),
-            orders: ids(Table::Orders),
-        },
+        rows: Ids::by_table(|table| data.rows(table)),
+        ids: Ids::by_table(ids),
     }
 }
 
@@ -189,8 +171,8 @@ struct UnfinishedFile {
 /// The files while they are made. Dropped unfinished, they are deleted.
 struct Files {
     folder: PathBuf,
-    tables: Vec<(Table, UnfinishedFile)>,
-    sample: Option<UnfinishedFile>,
+    /// The tables', in loading order, then the sample's.
+    files: Vec<UnfinishedFile>,
     /// Whether the folder is new, and is deleted with the files.
     made_folder: bool,
 }
@@ -200,18 +182,17 @@ impl Files {
     fn begin(folder: &Path) -> Result<Files, GenerateError> {
         let made_folder = !folder.exists();
         fs::create_dir_all(folder).map_err(|error| GenerateError::File(folder.to_path_buf(), error))?;
-        let mut files = Files { folder: folder.to_path_buf(), tables: Vec::new(), sample: None, made_folder };
+        let mut files = Files { folder: folder.to_path_buf(), files: Vec::new(), made_folder };
         for table in Table::ALL {
-            let mut file = files.make(&format!("{}.csv", table.name()))?;
-            file.append(format!("{}\n", table.column_names().join(",")).as_bytes())?;
-            files.tables.push((table, file));
+            files.make(&format!("{}.csv", table.name()))?;
+            files.append(table, format!("{}\n", table.column_names().join(",")).as_bytes())?;
         }
-        files.sample = Some(files.make(SAMPLE)?);
+        files.make(SAMPLE)?;
         Ok(files)
     }
 
     /// Makes a file under a temporary name.
-    fn make(&self, name: &str) -> Result<UnfinishedFile, GenerateError> {
+    fn make(&mut self, name: &str) -> Result<(), GenerateError> {
         let final_path = self.folder.join(name);
         if final_path.symlink_metadata().is_ok() {
             return Err(GenerateError::Exists(final_path));
@@ -219,7 +200,9 @@ impl Files {
         let path = self.folder.join(format!("{name}{UNFINISHED}"));
         match File::options().write(true).create_new(true).open(&path) {
             Ok(file) => {
-                Ok(UnfinishedFile { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), length: 0 })
+                let out = BufWriter::with_capacity(BUFFER_BYTES, file);
+                self.files.push(UnfinishedFile { path, out, length: 0 });
+                Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GenerateError::Exists(path)),
             Err(error) => Err(GenerateError::File(path, error)),
@@ -227,28 +210,24 @@ impl Files {
     }
 
     fn append(&mut self, table: Table, text: &[u8]) -> Result<(), GenerateError> {
-        let file = self.tables.iter_mut().find(|(file_table, _)| *file_table == table);
+        let file = Table::ALL.into_iter().zip(&mut self.files).find(|(file_table, _)| *file_table == table);
         file.map_or(Ok(()), |(_, file)| file.append(text))
     }
 
     fn sample(&mut self, sample: &Sample) -> Result<(), GenerateError> {
-        let Some(file) = &mut self.sample else { return Ok(()) };
+        let Some(file) = self.files.last_mut() else { return Ok(()) };
         let text = serde_json::to_string(sample).map_err(|error| file.write_error(error.into()))?;
         file.append(format!("{text}\n").as_bytes())
     }
 
     /// Syncs and renames the files; gives names and lengths.
     fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, GenerateError> {
-        let table_files = self.tables.iter_mut().map(|(_, file)| file);
-        for file in table_files.chain(self.sample.as_mut()) {
-            file.out
-                .flush()
-                .and_then(|()| file.out.get_ref().sync_data())
-                .map_err(|error| file.write_error(error))?;
+        for file in &mut self.files {
+            let synced = file.out.flush().and_then(|()| file.out.get_ref().sync_data());
+            synced.map_err(|error| file.write_error(error))?;
         }
         let mut finished: Vec<(PathBuf, u64)> = Vec::new();
-        let table_files = self.tables.iter().map(|(_, file)| file);
-        for file in table_files.chain(self.sample.as_ref()) {
+        for file in &self.files {
             let final_path = file.path.with_extension("");
             let result = match final_path.symlink_metadata() {
                 Ok(_) => Err(GenerateError::Exists(final_path.clone())),
@@ -261,8 +240,7 @@ impl Files {
             }
             finished.push((final_path, file.length));
         }
-        self.tables.clear();
-        self.sample = None;
+        self.files.clear();
         self.made_folder = false;
         Ok(finished)
     }
@@ -281,8 +259,7 @@ impl UnfinishedFile {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        let table_files = self.tables.iter().map(|(_, file)| file);
-        for file in table_files.chain(self.sample.as_ref()) {
+        for file in &self.files {
             // The error that led here is reported.
             let _ = fs::remove_file(&file.path);
         }
@@ -335,13 +312,10 @@ mod tests {
         let mut lines = customers.lines();
         assert_eq!(lines.next(), Some("customer_id,age,name,address"));
         let first: Vec<&str> = lines.next().unwrap().split(',').collect();
-        assert_eq!(
-            (first.len(), first[0]),
-            (4, data.ids(Table::Customers).id_of_row(0).to_string().as_str())
-        );
+        assert_eq!((first.len(), first[0].parse::<i64>()), (4, Ok(data.ids(Table::Customers).id_of_row(0))));
         assert_eq!(1 + lines.count() as u64, data.rows(Table::Customers));
-        let sample: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(by_one.path().join("sample.json")).unwrap()).unwrap();
+        let sample = fs::read_to_string(by_one.path().join("sample.json")).unwrap();
+        let sample: serde_json::Value = serde_json::from_str(&sample).unwrap();
         assert_eq!(sample["rows"]["orders"], data.rows(Table::Orders));
         let ids = sample["ids"]["orders"].as_array().unwrap();
         assert_eq!((ids.len(), ids[0].as_i64()), (10, Some(data.ids(Table::Orders).id_of_row(0))));
@@ -375,14 +349,5 @@ mod tests {
         assert!(matches!(result, Err(GenerateError::Exists(path)) if path.ends_with("orders.csv")));
         assert_eq!(names(folder.path()), ["orders.csv"]);
         assert_eq!(fs::read_to_string(folder.path().join("orders.csv")).unwrap(), "mine");
-    }
-
-    #[test]
-    fn numbers_are_written_in_digits() {
-        for number in [0, 7, -7, 1_234_567, i64::MAX, i64::MIN] {
-            let mut text = Vec::new();
-            append_number(number, &mut text);
-            assert_eq!(String::from_utf8(text).unwrap(), number.to_string());
-        }
     }
 }

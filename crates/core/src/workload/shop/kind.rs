@@ -20,12 +20,6 @@ pub enum Kind {
 
 words!(Kind, all);
 
-impl Kind {
-    pub fn writes(self) -> bool {
-        self != Kind::Orders
-    }
-}
-
 /// Frequencies as weights, in the order of [`Kind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares([f64; 3]);

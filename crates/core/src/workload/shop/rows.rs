@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::ids::{self, Ids, MOST_ROWS};
-use super::schema::{ColumnType, FEWER_LETTERS, QUANTITY_AT, Table, append_text, set_quantity};
+use super::schema::{ColumnType, FEWER_LETTERS, QUANTITY_AT, Table, append_text};
 
 /// Products that a customer reads before ordering one.
 pub(crate) const LOOKED_AT: usize = 10;
@@ -47,13 +47,10 @@ pub(crate) struct Purchase {
     pub chosen: usize,
 }
 
-/// What a random sequence is for.
-#[derive(Debug, Clone, Copy)]
-enum Purpose {
-    Row(Table),
-    Purchase { thread: u64 },
-    Other { thread: u64 },
-}
+/// What a random sequence is for, besides the rows of a table, which have its number: a client thread's purchases, and the rest
+/// of what it does.
+const PURCHASES: u64 = 3;
+const OTHERS: u64 = 4;
 
 impl Data {
     /// As the tables' rows count, with at least one row in each.
@@ -83,24 +80,18 @@ impl Data {
         if table == Table::Orders {
             return self.append_order(&self.order(number), bytes);
         }
-        let mut random = self.random(Purpose::Row(table), number);
-        let begin = bytes.len();
+        let mut random = self.random(table as u64, 0, number);
         bytes.extend(self.ids(table).id_of_row(number).to_be_bytes());
         for (name, column_type) in &table.columns()[1..] {
             match column_type {
-                ColumnType::Long => bytes.extend(self.long(name, &mut random).to_be_bytes()),
-                ColumnType::Int => bytes.extend(int(name, &mut random).to_be_bytes()),
+                ColumnType::Long => bytes.extend(long(name, &mut random).to_be_bytes()),
+                // The stock is drawn by itself, as it is asked for by itself.
+                ColumnType::Int if *name == "quantity" => bytes.extend(self.quantity(number).to_be_bytes()),
+                // An age.
+                ColumnType::Int => bytes.extend(((18 + random.next_u64() % 80) as i32).to_be_bytes()),
                 ColumnType::Text(max_letters) => append_text(self.text(*max_letters, &mut random), bytes),
             }
         }
-        if table == Table::Products {
-            set_quantity(&mut bytes[begin..], self.quantity(number));
-        }
-    }
-
-    fn long(&self, column: &str, random: &mut Xoshiro256PlusPlus) -> i64 {
-        let (first, count) = if column == "price" { (100, 100_000) } else { (FIRST_MOMENT, MOMENTS) };
-        (first + random.next_u64() % count) as i64
     }
 
     /// Letters, a few less than the most.
@@ -117,7 +108,7 @@ impl Data {
     }
 
     pub fn order(&self, number: u64) -> Order {
-        let mut random = self.random(Purpose::Row(Table::Orders), number);
+        let mut random = self.random(Table::Orders as u64, 0, number);
         self.draw_order(self.ids(Table::Orders).id_of_row(number), &mut random)
     }
 
@@ -133,7 +124,7 @@ impl Data {
 
     /// A client thread's purchase.
     pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
-        let mut random = self.random(Purpose::Purchase { thread }, number);
+        let mut random = self.random(PURCHASES, thread, number);
         let order = self.draw_order(ids::client_id(thread, number), &mut random);
         let mut looked_at = [0; LOOKED_AT];
         looked_at.fill_with(|| random.next_u64() % self.rows(Table::Products));
@@ -144,12 +135,12 @@ impl Data {
 
     /// The customer whose orders a client thread reads in a transaction.
     pub(crate) fn customer_to_read(&self, thread: u64, number: u64) -> u64 {
-        self.random(Purpose::Other { thread }, number).next_u64() % self.rows(Table::Customers)
+        self.random(OTHERS, thread, number).next_u64() % self.rows(Table::Customers)
     }
 
     /// The product and amount of a client thread's delivery.
     pub(crate) fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
-        let mut random = self.random(Purpose::Other { thread }, number);
+        let mut random = self.random(OTHERS, thread, number);
         let product = random.next_u64() % self.rows(Table::Products);
         (product, (1 + random.next_u64() % MOST_DELIVERED) as u32)
     }
@@ -162,23 +153,15 @@ impl Data {
         bytes.extend(order.ordered_at.to_be_bytes());
     }
 
-    fn random(&self, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
-        let (purpose_number, thread) = match purpose {
-            Purpose::Row(table) => (table as u64, 0),
-            Purpose::Purchase { thread } => (3, thread),
-            Purpose::Other { thread } => (4, thread),
-        };
-        let words = [purpose_number, thread, number].map(u64::to_le_bytes);
+    fn random(&self, purpose: u64, thread: u64, number: u64) -> Xoshiro256PlusPlus {
+        let words = [purpose, thread, number].map(u64::to_le_bytes);
         Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(words.as_flattened(), self.seed))
     }
 }
 
-fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
-    match column {
-        "age" => (18 + random.next_u64() % 80) as i32,
-        // The stock is drawn by itself, as it is asked for by itself.
-        _ => 0,
-    }
+fn long(column: &str, random: &mut Xoshiro256PlusPlus) -> i64 {
+    let (first, count) = if column == "price" { (100, 100_000) } else { (FIRST_MOMENT, MOMENTS) };
+    (first + random.next_u64() % count) as i64
 }
 
 /// The number of rows of each table in this number of bytes.
@@ -224,9 +207,7 @@ mod tests {
 
     #[test]
     fn rows_follow_from_the_seed_and_fit_their_columns() {
-        let data = Data::with_size(7, 1 << 20);
-        let same_data = Data::with_size(7, 1 << 20);
-        let other_data = Data::with_size(8, 1 << 20);
+        let [data, same_data, other_data] = [7, 7, 8].map(|seed| Data::with_size(seed, 1 << 20));
         for table in Table::ALL {
             for number in 0..200 {
                 let bytes = row(&data, table, number);

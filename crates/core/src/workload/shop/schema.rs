@@ -99,12 +99,8 @@ impl Table {
     }
 
     pub fn most_bytes(self) -> usize {
-        let texts = self
-            .columns()
-            .iter()
-            .filter(|(_, column_type)| matches!(column_type, ColumnType::Text(_)))
-            .count();
-        self.row_bytes() as usize + 2 * texts
+        let is_text = |column: &&Column| matches!(column.1, ColumnType::Text(_));
+        self.row_bytes() as usize + 2 * self.columns().iter().filter(is_text).count()
     }
 
     pub fn column_names(self) -> Vec<&'static str> {
@@ -227,27 +223,17 @@ mod tests {
             "CREATE TABLE orders (order_id BIGINT NOT NULL PRIMARY KEY, customer_id BIGINT NOT NULL, product_id BIGINT NOT \
              NULL, amount INTEGER NOT NULL, ordered_at INTEGER NOT NULL)"
         );
-        assert!(
-            Table::Customers.schema(type_name).contains("name VARCHAR(64) NOT NULL, address VARCHAR(111)")
-        );
-        assert_eq!(
-            Table::Customers.insert(),
-            "INSERT INTO customers (customer_id, age, name, address) VALUES (?, ?, ?, ?)"
-        );
+        let customers = Table::Customers.schema(type_name);
+        assert!(customers.contains("name VARCHAR(64) NOT NULL, address VARCHAR(111)"));
+        let insert = "INSERT INTO customers (customer_id, age, name, address) VALUES (?, ?, ?, ?)";
+        assert_eq!(Table::Customers.insert(), insert);
         assert_eq!(Table::Products.columns()[2].0, "quantity", "QUANTITY_AT says where it lies");
     }
 
     #[test]
     fn rows_come_back_as_they_were_put_together() {
-        let row = [
-            SqlValue::Integer(7),
-            SqlValue::Integer(1 << 40),
-            SqlValue::Integer(-3),
-            SqlValue::Integer(9),
-            SqlValue::Text("a"),
-            SqlValue::Text(""),
-            SqlValue::Text("long"),
-        ];
+        let numbers = [7, 1 << 40, -3, 9].map(SqlValue::Integer);
+        let row = [&numbers[..], &["a", "", "long"].map(SqlValue::Text)].concat();
         let mut bytes = Vec::new();
         append(Table::Products, &row, &mut bytes);
         assert_eq!((id_of(&bytes), quantity_of(&bytes)), (Some(7), Some(-3)));

@@ -114,19 +114,13 @@ impl SharedKnowledge {
 
     /// The bounds of a stock that was read, `initial` at the start, when the read has ended. The reader itself takes
     /// `own_amount` only after the read.
-    pub fn quantity(
-        &self,
-        product: u64,
-        initial: i32,
-        ended_before: EndedChanges,
-        own_amount: u32,
-    ) -> Bounds {
+    pub fn quantity(&self, product: u64, initial: i32, before: EndedChanges, own_amount: u32) -> Bounds {
         let stock = self.stock(product);
         let (taken, brought) = (stock.taken.count_begun() - own_amount, stock.brought.count_begun());
         let initial = i64::from(initial);
         Bounds {
-            least: initial + i64::from(ended_before.brought) - i64::from(taken),
-            most: initial + i64::from(brought) - i64::from(ended_before.taken),
+            least: initial + i64::from(before.brought) - i64::from(taken),
+            most: initial + i64::from(brought) - i64::from(before.taken),
         }
     }
 
@@ -159,29 +153,21 @@ mod tests {
         let Order { product, customer, amount, .. } = order;
         let (initial, stock) = (data.quantity(product), i64::from(data.quantity(product)));
         let before = knowledge.state_before_read(product);
-        let exact = Bounds { least: stock, most: stock };
-        assert_eq!(knowledge.quantity(product, initial, before, 0), exact);
+        let quantity = |before, own_amount| knowledge.quantity(product, initial, before, own_amount);
+        assert_eq!(quantity(before, 0), Bounds { least: stock, most: stock });
         knowledge.begin_order(&order);
         knowledge.begin_delivery(product, 7);
         let taken = i64::from(amount);
-        assert_eq!(
-            knowledge.quantity(product, initial, before, 0),
-            Bounds { least: stock - taken, most: stock + 7 }
-        );
-        assert_eq!(
-            knowledge.quantity(product, initial, before, amount),
-            Bounds { least: stock, most: stock + 7 }
-        );
+        assert_eq!(quantity(before, 0), Bounds { least: stock - taken, most: stock + 7 });
+        assert_eq!(quantity(before, amount), Bounds { least: stock, most: stock + 7 });
         knowledge.end_order(&order);
         knowledge.end_delivery(product, 7);
         let now = Bounds { least: stock - taken + 7, most: stock - taken + 7 };
-        assert_eq!(knowledge.quantity(product, initial, knowledge.state_before_read(product), 0), now);
+        assert_eq!(quantity(knowledge.state_before_read(product), 0), now);
         assert_eq!(knowledge.growth(product), 7 - taken);
         let count = knowledge.orders_before(customer);
-        assert_eq!(
-            knowledge.order_count(customer, count),
-            Bounds { least: count.into(), most: count.into() }
-        );
+        let exact = Bounds { least: count.into(), most: count.into() };
+        assert_eq!(knowledge.order_count(customer, count), exact);
         assert!(now.contains(now.least) && !now.contains(now.least - 1) && !now.contains(now.most + 1));
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct ShopWorker<'a> {
     request: PurchaseRequest,
     read_buffer: ReadBuffer,
     check: Check<'a>,
-    recorder: Recorder,
+    pub recorder: Recorder,
     pacer: Option<Pacer>,
 }
 
@@ -57,24 +57,20 @@ impl<'a> ShopWorker<'a> {
         })
     }
 
-    pub fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
     /// Acknowledged purchases: all drawn ones, as no transaction fails.
     pub(crate) fn purchases(&self) -> u64 {
         self.drawn[Kind::Buy as usize]
     }
 
     pub fn writes(&self) -> u64 {
-        Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
+        self.purchases() + self.drawn[Kind::Restock as usize]
     }
 
     fn thread_series(&self) -> Result<ThreadSeries<'a>, String> {
         let (shared, thread) = (self.shared, self.thread as usize);
         let epoch = |kind: usize| shared.epochs[kind].thread(thread, self.recorder.latencies(kind));
         Ok(ThreadSeries {
-            seconds: shared.seconds.thread(thread, self.recorder.latencies(ALL))?,
+            seconds: shared.gauge.series.thread(thread, self.recorder.latencies(ALL))?,
             epochs: [epoch(0)?, epoch(1)?, epoch(2)?, epoch(3)?],
         })
     }

@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use super::shared::YcsbContext;
 use super::versions::KnownVersions;
-use crate::result::{Audit, Failure};
+use crate::result::Audit;
 use crate::store::Store;
 use crate::workload::audit::{AuditOpening, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
-/// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
+/// Checks the store against what was written. Closes it. Fails at the first missing or wrong record.
 pub fn audit(
     shared: &YcsbContext<'_>,
     bench: &mut Bench<'_>,
@@ -20,27 +20,26 @@ pub fn audit(
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let records = shared.versions.inserted();
-    let chosen = choose(shared, seed, most_records(shared.fields.mean()));
-    let readings = if reading == AuditOpening::Anew { 2 } else { 1 };
-    let mut reopened = 0;
-    for _ in 0..readings {
-        if reading == AuditOpening::Anew {
+    let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
+    let sample = Sample::select((0..records).map(is_touched), most_records(shared.fields.mean()), seed);
+    let chosen: Vec<u64> =
+        (0..records).filter(|record| sample.contains(*record, is_touched(*record))).collect();
+    let (first, reopened) = if reading == AuditOpening::Anew { (1, 2) } else { (0, 0) };
+    for reopened in first..=reopened {
+        if reopened > 0 {
             bench.reopen()?;
-            reopened += 1;
         }
         read_back(shared, bench.store()?, &chosen, reopened)?;
     }
-    check_count(bench.store()?, records)?;
+    let count = bench.store()?.count().map_err(|error| WorkloadError::store("counting", &error))?;
+    if count != records {
+        return Err(WorkloadError::wrong_data(format!(
+            "the store counts {count} records, but should hold {records}"
+        )));
+    }
     bench.close()?;
     let took_ns = start.elapsed().as_nanos() as u64;
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
-}
-
-fn choose(shared: &YcsbContext<'_>, seed: u64, max_records: u64) -> Vec<u64> {
-    let live = shared.versions.inserted();
-    let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
-    let sample = Sample::select((0..live).map(is_touched), max_records, seed);
-    (0..live).filter(|record| sample.contains(*record, is_touched(*record))).collect()
 }
 
 /// Reads records and checks their versions.
@@ -76,19 +75,8 @@ fn read_back(
             1 => "after the trial, when the store had been closed and opened anew",
             _ => "after the trial, when the store had been closed and opened anew once more",
         };
-        return Err(wrong_data(format!("the value of record {record} (key {key}) {fault}, {moment}")));
+        let message = format!("the value of record {record} (key {key}) {fault}, {moment}");
+        return Err(WorkloadError::wrong_data(message));
     }
     Ok(())
-}
-
-fn check_count(store: &dyn Store, expected: u64) -> Result<(), WorkloadError> {
-    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
-    match count == expected {
-        true => Ok(()),
-        false => Err(wrong_data(format!("the store counts {count} records, but should hold {expected}"))),
-    }
-}
-
-fn wrong_data(message: String) -> WorkloadError {
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

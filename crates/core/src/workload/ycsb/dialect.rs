@@ -112,9 +112,8 @@ pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
     Ok(match name {
         "recordcount" => match whole_number()? {
             0 => {
-                return Err(
-                    "recordcount = 0 is an empty store, and 2147483647 records in YCSB: say how many".into(),
-                );
+                let why = "recordcount = 0 is an empty store, and 2147483647 records in YCSB: say how many";
+                return Err(why.into());
             }
             count => PropertyTarget::Axis(Axis::RECORDS, count.to_string()),
         },
@@ -168,37 +167,33 @@ fn why_idle(name: &str, value: &str) -> Result<&'static str, String> {
     let number = |text: &str| text.parse::<f64>().ok();
     match effect {
         Nothing => Ok(why),
-        NothingAt(accepted)
-            if value == accepted || number(value).is_some() && number(value) == number(accepted) =>
-        {
-            Ok(why)
-        }
         NothingAt(accepted) => {
+            let is_same = number(value).is_some() && number(value) == number(accepted);
+            if value == accepted || is_same {
+                return Ok(why);
+            }
             Err(format!("{name} = {} is not supported, only {accepted} is: {why}", quoted(value)))
         }
         NotSupported => Err(format!("the property {name} is not supported: {why}")),
     }
 }
 
-const LONGEST: usize = 40;
-
 /// The error for an unknown property, with a hint if another name differs in two letters at most, or begins with it: others may
 /// mean something else.
 pub(super) fn unknown(name: &str) -> String {
+    const LONGEST: usize = 40;
     let plan_properties =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
-    let names =
-        ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
-    let mut candidates: Vec<_> =
-        names.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
+    let names = ALL.iter().map(|property| property.name).chain(plan_properties);
+    let names = names.filter(|_| name.len() <= LONGEST).map(|known| (distance(known), known));
+    let mut candidates: Vec<_> = names.filter(|(letters, _)| *letters <= 2).collect();
     candidates.sort_unstable();
     let hint = match candidates[..] {
-        [(nearest, meant), (second, _), ..] if nearest < second => Some(meant),
-        [(_, meant)] => Some(meant),
-        _ => None,
+        [(nearest, _), (second, _), ..] if nearest == second => String::new(),
+        [(_, meant), ..] => format!(" (did you mean {meant}?)"),
+        [] => String::new(),
     };
-    let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
     format!("the property {} is unknown{hint}; --set STORE.NAME=VALUE sets a store's", quoted(name))
 }
 
@@ -208,21 +203,22 @@ mod tests {
 
     #[test]
     fn what_has_a_place_of_its_own_goes_there() {
-        let axis = |axis, text: &str| Ok(PropertyTarget::Axis(axis, text.into()));
-        assert_eq!(belongs("recordcount", "1000"), axis(Axis::RECORDS, "1000"));
-        assert_eq!(belongs("target", "500"), axis(Axis::RATE, "500/s"));
-        assert_eq!(belongs("target", "0"), axis(Axis::RATE, "closed"));
-        assert_eq!(belongs("operationcount", "0"), Ok(PropertyTarget::UntilTime));
-        assert_eq!(belongs("threadcount", "4"), axis(Axis::THREADS, "4"));
-        assert_eq!(
-            belongs("maxexecutiontime", "30"),
-            Ok(PropertyTarget::Parameter("max_time", "30s".into()))
-        );
-        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(PropertyTarget::Nowhere));
-        assert_eq!(belongs("workload", "core"), Ok(PropertyTarget::Nowhere));
-        assert_eq!(belongs("maxscanlength", "10"), Ok(PropertyTarget::Property));
-        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(PropertyTarget::Meant(ZIPFIAN_YCSB)));
-        assert_eq!(belongs("requestdistribution", "latest"), Ok(PropertyTarget::Property));
+        let axis = |axis, text: &str| PropertyTarget::Axis(axis, text.into());
+        for (name, value, target) in [
+            ("recordcount", "1000", axis(Axis::RECORDS, "1000")),
+            ("target", "500", axis(Axis::RATE, "500/s")),
+            ("target", "0", axis(Axis::RATE, "closed")),
+            ("operationcount", "0", PropertyTarget::UntilTime),
+            ("threadcount", "4", axis(Axis::THREADS, "4")),
+            ("maxexecutiontime", "30", PropertyTarget::Parameter("max_time", "30s".into())),
+            ("workload", "site.ycsb.workloads.CoreWorkload", PropertyTarget::Nowhere),
+            ("workload", "core", PropertyTarget::Nowhere),
+            ("maxscanlength", "10", PropertyTarget::Property),
+            ("requestdistribution", "zipfian", PropertyTarget::Meant(ZIPFIAN_YCSB)),
+            ("requestdistribution", "latest", PropertyTarget::Property),
+        ] {
+            assert_eq!(belongs(name, value), Ok(target), "{name}");
+        }
         for (name, expected) in [
             ("table", "one table"),
             ("hdrhistogram.percentiles", "every latency"),
@@ -276,12 +272,11 @@ mod tests {
             .split_whitespace()
         {
             let (name, value) = property.split_once('=').unwrap();
-            assert!(matches!(belongs(name, value), Ok(PropertyTarget::Idle(_))), "{property}: {:?}", belongs(name, value));
+            let target = belongs(name, value);
+            assert!(matches!(target, Ok(PropertyTarget::Idle(_))), "{property}: {target:?}");
         }
-        assert_eq!(
-            (ycsb_name("limit.ops"), ycsb_name("field_len_dist")),
-            ("target", "fieldlengthdistribution")
-        );
+        let ycsb_names = ["limit.ops", "field_len_dist"].map(ycsb_name);
+        assert_eq!(ycsb_names, ["target", "fieldlengthdistribution"]);
         for name in ["deleteproportions", "mixscanlength", "tablename"] {
             assert!(!belongs(name, "1").unwrap_err().contains("did you mean"), "{name}");
         }

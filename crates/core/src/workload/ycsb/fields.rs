@@ -17,12 +17,11 @@ const MORE_VERSIONS: u64 = 0xffff;
 #[derive(Debug)]
 pub struct Fields {
     records: Records,
-    count: u64,
+    /// Fields of a record.
+    pub count: u64,
     /// Whether each field has a version; else all have the record's.
     has_field_versions: bool,
 }
-
-type FieldRange = std::ops::Range<usize>;
 
 impl Fields {
     pub fn new(definition: &Definition, data: Data, seed: u64) -> Fields {
@@ -32,10 +31,6 @@ impl Fields {
         let weights = (1..=field.most - field.least + 1).map(|rank| (rank as f64).powf(-EXPONENT));
         let records = if field.law == Lengths::Zipfian { records.with_lengths(weights) } else { records };
         Fields { records, count: definition.fields, has_field_versions: definition.is_partial() }
-    }
-
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     pub fn largest(&self) -> usize {
@@ -104,7 +99,7 @@ impl Fields {
 
     /// The place of a field; `None` if the value is too short.
     #[inline]
-    fn field_range(&self, value: &[u8], field: u64) -> Option<FieldRange> {
+    fn field_range(&self, value: &[u8], field: u64) -> Option<std::ops::Range<usize>> {
         if self.count == 1 {
             return Some(0..value.len());
         }
@@ -205,11 +200,7 @@ mod tests {
         assert_eq!((value.len(), multiple.largest()), (1040, 1040));
         assert_eq!(value[..4], 100_u32.to_le_bytes());
         let varied = fields("fieldlengthdistribution=zipfian");
-        assert!(
-            (0..100)
-                .map(|record| make_value(&varied, record, 1).len())
-                .all(|length| length < varied.largest())
-        );
+        assert!((0..100).all(|record| make_value(&varied, record, 1).len() < varied.largest()));
         assert!(varied.mean() < multiple.mean() / 2.0);
     }
 
@@ -225,19 +216,13 @@ mod tests {
                 let is_value_of = |record, value: &[u8]| {
                     fields.is_value(record, &KnownVersions::from_slots(&[version; 10], version), value)
                 };
-                assert!(
-                    may_be_read(version, version)
-                        && may_be_read(1, version)
-                        && may_be_read(version, version + 3),
-                    "{properties}"
-                );
+                for (oldest, newest) in [(version, version), (1, version), (version, version + 3)] {
+                    assert!(may_be_read(oldest, newest), "{properties}");
+                }
                 assert!(!may_be_read(version + 1, version + 3), "{properties}");
                 assert!(version == 1 || !may_be_read(version - 1, version - 1), "{properties}");
-                assert!(
-                    !is_value_of(6, &value)
-                        && !is_value_of(5, &value[..value.len() - 1])
-                        && !is_value_of(5, b"")
-                );
+                assert!(!is_value_of(6, &value) && !is_value_of(5, b""));
+                assert!(!is_value_of(5, &value[..value.len() - 1]));
                 assert!(!is_value_of(5, &[&value[..], b"x"].concat()));
             }
         }
@@ -269,13 +254,11 @@ mod tests {
             let is_field = |record, field, version, value: &[u8]| {
                 fields.is_field(record, field, &KnownVersions::from_slots(&[version; 10], version), value)
             };
-            for field in 0..fields.count() {
+            for field in 0..fields.count {
                 assert!(is_field(5, field, 7, &value), "{properties} {field}");
-                assert!(
-                    !is_field(5, field, 8, &value) && !is_field(6, field, 7, &value),
-                    "{properties} {field}"
-                );
-                assert!(!is_field(5, field, 7, &value[..3]), "{properties} {field}");
+                for (record, version, bytes) in [(5, 8, &value[..]), (6, 7, &value), (5, 7, &value[..3])] {
+                    assert!(!is_field(record, field, version, bytes), "{properties} {field}");
+                }
             }
             // Bytes behind the field are not looked at.
             assert!(is_field(5, 0, 7, &value[..value.len() - 1]), "{properties}");

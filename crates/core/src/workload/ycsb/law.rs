@@ -15,10 +15,8 @@ pub(crate) const EXPONENT: f64 = 0.99;
 /// The item count of YCSB's own zipfian law, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
 const ITEMS: u64 = 10_000_000_000;
 
-/// The records of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Space {
-    /// Loaded records.
     pub loaded: u64,
     /// All that there can be.
     pub max_records: u64,

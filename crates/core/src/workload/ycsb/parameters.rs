@@ -14,12 +14,10 @@ use crate::result::LeftOutReason;
 use crate::store::StoreKind;
 use crate::units::{Period, as_text};
 use crate::words::words;
-use crate::workload::aging;
-use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
-use crate::workload::parameter::Parameters;
-use crate::workload::parameter::{self, AfterLoad};
+use crate::workload::parameter::{self, AfterLoad, Parameters};
+use crate::workload::{aging, audit};
 
 /// What happens between rounds, besides measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
@@ -101,9 +99,10 @@ impl YcsbParameters {
         let definition = Definition::from_name(name, &properties, cell.text(Axis::DISTRIBUTION))?;
         let records = cell.records();
         let first = definition.naming.first;
-        let loaded = records.from.checked_sub(first).filter(|count| *count > 0);
-        let loaded =
-            loaded.ok_or_else(|| format!("insertstart = {first} leaves none of {} records", records.from))?;
+        let loaded = records.from.saturating_sub(first);
+        if loaded == 0 {
+            return Err(format!("insertstart = {first} leaves none of {} records", records.from));
+        }
         if let Some(count) = definition.insert_count.filter(|count| *count != loaded) {
             return Err(format!(
                 "insertstart = {first} and insertcount = {count} are not all of {} records: the others would have to be loaded \
@@ -124,12 +123,10 @@ impl YcsbParameters {
                 "the workload load fills an empty store: that can't be done in {rounds} rounds"
             ));
         }
+        let between_rounds = parameters.between_rounds.filter(|_| rounds > 1);
         Ok(YcsbParameters {
             rounds,
-            between_rounds: parameters
-                .between_rounds
-                .filter(|_| rounds > 1)
-                .unwrap_or(BetweenRounds::Nothing),
+            between_rounds: between_rounds.unwrap_or(BetweenRounds::Nothing),
             loaded: if definition.loads { 0 } else { loaded },
             max_records: records.to - first,
             definition,
@@ -173,25 +170,13 @@ impl YcsbParameters {
         self.definition.fields as f64 * ((least + most) as f64 / 2.0 + prefix_bytes)
     }
 
-    fn largest_value(&self) -> f64 {
-        self.definition.fields as f64 * (self.definition.field.most as f64 + 4.0)
-    }
-
     fn bytes(&self) -> f64 {
         self.most_records() as f64 * self.mean_value()
     }
-
-    fn mean_scan_length(&self) -> f64 {
-        (self.definition.scan.least + self.definition.scan.most) as f64 / 2.0
-    }
 }
 
-/// Why a cell can't be run, whatever the place.
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    check(case).err()
-}
-
-fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+/// Whether a cell can be run, whatever the place.
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let cell = case.cell;
     let (store, capabilities) = case.opens_for_threads()?;
     let work = YcsbParameters::from_parameters(cell, case.parameters)
@@ -249,9 +234,10 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let ordered = if definition.includes(Kind::Scan) { 8 + 40 } else { 0 };
         let bytes_per_record = (slots * 4 + shared + ordered) as f64;
         let scanned = if definition.includes(Kind::Scan) { definition.scan.most as f64 } else { 0.0 };
-        let bytes_per_thread = (3.0 + scanned) * work.largest_value() + HISTOGRAMS_BYTES * work.rounds as f64;
+        let largest_value = definition.fields as f64 * (definition.field.most as f64 + 4.0);
+        let bytes_per_thread = (3.0 + scanned) * largest_value + HISTOGRAMS_BYTES * work.rounds as f64;
         let threads = bytes_per_thread * work.threads as f64;
-        let batch = (work.largest_value() * work.batch as f64).min(BATCH_BYTES as f64 + work.largest_value());
+        let batch = (largest_value * work.batch as f64).min(BATCH_BYTES as f64 + largest_value);
         let store_bytes = case.kept_in_memory(work.bytes());
         work.most_records() as f64 * bytes_per_record + threads + batch + store_bytes
     })
@@ -267,25 +253,25 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let load_s = work.loaded as f64 * record_s + (work.loaded as f64 / work.batch as f64).ceil() * wait_s;
         let write_s = record_s + wait_s;
         let share = |kind| work.definition.share(kind);
+        let Span { least, most, .. } = work.definition.scan;
+        let mean_scan_length = (least + most) as f64 / 2.0;
         let call_s = share(Kind::Read) * CALL_S
-            + share(Kind::Scan) * CALL_S * (1.0 + work.mean_scan_length() / 10.0)
+            + share(Kind::Scan) * CALL_S * (1.0 + mean_scan_length / 10.0)
             + (share(Kind::Update) + share(Kind::Insert)) * (CALL_S + write_s)
             + share(Kind::ReadModifyWrite) * (2.0 * CALL_S + write_s);
         let request_s = match work.rate {
             Rate::Closed => call_s,
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
-        let all_requests_s = work.operations as f64 * request_s;
-        let round_s =
-            work.time_limit.map_or(all_requests_s, |time_limit| all_requests_s.min(time_limit.as_secs_f64()));
+        let requests_s = work.operations as f64 * request_s;
+        let limit_s = work.time_limit.map(|time_limit| time_limit.as_secs_f64());
+        let round_s = limit_s.map_or(requests_s, |limit_s| requests_s.min(limit_s));
         let reopening_s = if work.between_rounds == BetweenRounds::Close { REOPENING_S } else { 0.0 };
         let rounds = work.rounds as f64;
         let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
-        let ended = work
-            .time_limit
-            .map_or([0.0; 2], |time_limit| [all_requests_s, time_limit.as_secs_f64()].map(|s| s * rounds));
+        let ended = limit_s.map_or([0.0; 2], |limit_s| [requests_s, limit_s].map(|s| s * rounds));
         TimeEstimate { ended, ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
@@ -303,85 +289,65 @@ mod tests {
     }
 
     fn parameters(values: &[(&str, &str)]) -> Parameters {
-        values
-            .iter()
-            .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap())
+        let mut parameters = Parameters::default();
+        values.iter().for_each(|(name, text)| parameters.set(name, text).unwrap());
+        parameters
     }
 
     #[test]
     fn records_and_requests_are_counted() {
         let work = |workload, values: &[(&str, &str)]| {
-            YcsbParameters::from_parameters(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(values))
-                .unwrap()
+            let cell = cell(workload, &[(Axis::THREADS, "3")]);
+            YcsbParameters::from_parameters(&cell, &parameters(values)).unwrap()
         };
+        let counts = |work: &YcsbParameters| (work.loaded, work.operations, work.most_records());
         let inserts = work("D", &[("operations", "1000")]);
-        assert_eq!(
-            (inserts.loaded, inserts.operations, inserts.most_records()),
-            (1000, 1000, 1000 + 50 + 12)
-        );
-        assert_eq!((0..3).map(|thread| inserts.operations_of(thread)).collect::<Vec<_>>(), [334, 333, 333]);
+        assert_eq!(counts(&inserts), (1000, 1000, 1000 + 50 + 12));
+        assert_eq!([0, 1, 2].map(|thread| inserts.operations_of(thread)), [334, 333, 333]);
         assert_eq!(work("A", &[]).most_records(), 1000);
-        let load = work("load", &[("operations", "7")]);
-        assert_eq!((load.loaded, load.operations, load.most_records()), (0, 1000, 1000));
+        assert_eq!(counts(&work("load", &[("operations", "7")])), (0, 1000, 1000));
         let timed = work("D", &[("duration", "2s"), ("max_time", "1s")]);
         assert_eq!((timed.time_limit, timed.most_records()), (Some(Duration::from_secs(1)), 5000));
-        let uncapped = work("A", &[("operations", "10"), ("max_time", "none")]);
-        assert_eq!(uncapped.time_limit, None);
+        assert_eq!(work("A", &[("operations", "10"), ("max_time", "none")]).time_limit, None);
         let capped = work("A", &[("operations", "10"), ("max_time", "1s")]);
         assert_eq!((capped.time_limit, capped.operations), (Some(Duration::from_secs(1)), 10));
         let rounds = work("D", &[("operations", "1000"), ("rounds", "3"), ("between_rounds", "close")]);
-        assert_eq!((rounds.operations, rounds.most_records()), (1000, 1000 + 3 * (50 + 12)));
+        assert_eq!(counts(&rounds), (1000, 1000, 1000 + 3 * (50 + 12)));
         assert_eq!((rounds.rounds, rounds.between_rounds), (3, BetweenRounds::Close));
-        assert_eq!(
-            work("A", &[("between_rounds", "close")]).between_rounds,
-            BetweenRounds::Nothing,
-            "there is one round"
-        );
+        let one_round = work("A", &[("between_rounds", "close")]);
+        assert_eq!(one_round.between_rounds, BetweenRounds::Nothing);
         let partly_loaded = work("C", &[("properties", "insertstart=400,insertcount=600")]);
         assert_eq!((partly_loaded.loaded, partly_loaded.definition.naming.first), (600, 400));
     }
 
     #[test]
     fn what_can_not_be_is_left_out_with_its_reason() {
-        let reason = |cell: Cell, values: &[(&str, &str)], stores: &[StoreDef]| {
-            let parameters = parameters(values);
-            super::reason(&Case::with_defaults(&cell, &parameters, stores, 1 << 20))
+        let reason = |cell: Cell, values: &[(&str, &str)], store: StoreDef| {
+            check(&Case::with_defaults(&cell, &parameters(values), &[store], 1 << 20)).err()
         };
-        let unordered =
-            StoreDef { capabilities: Capabilities { order: false, ..MEMORY.capabilities }, ..MEMORY };
-        let single_session = StoreDef {
-            capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
-            ..MEMORY
-        };
-        assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(LeftOutReason::UnknownStore { .. })));
-        assert_eq!(reason(cell("A", &[]), &[("properties", "fieldcount=1")], &[MEMORY]), None);
-        assert!(matches!(
-            reason(cell("A", &[]), &[("properties", "fieldcount=99")], &[MEMORY]),
-            Some(LeftOutReason::TooLarge { .. })
-        ));
-        assert_eq!(
-            reason(cell("E", &[]), &[], &[unordered]),
-            Some(LeftOutReason::NoOrder { store: "memory".into() })
-        );
-        let closed = reason(
-            cell("C", &[]),
-            &[("rounds", "2"), ("between_rounds", "close"), ("properties", "fieldcount=1")],
-            &[MEMORY],
-        );
-        assert_eq!(closed, Some(LeftOutReason::LosesRounds { store: "memory".into() }));
-        let loaded = reason(cell("load", &[]), &[("rounds", "2")], &[MEMORY]).unwrap();
-        assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
-        let two = cell("A", &[(Axis::THREADS, "2")]);
-        assert_eq!(
-            reason(two, &[], &[single_session]),
-            Some(LeftOutReason::OneSession { store: "memory".into(), threads: 2 })
-        );
-        for (properties, expected) in [
-            ("insertstart=1000", "leaves none of 1000 records"),
-            ("insertstart=10,insertcount=20", "not all of 1000 records"),
-            ("readproportion=0,updateproportion=0", "all proportions are 0"),
+        let with = |capabilities| StoreDef { capabilities, ..MEMORY };
+        let unordered = with(Capabilities { order: false, ..MEMORY.capabilities });
+        let single_session = with(Capabilities { threads: Threads::One, ..MEMORY.capabilities });
+        let store = || "memory".to_owned();
+        let unknown = reason(cell("A", &[]), &[], NULL);
+        assert!(matches!(unknown, Some(LeftOutReason::UnknownStore { .. })));
+        assert_eq!(reason(cell("A", &[]), &[("properties", "fieldcount=1")], MEMORY), None);
+        let large = reason(cell("A", &[]), &[("properties", "fieldcount=99")], MEMORY);
+        assert!(matches!(large, Some(LeftOutReason::TooLarge { .. })));
+        let no_order = reason(cell("E", &[]), &[], unordered);
+        assert_eq!(no_order, Some(LeftOutReason::NoOrder { store: store() }));
+        let closing = [("rounds", "2"), ("between_rounds", "close"), ("properties", "fieldcount=1")];
+        let closed = reason(cell("C", &[]), &closing, MEMORY);
+        assert_eq!(closed, Some(LeftOutReason::LosesRounds { store: store() }));
+        let two = reason(cell("A", &[(Axis::THREADS, "2")]), &[], single_session);
+        assert_eq!(two, Some(LeftOutReason::OneSession { store: store(), threads: 2 }));
+        for (workload, values, expected) in [
+            ("load", ("rounds", "2"), "in 2 rounds"),
+            ("A", ("properties", "insertstart=1000"), "leaves none of 1000 records"),
+            ("A", ("properties", "insertstart=10,insertcount=20"), "not all of 1000 records"),
+            ("A", ("properties", "readproportion=0,updateproportion=0"), "all proportions are 0"),
         ] {
-            let why = reason(cell("A", &[]), &[("properties", properties)], &[MEMORY]).unwrap();
+            let why = reason(cell(workload, &[]), &[values], MEMORY).unwrap();
             assert!(why.to_string().contains(expected), "{why}");
         }
     }
@@ -407,9 +373,7 @@ mod tests {
         assert!(estimate(cell("C", &[(Axis::RATE, "10/s")]), &[("max_time", "5s")]).0 < reads.0 + 5.1);
         let rounds = estimate(cell("C", &[(Axis::RATE, "10/s")]), &[("rounds", "5")]);
         assert!(rounds.0 > 500.0 && rounds.1 > reads.1);
-        assert!(
-            estimate(cell("E", &[]), &[]).1 > reads.1
-                && estimate(cell("A", &[]), &[("properties", "fieldcount=1")]).1 < reads.1
-        );
+        assert!(estimate(cell("E", &[]), &[]).1 > reads.1);
+        assert!(estimate(cell("A", &[]), &[("properties", "fieldcount=1")]).1 < reads.1);
     }
 }

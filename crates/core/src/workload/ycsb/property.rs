@@ -90,7 +90,8 @@ impl PropertyDef {
             Form::Word(words) => {
                 let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
                 return word.map(|word| (*word).to_owned()).ok_or_else(|| {
-                    let why = self.why_unsupported(text);
+                    let is_file = (name, text) == ("fieldlengthdistribution", "histogram");
+                    let why = if is_file { " (a file of lengths is not read)" } else { "" };
                     format!("{name} = {} is not supported{why}: use {}", quoted(text), words.join(", "))
                 });
             }
@@ -106,14 +107,6 @@ impl PropertyDef {
         match is_valid {
             true => Ok(text.to_owned()),
             false => Err(format!("{name} = {}: it must be {form}", quoted(text))),
-        }
-    }
-
-    /// Why a word of YCSB's is not supported.
-    fn why_unsupported(&self, text: &str) -> &'static str {
-        match (self.name, text) {
-            ("fieldlengthdistribution", "histogram") => " (a file of lengths is not read)",
-            _ => "",
         }
     }
 }

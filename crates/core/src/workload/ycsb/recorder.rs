@@ -4,59 +4,31 @@
 use super::definition::Kind;
 use crate::workload::recorder::{self, Record};
 
-/// A kind of call that is recorded separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub(crate) enum Slot {
-    Read,
-    Update,
-    Insert,
-    Scan,
-    ReadModifyWrite,
-    /// The read of a read-modify-write.
-    PartRead,
-    PartUpdate,
-}
+/// The places of the two parts of a read-modify-write, after those of the kinds.
+pub(crate) const PART_READ: usize = Kind::ALL.len();
+pub(crate) const PART_UPDATE: usize = PART_READ + 1;
+/// Calls that are recorded separately.
+pub(crate) const PLACES: usize = PART_UPDATE + 1;
 
-impl Slot {
-    pub const COUNT: usize = 7;
-
-    #[inline]
-    pub fn from_kind(kind: Kind) -> Slot {
-        match kind {
-            Kind::Read => Slot::Read,
-            Kind::Update => Slot::Update,
-            Kind::Insert => Slot::Insert,
-            Kind::Scan => Slot::Scan,
-            Kind::ReadModifyWrite => Slot::ReadModifyWrite,
-        }
-    }
-
-    fn slots_counted(kind: Kind) -> &'static [Slot] {
-        match kind {
-            Kind::Read => &[Slot::Read, Slot::PartRead],
-            Kind::Update => &[Slot::Update, Slot::PartUpdate],
-            Kind::Insert => &[Slot::Insert],
-            Kind::Scan => &[Slot::Scan],
-            Kind::ReadModifyWrite => &[Slot::ReadModifyWrite],
-        }
-    }
-}
-
-pub(crate) type Recorder = recorder::Recorder<{ Slot::COUNT }>;
+pub(crate) type Recorder = recorder::Recorder<PLACES>;
 
 /// The total time of requests so far, in nanoseconds.
 pub fn calls_ns(recorder: &Recorder) -> u64 {
-    Kind::ALL.into_iter().map(|kind| recorder.latencies(Slot::from_kind(kind) as usize).sum_ns()).sum()
+    recorder.all()[..PART_READ].iter().map(|record| record.latencies.sum_ns()).sum()
 }
 
 pub fn merge_kind(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
-    recorder.merge_kinds(Slot::slots_counted(kind).iter().map(|slot| *slot as usize))
+    let part = match kind {
+        Kind::Read => Some(PART_READ),
+        Kind::Update => Some(PART_UPDATE),
+        Kind::Insert | Kind::Scan | Kind::ReadModifyWrite => None,
+    };
+    recorder.merge_kinds([kind as usize].into_iter().chain(part))
 }
 
 /// The total over all requests; the bytes of a read-modify-write are its parts'.
 pub fn merge_all(recorder: &Recorder) -> Result<Record, String> {
-    let mut total = recorder.merge_kinds(Kind::ALL.map(|kind| Slot::from_kind(kind) as usize))?;
+    let mut total = recorder.merge_kinds(0..PART_READ)?;
     total.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();
     Ok(total)
 }
@@ -68,12 +40,10 @@ mod tests {
     #[test]
     fn parts_count_as_what_they_are_and_requests_once() {
         let mut recorder = Recorder::new().unwrap();
-        for (slot, ns) in
-            [(Slot::Read, 10), (Slot::PartRead, 20), (Slot::PartUpdate, 30), (Slot::ReadModifyWrite, 50)]
-        {
-            recorder.record(slot as usize, ns);
-            recorder.kind_record_mut(slot as usize).value_bytes +=
-                if slot == Slot::ReadModifyWrite { 0 } else { 100 };
+        let [read, whole] = [Kind::Read, Kind::ReadModifyWrite].map(|kind| kind as usize);
+        for (place, ns) in [(read, 10), (PART_READ, 20), (PART_UPDATE, 30), (whole, 50)] {
+            recorder.record(place, ns);
+            recorder.kind_record_mut(place).value_bytes += if place == whole { 0 } else { 100 };
         }
         let figures = |kind| {
             let record = super::merge_kind(&recorder, kind).unwrap();

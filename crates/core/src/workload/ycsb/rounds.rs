@@ -2,13 +2,12 @@
 
 use std::sync::Mutex;
 
-use super::name::LONGEST;
 use super::parameters::BetweenRounds;
 use super::shared::YcsbContext;
 use super::ycsb_worker::YcsbWorker;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
-use crate::store::{Session, Store};
+use crate::store::Session;
 use crate::workload::aging::Aging;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
@@ -37,23 +36,16 @@ pub struct YcsbRound {
 
 impl YcsbRound {
     /// Adds the next round; the files are those after it.
-    fn add_round(mut self, next: &YcsbRound) -> YcsbRound {
+    pub fn add_round(mut self, next: YcsbRound) -> YcsbRound {
         let offset_s = self.elapsed.wall.as_secs() as u32;
-        let shift = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
-        self.series.extend(next.series.iter().map(shift));
+        let shift = |second: Second| Second { at_s: second.at_s + offset_s, ..second };
+        self.series.extend(next.series.into_iter().map(shift));
         YcsbRound {
             elapsed: self.elapsed.add_later(next.elapsed),
             counters: self.counters.plus(&next.counters),
             series: self.series,
-            disk: next.disk.clone(),
+            disk: next.disk,
         }
-    }
-}
-
-impl YcsbRun {
-    pub fn sum_rounds(&self) -> YcsbRound {
-        let Some((first, rest)) = self.rounds.split_first() else { return YcsbRound::default() };
-        rest.iter().fold(first.clone(), YcsbRound::add_round)
     }
 }
 
@@ -68,33 +60,39 @@ pub fn run(
 ) -> Result<YcsbRun, WorkloadError> {
     let (count, closes_between) = (shared.work.rounds, shared.work.between_rounds == BetweenRounds::Close);
     let mut loaded = None;
-    let mut rounds = Vec::with_capacity(count);
+    // The same sessions do all rounds until the store is closed.
+    let rounds_while_open = if closes_between { 1 } else { count };
+    let mut rounds: Vec<YcsbRound> = Vec::with_capacity(count);
     while rounds.len() < count {
-        let rounds_while_open = if closes_between { 1 } else { count };
-        let save_round = |mut round: YcsbRound| {
-            if count > 1 && !closes_between {
-                round.disk = bench.disk().map_err(measuring_error)?;
-            }
-            rounds.push(round);
-            Ok(())
-        };
-        run_while_open(
-            shared,
-            bench.store()?,
+        let open_bench: &Bench<'_> = bench;
+        let store = open_bench.store()?;
+        worker_pool::run(
+            shared.clock,
             workers,
-            rounds_while_open,
+            || worker_pool::session(store),
             |session| {
                 if loaded.is_none() {
                     loaded = Some(load(shared, batch, session, acknowledged)?);
                 }
                 Ok(())
             },
-            save_round,
+            |pool| {
+                for _ in 0..rounds_while_open {
+                    shared.series.begin();
+                    let before = Snapshot::now();
+                    let elapsed = pool.round(())?;
+                    let (counters, series) = (before.until_now(), shared.series.finish());
+                    let is_measured = count > 1 && !closes_between;
+                    let disk = if is_measured { measure_disk(open_bench)? } else { Disk::default() };
+                    rounds.push(YcsbRound { elapsed, counters, series, disk });
+                }
+                Ok(())
+            },
         )?;
         if closes_between {
             bench.close()?;
             if let Some(last) = rounds.last_mut() {
-                last.disk = bench.disk().map_err(measuring_error)?;
+                last.disk = measure_disk(bench)?;
             }
             bench.reopen()?;
         }
@@ -103,34 +101,9 @@ pub fn run(
     Ok(YcsbRun { load, loaded, rounds })
 }
 
-fn measuring_error(error: std::io::Error) -> WorkloadError {
-    WorkloadError::harness(format!("measuring the store's files after a round: {error}"))
-}
-
-/// Does rounds with the same sessions. `load` gets the first session before the others are opened; `after` runs after each round.
-fn run_while_open(
-    shared: &YcsbContext<'_>,
-    store: &dyn Store,
-    workers: &[Mutex<YcsbWorker<'_>>],
-    rounds: usize,
-    load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
-    mut after: impl FnMut(YcsbRound) -> Result<(), WorkloadError>,
-) -> Result<(), WorkloadError> {
-    worker_pool::run(
-        shared.clock,
-        workers,
-        || worker_pool::session(store),
-        load,
-        |pool| {
-            (0..rounds).try_for_each(|_| {
-                shared.series.begin();
-                let before = Snapshot::now();
-                let elapsed = pool.round(())?;
-                let counters = before.until_now();
-                after(YcsbRound { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
-            })
-        },
-    )
+fn measure_disk(bench: &Bench<'_>) -> Result<Disk, WorkloadError> {
+    let measuring_error = |error| format!("measuring the store's files after a round: {error}");
+    bench.disk().map_err(|error: std::io::Error| WorkloadError::harness(measuring_error(error)))
 }
 
 /// Loads the first records; gives also what was handed to the store.
@@ -156,5 +129,3 @@ fn load(
     })?;
     Ok(result)
 }
-
-pub(crate) const KEY_BYTES: usize = LONGEST;

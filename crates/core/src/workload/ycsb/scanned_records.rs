@@ -10,7 +10,7 @@ pub(crate) struct ScannedRecords {
     bytes: Vec<u8>,
     /// The ends of each key and its value.
     ends: Vec<(usize, usize)>,
-    value_bytes: u64,
+    pub value_bytes: u64,
     /// Records beyond the requested length.
     surplus: u64,
     /// The oldest versions that the current record may have.
@@ -50,17 +50,6 @@ impl ScannedRecords {
         self.value_bytes += value.len() as u64;
     }
 
-    pub fn value_bytes(&self) -> u64 {
-        self.value_bytes
-    }
-
-    fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
-        starts
-            .zip(&self.ends)
-            .map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
-    }
-
     /// Checks a scan of `length` records from `first` on. The first `live` records existed before it began; later ones may show.
     /// `reported` is the store's count. The error says what is wrong.
     pub fn check(
@@ -71,25 +60,16 @@ impl ScannedRecords {
         live: u64,
         reported: usize,
     ) -> Result<(), String> {
-        let mut floors = std::mem::take(&mut self.floors);
-        let result = self.check_each(shared, &mut floors, (first, length), (live, reported));
-        self.floors = floors;
-        result
-    }
-
-    fn check_each(
-        &self,
-        shared: &YcsbContext<'_>,
-        floors: &mut [u32],
-        (first, length): (u64, u64),
-        (live, reported): (u64, usize),
-    ) -> Result<(), String> {
-        let shown = self.ends.len() as u64 + self.surplus;
+        let ScannedRecords { bytes, ends, surplus, floors, .. } = self;
+        let shown = ends.len() as u64 + *surplus;
         if shown != reported as u64 || shown > length {
             return Err(format!("was to show {length} records at most, showed {shown}, and says {reported}"));
         }
         let mut order = shared.order.iter().flat_map(|order| order.records_from(first));
-        for (key, value) in self.records() {
+        let mut begin = 0;
+        for (key_end, end) in ends.iter().copied() {
+            let (key, value) = (&bytes[begin..key_end], &bytes[key_end..end]);
+            begin = end;
             let record = loop {
                 let next =
                     order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;

@@ -49,10 +49,8 @@ mod tests {
                 let mut taken = vec![false; count as usize];
                 for number in 0..count {
                     let position = scramble.position_of(number) as usize;
-                    assert!(
-                        !std::mem::replace(&mut taken[position], true),
-                        "{count} {seed}: {position} twice"
-                    );
+                    let is_taken = std::mem::replace(&mut taken[position], true);
+                    assert!(!is_taken, "{count} {seed}: {position} twice");
                 }
             }
         }
@@ -62,9 +60,8 @@ mod tests {
     fn neighbours_are_scattered_and_seeds_differ() {
         let scramble = Scramble::new(136, 1_000_000);
         let other = Scramble::new(137, 1_000_000);
-        let near_pairs = (0..1000)
-            .filter(|n| scramble.position_of(*n).abs_diff(scramble.position_of(n + 1)) < 10_000)
-            .count();
+        let is_near = |n: &u64| scramble.position_of(*n).abs_diff(scramble.position_of(n + 1)) < 10_000;
+        let near_pairs = (0..1000).filter(is_near).count();
         // One in fifty pairs of random places is so near.
         assert!((5..50).contains(&near_pairs), "{near_pairs}");
         assert!((0..1000).filter(|n| scramble.position_of(*n) == other.position_of(*n)).count() < 10);

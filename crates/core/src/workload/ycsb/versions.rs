@@ -90,11 +90,8 @@ impl Versions {
         match self.write_states.get(record as usize) {
             None => BegunWrite { version: self.floor(record, slot) + 1, is_alone: true },
             Some(state) => {
-                let state_before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
-                BegunWrite {
-                    version: (state_before >> 32) as u32 + 1,
-                    is_alone: state_before & UNFINISHED == 0,
-                }
+                let before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
+                BegunWrite { version: (before >> 32) as u32 + 1, is_alone: before & UNFINISHED == 0 }
             }
         }
     }
@@ -147,10 +144,8 @@ impl Versions {
 
     /// Whether a record was written after the first `loaded` were loaded.
     pub(crate) fn is_touched(&self, record: u64, loaded: u64) -> bool {
-        let was_rewritten = self
-            .write_states
-            .get(record as usize)
-            .is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
+        let state = self.write_states.get(record as usize);
+        let was_rewritten = state.is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
         record >= loaded || was_rewritten || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
     }
 }
@@ -234,11 +229,8 @@ mod tests {
         assert_eq!(versions_of(KnownVersions::from_slots(&[3], 3), 0), [3]);
         assert_eq!(versions_of(KnownVersions::from_slots(&[2], 5), 0), [2, 5, 4, 3]);
         assert_eq!(versions_of(KnownVersions::from_slots(&[4, 1], 5), 0), [4, 5]);
-        assert_eq!(
-            versions_of(KnownVersions::from_slots(&[4], 4), 1),
-            [u32::MAX],
-            "of no field that there is"
-        );
+        // Of no field that there is.
+        assert_eq!(versions_of(KnownVersions::from_slots(&[4], 4), 1), [u32::MAX]);
     }
 
     #[test]

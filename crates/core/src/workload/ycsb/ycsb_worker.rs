@@ -4,12 +4,11 @@
 use super::definition::Kind;
 use super::law::{LengthChooser, Requests};
 use super::name::Name;
-use super::recorder::{Recorder, Slot, calls_ns};
+use super::recorder::{PART_READ, PART_UPDATE, PLACES, Recorder, calls_ns};
 use super::scanned_records::ScannedRecords;
 use super::shared::YcsbContext;
-use super::versions::{BegunWrite, KnownVersions};
-use crate::measure::series::Seconds;
-use crate::result::{Failure, WrittenRecords};
+use super::versions::KnownVersions;
+use crate::result::WrittenRecords;
 use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
@@ -44,16 +43,17 @@ pub(crate) struct YcsbWorker<'a> {
     scanned: ScannedRecords,
     /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
-    ticks: Vec<(Slot, u64)>,
+    ticks: Vec<(usize, u64)>,
     recorder: Recorder,
     finished_rounds: Vec<Recorder>,
     spare_recorders: Vec<Recorder>,
     pacer: Option<Pacer>,
     store_copies: bool,
     has_begun: bool,
-    written: WrittenRecords,
+    /// The records handed to the store.
+    pub written: WrittenRecords,
     /// Writes that certainly changed what the store holds.
-    writes: u64,
+    pub writes: u64,
 }
 
 impl<'a> YcsbWorker<'a> {
@@ -74,7 +74,7 @@ impl<'a> YcsbWorker<'a> {
             read_buffer: ReadBuffer::new(false, largest),
             scanned: ScannedRecords::new(longest_scan, largest, shared.versions.slots()),
             floors: vec![1; shared.versions.slots()],
-            ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
+            ticks: Vec::with_capacity(QUANTUM_OPERATIONS * PLACES),
             recorder: Recorder::new()?,
             finished_rounds: Vec::with_capacity(work.rounds),
             spare_recorders: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
@@ -84,14 +84,6 @@ impl<'a> YcsbWorker<'a> {
             written: WrittenRecords::default(),
             writes: 0,
         })
-    }
-
-    fn begin_next_round(&mut self) -> Result<(), WorkloadError> {
-        let recorder = self.spare_recorders.pop();
-        let recorder =
-            recorder.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
-        self.finished_rounds.push(std::mem::replace(&mut self.recorder, recorder));
-        Ok(())
     }
 
     /// Plans up to `max_requests` requests; gives their number. Versions of their records are read in one go, so that memory is
@@ -123,7 +115,7 @@ impl<'a> YcsbWorker<'a> {
         };
         self.turn = self.turn.wrapping_add(1);
         let uses_one_field = shared.definition().uses_one_field(kind);
-        let field = if uses_one_field { self.chooser.choose_index(shared.fields.count()) } else { 0 };
+        let field = if uses_one_field { self.chooser.choose_index(shared.fields.count) } else { 0 };
         let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
         Some(PlannedRequest { kind, record, field, length, name: Name::EMPTY })
     }
@@ -142,8 +134,8 @@ impl<'a> YcsbWorker<'a> {
             }
         }
         self.queue = queue;
-        for (slot, ticks) in &self.ticks {
-            self.recorder.record(*slot as usize, self.shared.clock.nanoseconds(0, *ticks).max(1));
+        for (place, ticks) in &self.ticks {
+            self.recorder.record(*place, self.shared.clock.nanoseconds(0, *ticks).max(1));
         }
         result
     }
@@ -154,24 +146,22 @@ impl<'a> YcsbWorker<'a> {
         session: &mut dyn Session,
         request: &PlannedRequest,
     ) -> Result<(), WorkloadError> {
-        let slot = Slot::from_kind(request.kind);
-        let start = |worker: &mut YcsbWorker<'a>| worker.start();
+        let place = request.kind as usize;
         let ticks = match request.kind {
-            Kind::Read => self.read(session, request, slot, start)?,
-            Kind::Update => self.update(session, request, slot, start)?,
+            Kind::Read => self.read(session, request, place)?,
+            Kind::Update => self.update(session, request, place, Self::start)?,
             Kind::Insert => self.insert(session, request)?,
             Kind::Scan => self.scan(session, request)?,
             Kind::ReadModifyWrite => {
-                let read = self.read(session, request, Slot::PartRead, start)?;
-                self.ticks.push((Slot::PartRead, read));
+                let read = self.read(session, request, PART_READ)?;
+                self.ticks.push((PART_READ, read));
                 // The value that was read has been checked meanwhile; what follows belongs to the same request.
-                let update =
-                    self.update(session, request, Slot::PartUpdate, |worker| worker.shared.clock.now())?;
-                self.ticks.push((Slot::PartUpdate, update));
+                let update = self.update(session, request, PART_UPDATE, |worker| worker.shared.clock.now())?;
+                self.ticks.push((PART_UPDATE, update));
                 read + update
             }
         };
-        self.ticks.push((slot, ticks));
+        self.ticks.push((place, ticks));
         Ok(())
     }
 
@@ -184,24 +174,18 @@ impl<'a> YcsbWorker<'a> {
         }
     }
 
-    /// Notes what a read that begins now may show. With one thread, that is known afterwards, too.
-    #[inline(always)]
-    fn note_floors(&mut self, record: u64) {
-        if self.shared.versions.is_shared() {
-            self.shared.versions.copy_floors(record, &mut self.floors);
-        }
-    }
-
     #[inline(always)]
     fn read(
         &mut self,
         session: &mut dyn Session,
         request: &PlannedRequest,
-        slot: Slot,
-        begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
+        place: usize,
     ) -> Result<u64, WorkloadError> {
-        self.note_floors(request.record);
-        let start = begin(self);
+        // What it may show. With one thread, that is known afterwards, too.
+        if self.shared.versions.is_shared() {
+            self.shared.versions.copy_floors(request.record, &mut self.floors);
+        }
+        let start = self.start();
         let read_buffer = &mut self.read_buffer;
         let result = if self.store_copies {
             session.get(request.name.bytes(), &mut |value| read_buffer.length = value.len())
@@ -214,7 +198,7 @@ impl<'a> YcsbWorker<'a> {
             let value = if self.store_copies { session.copied() } else { self.read_buffer.value() };
             let (value, length) = (value.unwrap_or_default(), self.read_buffer.length);
             check(self.shared, &mut self.floors, request, value, length)?;
-            self.recorder.kind_record_mut(slot as usize).value_bytes += length as u64;
+            self.recorder.kind_record_mut(place).value_bytes += length as u64;
         }
         Ok(end.saturating_sub(start))
     }
@@ -225,14 +209,19 @@ impl<'a> YcsbWorker<'a> {
         &mut self,
         session: &mut dyn Session,
         request: &PlannedRequest,
-        slot: Slot,
+        place: usize,
         begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let PlannedRequest { record, name, .. } = request;
         let is_partial = shared.definition().is_partial();
         let field = if is_partial { request.field } else { 0 };
-        let write = if is_partial { self.begin_field(request) } else { shared.versions.begin(*record, 0) };
+        if is_partial {
+            // What the value around the field may be: its own write will change that.
+            shared.versions.copy_floors(*record, &mut self.floors);
+            self.read_buffer.make_room_for(shared.fields.largest());
+        }
+        let write = shared.versions.begin(*record, field);
         if is_partial {
             shared.fields.make_field(*record, field, write.version, &mut self.value);
         } else {
@@ -250,18 +239,8 @@ impl<'a> YcsbWorker<'a> {
         }
         result.map_err(|error| store_error(request, &error))?;
         shared.versions.end(*record, field, write);
-        self.count_write(slot, request, bytes);
+        self.count_write(place, request, bytes);
         Ok(end.saturating_sub(start))
-    }
-
-    /// Begins a write of one field, and notes what the value around it may be.
-    #[inline(always)]
-    fn begin_field(&mut self, request: &PlannedRequest) -> BegunWrite {
-        let shared = self.shared;
-        // Its own write will change them.
-        shared.versions.copy_floors(request.record, &mut self.floors);
-        self.read_buffer.make_room_for(shared.fields.largest());
-        shared.versions.begin(request.record, request.field)
     }
 
     /// Reads a value and replaces a field; gives whether it was a value.
@@ -308,7 +287,7 @@ impl<'a> YcsbWorker<'a> {
         let end = shared.clock.now();
         result.map_err(|error| store_error(request, &error))?;
         shared.versions.insert(request.record);
-        self.count_write(Slot::Insert, request, self.value.len());
+        self.count_write(Kind::Insert as usize, request, self.value.len());
         Ok(end.saturating_sub(start))
     }
 
@@ -329,13 +308,13 @@ impl<'a> YcsbWorker<'a> {
             let result = self.scanned.check(shared, request.record, request.length, live, reported);
             result.map_err(|fault| wrong_data(request, &fault))?;
         }
-        self.recorder.kind_record_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
+        self.recorder.kind_record_mut(Kind::Scan as usize).value_bytes += self.scanned.value_bytes;
         Ok(end.saturating_sub(start))
     }
 
     #[inline(always)]
-    fn count_write(&mut self, slot: Slot, request: &PlannedRequest, bytes: usize) {
-        self.recorder.kind_record_mut(slot as usize).value_bytes += bytes as u64;
+    fn count_write(&mut self, place: usize, request: &PlannedRequest, bytes: usize) {
+        self.recorder.kind_record_mut(place).value_bytes += bytes as u64;
         self.written.records += 1;
         self.written.key_bytes += request.name.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
@@ -355,35 +334,9 @@ impl<'a> YcsbWorker<'a> {
         }
     }
 
-    /// The records handed to the store, and the writes that certainly changed it.
-    pub fn written(&self) -> (WrittenRecords, u64) {
-        (self.written, self.writes)
-    }
-
     pub fn finish(mut self) -> Vec<Recorder> {
         self.finished_rounds.push(self.recorder);
         self.finished_rounds
-    }
-}
-
-impl YcsbWorker<'_> {
-    /// Does the thread's requests, in quanta, while `goes_on`, or until there is no room for more records.
-    fn run_quanta(
-        &mut self,
-        session: &mut dyn Session,
-        goes_on: impl Fn() -> bool,
-        seconds: &mut Seconds<'_>,
-    ) -> Result<(), WorkloadError> {
-        let work = &self.shared.work;
-        let main_slot = Slot::from_kind(self.shared.definition().main_kind());
-        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
-            let count = self.plan(max_requests);
-            self.run_quantum(session)?;
-            seconds
-                .add_latencies(self.recorder.latencies(main_slot as usize))
-                .map_err(WorkloadError::harness)?;
-            Ok(count)
-        })
     }
 }
 
@@ -396,23 +349,31 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         (): (),
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
-        let shared = self.shared;
+        let (shared, work) = (self.shared, &self.shared.work);
         if self.has_begun {
-            self.begin_next_round()?;
+            let spare = self.spare_recorders.pop();
+            let spare = spare.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+            self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
         }
         self.has_begun = true;
         self.store_copies = session.copied().is_some();
-        let main_slot = Slot::from_kind(shared.definition().main_kind());
-        let latencies = self.recorder.latencies(main_slot as usize);
-        let mut seconds =
-            shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
+        let main = work.definition.main_kind() as usize;
+        let series = shared.series.thread(self.thread as usize, self.recorder.latencies(main));
+        let mut seconds = series.map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
-        let (begin, pacer) = started.start_work(shared.work.rate);
+        let (begin, pacer) = started.start_work(work.rate);
         self.pacer = pacer;
-        self.run_quanta(session, || started.can_continue(begin, shared.work.time_limit), &mut seconds)?;
+        let goes_on = || started.can_continue(begin, work.time_limit);
+        // Until there is no room for more records.
+        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
+            let count = self.plan(max_requests);
+            self.run_quantum(session)?;
+            seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+            Ok::<_, WorkloadError>(count)
+        })?;
         let end = shared.clock.now();
-        seconds.finish(self.recorder.latencies(main_slot as usize)).map_err(WorkloadError::harness)?;
+        seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
         Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
     }
 }
@@ -455,9 +416,6 @@ fn store_error(request: &PlannedRequest, error: &StoreError) -> WorkloadError {
 fn wrong_data(request: &PlannedRequest, fault: &str) -> WorkloadError {
     let PlannedRequest { kind, record, name, .. } = request;
     let key = String::from_utf8_lossy(name.bytes());
-    let message = match kind {
-        Kind::Scan => format!("a scan from record {record} (key {key}) {fault}"),
-        _ => format!("the value of record {record} (key {key}) {fault}"),
-    };
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    let what = if *kind == Kind::Scan { "a scan from" } else { "the value of" };
+    WorkloadError::wrong_data(format!("{what} record {record} (key {key}) {fault}"))
 }

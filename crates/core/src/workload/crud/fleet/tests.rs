@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::cell::{Axis, Cell};
 use crate::result::{Measurements, Second};
-use crate::store::{Guarantee, OpenOptions, Result as StoreResult, Setting, Store, StoreDef, StoreKind};
+use crate::store::{OpenOptions, Result as StoreResult, Store, StoreDef, StoreKind};
 use crate::stores::MEMORY;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
 use crate::workload::clients::words::{ClientOrder, ClientReply};
@@ -41,16 +41,7 @@ fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
 }
 
 impl Store for There {
-    crate::pass_on!(0: session, count);
-    fn guarantee(&self) -> Guarantee {
-        Guarantee::None
-    }
-    fn settle(&self) -> StoreResult<()> {
-        Ok(())
-    }
-    fn settings(&self) -> StoreResult<Vec<Setting>> {
-        Ok(Vec::new())
-    }
+    crate::pass_on!(0: session, count, guarantee, settle, settings);
     fn outside_location(&self) -> Option<String> {
         Some("the data are on a made server".into())
     }
@@ -59,7 +50,7 @@ impl Store for There {
     }
 }
 
-/// A client's end of two channels. Messages go through text, as between machines.
+/// An end of two channels. Messages go through text, as between machines.
 struct Channels {
     sender: Sender<String>,
     receiver: Mutex<Receiver<String>>,
@@ -74,17 +65,12 @@ impl ClientWire for Channels {
     }
 }
 
-struct Ends {
-    sender: Sender<String>,
-    receiver: Receiver<String>,
-}
-
-impl ClientLink for Ends {
+impl ClientLink for Channels {
     fn send(&mut self, order: &ClientOrder) -> Result<(), String> {
         self.sender.send(serde_json::to_string(order).unwrap()).map_err(|_| "it is gone".into())
     }
     fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String> {
-        match self.receiver.recv_timeout(within) {
+        match self.receiver.get_mut().unwrap().recv_timeout(within) {
             Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap())),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Err("the connection is lost".into()),
@@ -116,7 +102,7 @@ fn reach(host: &str, task: &ClientTask) -> Result<Box<dyn ClientLink>, String> {
             wire.reply(&ClientReply::Failed { reason: stop.failure, message: stop.message });
         }
     });
-    Ok(Box::new(Ends { sender: order_sender, receiver }))
+    Ok(Box::new(Channels { sender: order_sender, receiver: Mutex::new(receiver) }))
 }
 
 type LeftRecords = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -128,14 +114,12 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, 
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let pairs = |text: &'static str| text.split_whitespace().map(|pair| pair.split_once('=').unwrap());
-    let cell =
-        pairs(Box::leak(axes.to_owned().into_boxed_str())).fold(Cell::new("there"), |cell, (name, text)| {
-            let axis = Axis::find(name).unwrap();
-            cell.with(axis, axis.read(text).unwrap())
-        });
-    let mut parsed = Parameters::default();
-    for (name, text) in pairs(Box::leak(parameters.to_owned().into_boxed_str())) {
+    let (mut cell, mut parsed) = (Cell::new("there"), Parameters::default());
+    for (name, text) in axes.split_whitespace().filter_map(|pair| pair.split_once('=')) {
+        let axis = Axis::find(name).unwrap();
+        cell.set(axis, axis.read(text).unwrap());
+    }
+    for (name, text) in parameters.split_whitespace().filter_map(|pair| pair.split_once('=')) {
         parsed.set(name, text).unwrap();
     }
     let spec = Spec {
@@ -180,35 +164,18 @@ fn what_clients_do_is_what_this_process_would_do() {
         for clients in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
             let (spread, left_records) = run(clients, &axes, parameters).unwrap();
             let outcome = |measured: &Measurements| {
+                let figures = |of: &OperationResult| [of.count, of.warm_up, of.put_back, of.value_bytes];
                 let operations = measured.operations.iter();
-                let operations = operations.map(|operation| {
-                    (
-                        operation.operation.clone(),
-                        operation.count,
-                        operation.warm_up,
-                        operation.put_back,
-                        operation.value_bytes,
-                    )
-                });
-                (
-                    operations.collect::<Vec<_>>(),
-                    measured.stored.clone(),
-                    measured.written,
-                    measured.load.records,
-                )
+                let operations: Vec<_> = operations.map(|of| (of.operation.clone(), figures(of))).collect();
+                (operations, measured.stored.clone(), measured.written, measured.load.records)
             };
             assert_eq!(outcome(&spread), outcome(&alone), "{parameters} by {clients:?}");
             assert!(left_records == left_alone, "other records are left: {parameters} by {clients:?}");
-            assert_eq!(
-                spread.audit.as_ref().map(|audit| audit.records),
-                alone.audit.as_ref().map(|audit| audit.records)
-            );
-            let operation_counts: Vec<u64> =
-                spread.operations.iter().map(|operation| operation.count).collect();
-            assert!(
-                operation_counts.iter().zip(&counts).all(|(count, expected)| count.abs_diff(*expected) <= 5),
-                "{operation_counts:?}"
-            );
+            let audited = |of: &Measurements| of.audit.as_ref().map(|audit| audit.records);
+            assert_eq!(audited(&spread), audited(&alone));
+            let done: Vec<u64> = spread.operations.iter().map(|operation| operation.count).collect();
+            let is_near = |(count, expected): (&u64, &u64)| count.abs_diff(*expected) <= 5;
+            assert!(done.iter().zip(&counts).all(is_near), "{done:?}");
             check_parts(&spread, clients);
         }
         assert_eq!(alone.clients, []);
