@@ -117,21 +117,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::axis::device::values::{Io, Pattern, Sync};
-    use crate::workload::device::spec::Amount;
+    use crate::axis::device::values::Pattern;
 
     fn spec(pattern: Pattern, blocks: u64, threads: u32) -> Spec {
-        Spec {
-            pattern,
-            block: 512,
-            file: blocks * 512 + 100,
-            io: Io::Buffered,
-            sync: Sync::None,
-            cold: false,
-            threads,
-            amount: Amount::Operations(1),
-            seed: 7,
-        }
+        Spec { block: 512, file: blocks * 512 + 100, threads, ..Spec::of(pattern) }
     }
 
     fn offsets(route: &mut BlockOffsets, count: u64) -> Vec<u64> {

@@ -64,3 +64,21 @@ impl Spec {
         }
     }
 }
+
+#[cfg(test)]
+impl Spec {
+    /// One thread and a file of 64 blocks of 4 KiB, as many as are read or written.
+    pub(crate) fn of(pattern: Pattern) -> Spec {
+        Spec {
+            pattern,
+            block: 4096,
+            file: 64 * 4096,
+            io: Io::Buffered,
+            sync: Sync::None,
+            cold: false,
+            threads: 1,
+            amount: Amount::Operations(64),
+            seed: 3,
+        }
+    }
+}
