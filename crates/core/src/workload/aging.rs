@@ -50,9 +50,7 @@ impl Aging {
                 let start = Instant::now();
                 let result = session.update(&key, &value);
                 aged.store_ns += start.elapsed().as_nanos() as u64;
-                result.map_err(|error| {
-                    WorkloadError::store("overwriting a record before the operations", &error)
-                })?;
+                result.map_err(WorkloadError::during("overwriting a record before the operations"))?;
                 writes += 1;
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != old_value);

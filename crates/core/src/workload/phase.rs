@@ -116,19 +116,12 @@ impl Phase {
     }
 
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, WorkloadError> {
-        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        operations.map(|operation| self.result(operation, recorder)).collect()
+        self.operations().map(|operation| self.result(operation, recorder)).collect()
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
         // Each removed record is put back by an insert that is not timed.
-        let put_back = match self.doing.includes(Operation::Remove) {
-            true => {
-                let removed = recorder.latencies(Operation::Remove as usize).count();
-                removed + self.untimed.count(Operation::Remove)
-            }
-            false => 0,
-        };
+        let put_back = if self.doing.includes(Operation::Remove) { self.count_of(Operation::Remove, recorder) } else { 0 };
         let is_main = operation == self.doing.main();
         let is_single = matches!(self.doing, PhaseWork::One(_));
         let record = recorder.kind_record(operation as usize);
@@ -146,16 +139,20 @@ impl Phase {
             ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
     }
-}
 
-impl Phase {
     fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseRequests> {
         let requests = self.counters.as_ref()?.disk.clone()?;
-        let count_of = |operation: Operation| {
-            recorder.latencies(operation as usize).count() + self.untimed.count(operation)
-        };
-        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        Some(PhaseRequests { operations: operations.map(count_of).sum(), requests })
+        let operations = self.operations().map(|operation| self.count_of(operation, recorder)).sum();
+        Some(PhaseRequests { operations, requests })
+    }
+
+    /// How often it was done, timed and untimed.
+    fn count_of(&self, operation: Operation, recorder: &Recorder) -> u64 {
+        recorder.latencies(operation as usize).count() + self.untimed.count(operation)
+    }
+
+    fn operations(&self) -> impl Iterator<Item = Operation> {
+        Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation))
     }
 }
 

@@ -159,6 +159,10 @@ fn results<H: ?Sized, T: Transactions<H>>(
     phases.into_iter().enumerate().map(phase_result).collect()
 }
 
+fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
+    session.check_settings().map_err(WorkloadError::during("reading the session's settings back"))
+}
+
 /// Does a statement for each row, several in a transaction; gives the number of rows.
 #[inline(always)]
 fn run_statements<R>(

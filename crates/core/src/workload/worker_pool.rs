@@ -39,7 +39,7 @@ pub fn into_worker<L>(worker: Mutex<L>) -> L {
 }
 
 pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
-    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
+    store.session().map_err(WorkloadError::during("opening a session"))
 }
 
 /// The calling thread, which is the first, and the others, which wait for orders.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::pool::Pool;
+use crate::result::Failure;
 use crate::store::OpenOptions;
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::units::SizeRange;

@@ -7,9 +7,10 @@ use super::opened::{batch, log_length, open};
 use super::session_state::{self, SessionState};
 use crate::result::StateFinding;
 use crate::store::Store;
-use crate::workload::kill::{self, MOST_BYTES, steps};
+use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
+use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 /// The session of inserts after a cut, whose steps nobody has taken.
@@ -23,7 +24,7 @@ pub(super) fn check_state(
 ) -> Result<CutMessage, TrialError> {
     let batch = batch(context, is_control)?;
     check_with(context, is_control, |store| {
-        let mut session = kill::session(store)?;
+        let mut session = worker_pool::session(store)?;
         (0..)
             .zip(steps_begun)
             .map(|(session_number, steps_begun)| {
@@ -61,13 +62,8 @@ pub(super) fn check_with(
     report.logged = context.spec.disk.as_deref().map(log_length).transpose()?.flatten();
     for state in states {
         match state {
-            SessionState::First(steps) => report.kept.push(steps),
-            SessionState::Torn(message) => return with_finding(report, StateFinding::Torn, message),
-            SessionState::Wrong(message) => return with_finding(report, StateFinding::Wrong, message),
-            SessionState::Resurrected(message) => {
-                return with_finding(report, StateFinding::Resurrected, message);
-            }
-            SessionState::Hole(message) => return with_finding(report, StateFinding::Hole, message),
+            Ok(steps) => report.kept.push(steps),
+            Err((finding, message)) => return with_finding(report, finding, message),
         }
     }
     match store.verify() {
@@ -112,10 +108,10 @@ fn check_new_record(
     }
     let after = store.count().map_err(|error| describe("counting", &error))?;
     store.close().map_err(|error| describe("closing", &error))?;
-    match is_there && after == before + 1 {
-        true => Ok(()),
-        false => Err(format!(
-            "a record that was inserted after the cut is not there: {before} records before, {after} after"
-        )),
+    if is_there && after == before + 1 {
+        return Ok(());
     }
+    Err(format!(
+        "a record that was inserted after the cut is not there: {before} records before, {after} after"
+    ))
 }

@@ -14,8 +14,8 @@ use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::store_trial;
 use crate::workload::workload_error::WorkloadError;
+use crate::workload::{store_trial, worker_pool};
 
 /// Records this number of steps in all, and ends.
 pub(super) fn record(
@@ -42,7 +42,7 @@ pub(super) fn record(
     // The second time there are files to be changed in place.
     for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
         let log_before = log.length()?;
-        store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
+        store.settle().map_err(WorkloadError::during("settling"))?;
         log_at_settling.push((log_before, log.length()?));
         let more = recorder.record_sessions(sessions, numbers)?;
         marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
@@ -101,7 +101,7 @@ impl StepRecorder<'_> {
     }
 
     fn record_steps(self, session_number: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
-        let mut session = kill::session(self.store)?;
+        let mut session = worker_pool::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {

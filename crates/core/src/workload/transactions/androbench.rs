@@ -15,7 +15,7 @@ use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Phase, TransactionWorker, results, run_phases};
+use super::{KINDS, Phase, TransactionWorker, check_settings, results, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -125,12 +125,6 @@ fn load_and_run(
     Ok((load_figures, phases))
 }
 
-fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
-    session
-        .check_settings()
-        .map_err(|error| WorkloadError::store("reading the session's settings back", &error))
-}
-
 /// Loads the first rows, in key order.
 fn load(
     session: &mut dyn SqlSession,
@@ -156,7 +150,7 @@ fn load(
         Ok(())
     });
     load.store_ns = start.elapsed().as_nanos() as u64;
-    let rows_loaded = rows_loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
+    let rows_loaded = rows_loaded.map_err(WorkloadError::during("loading the table"))?;
     if rows_loaded != count {
         return Err(WorkloadError::harness(format!(
             "{rows_loaded} rows were loaded, but {count} were given"

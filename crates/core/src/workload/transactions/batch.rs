@@ -88,11 +88,10 @@ fn open_table<'s>(
     capabilities: &Capabilities,
 ) -> Result<Box<dyn Table + 's>, WorkloadError> {
     if capabilities.sql {
-        let session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let session = store.sql().map_err(WorkloadError::during("opening a session"))?;
         return Ok(Box::new(Rows::make(session)?));
     }
-    let session = store.session().map_err(|error| WorkloadError::store("opening a session", &error))?;
-    Ok(Box::new(Records::new(session)))
+    Ok(Box::new(Records(worker_pool::session(store)?)))
 }
 
 /// Checks that deleted rows stay away after the store was closed and opened anew.
@@ -102,16 +101,15 @@ fn audit(bench: &mut Bench<'_>, capabilities: &Capabilities) -> Result<Audit, Wo
     let remaining = count_rows(bench.store()?, capabilities)?;
     bench.close()?;
     if remaining > 0 {
-        let message = format!(
+        return Err(WorkloadError::wrong_data(format!(
             "{remaining} rows are there, though all were deleted, when the store had been opened anew"
-        );
-        return Err(WorkloadError::wrong_data(message));
+        )));
     }
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
 fn count_rows(store: &dyn Store, capabilities: &Capabilities) -> Result<u64, WorkloadError> {
-    let count_error = |error| WorkloadError::store("counting the rows that are left", &error);
+    let count_error = WorkloadError::during("counting the rows that are left");
     if !capabilities.sql {
         return store.count().map_err(count_error);
     }

@@ -9,7 +9,7 @@ use super::rows::{self, DELETED, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
-use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, run_statements};
+use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 
 const INSERT: usize = 0;
@@ -31,18 +31,17 @@ struct Statements {
 
 impl<'s> Table<'s> {
     pub fn make(store: &'s dyn Store) -> Result<Table<'s>, WorkloadError> {
-        let mut session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let mut session = store.sql().map_err(WorkloadError::during("opening a session"))?;
         let schema = rows::schema(|sql_type| session.type_name(sql_type));
-        session.execute(&schema).map_err(|error| WorkloadError::store("making the table", &error))?;
-        super::check_settings(session.as_mut())?;
+        session.execute(&schema).map_err(WorkloadError::during("making the table"))?;
+        check_settings(session.as_mut())?;
         Ok(Table { session, statements: None })
     }
 
     pub fn prepare(&mut self) -> Result<(), WorkloadError> {
         let session = &mut self.session;
-        let mut prepare = |sql: &str| {
-            session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error))
-        };
+        let mut prepare =
+            |sql: &str| session.prepare(sql).map_err(WorkloadError::during("preparing a statement"));
         self.statements = Some(Statements {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
