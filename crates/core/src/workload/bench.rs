@@ -44,8 +44,7 @@ impl<'a> Bench<'a> {
 
     /// [`Bench::disk`] without the folder of this name, which is not the store's.
     pub(crate) fn disk_without(&self, name: &str) -> io::Result<Disk> {
-        let measure_folder = || disk::usage_without(&self.folder, Some(name));
-        if self.elsewhere.is_some() { Ok(Disk::default()) } else { measure_folder() }
+        if self.elsewhere.is_some() { self.disk() } else { disk::usage_without(&self.folder, Some(name)) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -70,7 +69,7 @@ impl<'a> Bench<'a> {
             Step::Closing.begin();
             store.discard().map_err(WorkloadError::during("closing the store"))?;
         }
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()))
         };
         guard::remove_made(&self.folder).map_err(failed)?;
@@ -126,12 +125,8 @@ impl<'a> Bench<'a> {
     }
 
     pub fn close(&mut self) -> Result<(), WorkloadError> {
-        match self.store.take() {
-            Some(store) => {
-                Step::Closing.begin();
-                store.close().map_err(WorkloadError::during("closing the store"))
-            }
-            None => Ok(()),
-        }
+        let Some(store) = self.store.take() else { return Ok(()) };
+        Step::Closing.begin();
+        store.close().map_err(WorkloadError::during("closing the store"))
     }
 }

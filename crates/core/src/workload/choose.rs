@@ -12,10 +12,6 @@ pub struct Chooser {
     law: ChoiceLaw,
 }
 
-/// A place in the sequence of a [`Chooser`].
-#[derive(Debug, Clone)]
-pub struct ChoicePosition(Xoshiro256PlusPlus);
-
 #[derive(Debug, Clone)]
 enum ChoiceLaw {
     Uniform,
@@ -46,13 +42,13 @@ impl Chooser {
     }
 
     /// Where its sequence is.
-    pub fn position(&self) -> ChoicePosition {
-        ChoicePosition(self.random.clone())
+    pub(crate) fn position(&self) -> Xoshiro256PlusPlus {
+        self.random.clone()
     }
 
     /// Returns to an earlier position: what came after it comes again.
-    pub(crate) fn go_back(&mut self, position: ChoicePosition) {
-        self.random = position.0;
+    pub(crate) fn go_back(&mut self, position: Xoshiro256PlusPlus) {
+        self.random = position;
     }
 
     /// Chooses a record for every place in `chosen`. Reads `known` of all at once, so that memory is waited for once, not for each.
@@ -94,10 +90,8 @@ mod tests {
     #[test]
     fn the_same_seed_chooses_the_same() {
         let choose = |seed| {
-            (0..100)
-                .map(move |_| 0)
-                .scan(Chooser::uniform(seed), |c, _: i32| Some(c.choose_below(1_000_000)))
-                .collect::<Vec<_>>()
+            let mut chooser = Chooser::uniform(seed);
+            (0..100).map(|_| chooser.choose_below(1_000_000)).collect::<Vec<_>>()
         };
         assert_eq!(choose(5), choose(5));
         assert_ne!(choose(5), choose(6));

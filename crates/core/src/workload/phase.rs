@@ -121,7 +121,10 @@ impl Phase {
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
         // Each removed record is put back by an insert that is not timed.
-        let put_back = if self.doing.includes(Operation::Remove) { self.count_of(Operation::Remove, recorder) } else { 0 };
+        let put_back = match self.doing.includes(Operation::Remove) {
+            true => self.count_of(Operation::Remove, recorder),
+            false => 0,
+        };
         let is_main = operation == self.doing.main();
         let is_single = matches!(self.doing, PhaseWork::One(_));
         let record = recorder.kind_record(operation as usize);
@@ -152,7 +155,7 @@ impl Phase {
     }
 
     fn operations(&self) -> impl Iterator<Item = Operation> {
-        Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation))
+        Operation::ALL.into_iter().filter(move |operation| self.doing.includes(*operation))
     }
 }
 

@@ -168,16 +168,13 @@ fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), WorkloadError
 }
 
 fn add_records(session: &mut dyn Session, records: Range<u64>) -> Result<(), WorkloadError> {
-    let Range { mut start, end } = records;
-    while start < end {
-        let batch_end = (start + BATCH).min(end);
-        let owned: Vec<(String, Vec<u8>)> = (start..batch_end)
+    for start in records.clone().step_by(BATCH as usize) {
+        let owned: Vec<(String, Vec<u8>)> = (start..records.end.min(start + BATCH))
             .map(|record| (record_key(record), record_value(record, 0, MOST_BYTES)))
             .collect();
         let batch: Vec<(&[u8], &[u8])> =
             owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
         session.insert_batch(&batch).map_err(WorkloadError::during("adding records"))?;
-        start = batch_end;
     }
     Ok(())
 }

@@ -7,6 +7,9 @@ pub mod batch;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::OperationResult;
@@ -187,4 +190,15 @@ fn run_statements<R>(
     }
     session.commit()?;
     Ok(count)
+}
+
+fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
+    least + random.next_u64() % (most - least + 1)
+}
+
+/// At least `least` and at most `most` letters and blanks, eight from each random number.
+fn letters(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> impl Iterator<Item = u8> {
+    let count = random_within(random, least, most);
+    let bytes = (0..count.div_ceil(8)).flat_map(move |_| random.next_u64().to_le_bytes());
+    bytes.take(count as usize).map(|byte| b"abcdefghijklmnopqrstuvwxyz      "[usize::from(byte & 31)])
 }

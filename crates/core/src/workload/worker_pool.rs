@@ -59,35 +59,25 @@ struct WorkerThread<O, E> {
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
 /// the others are opened.
-pub fn run<H, L, O, T>(
+pub fn run<H: ?Sized, L: Worker<H, O>, O: Copy + Send, T>(
     clock: &Clock,
     workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
-) -> Result<T, L::Failed>
-where
-    H: ?Sized,
-    L: Worker<H, O>,
-    O: Copy + Send,
-{
+) -> Result<T, L::Failed> {
     run_at_barrier(&StartBarrier::new(workers.len(), clock), clock, workers, open, first, work)
 }
 
 /// [`run`] at a given barrier, for as many threads as there are workers.
-pub(crate) fn run_at_barrier<H, L, O, T>(
+pub(crate) fn run_at_barrier<H: ?Sized, L: Worker<H, O>, O: Copy + Send, T>(
     barrier: &StartBarrier<'_>,
     clock: &Clock,
     workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
-) -> Result<T, L::Failed>
-where
-    H: ?Sized,
-    L: Worker<H, O>,
-    O: Copy + Send,
-{
+) -> Result<T, L::Failed> {
     let Some((worker, others)) = workers.split_first() else {
         return Err(WorkloadError::harness("no thread is to work").into());
     };
@@ -183,12 +173,9 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
 
 /// The message of a panic in the store or the harness.
 fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let message =
-        text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.map_or("a thread panicked".into(), |text| format!("a thread panicked: {text}"));
     WorkloadError { failure: Failure::Crashed, message, operation: None }
 }
 

@@ -8,27 +8,24 @@ mod parameters;
 mod rows;
 mod table;
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Phase, TransactionWorker, check_settings, results, run_phases};
+use super::{KINDS, TransactionWorker, check_settings, results, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
 use crate::store::sql::{BulkLoad, SqlSession};
-use crate::store::{Loss, Store, StoreDef};
+use crate::store::{Loss, StoreDef};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::parameter::AfterLoad;
-use crate::workload::store_trial::{SettledTrial, StoreTrial, find};
-use crate::workload::worker_pool::{self, into_worker, lock_worker};
-
 use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, into_worker, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -54,20 +51,37 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, opener) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
-    if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {
-        return Err(TrialError::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
-    }
+    offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
-    let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
-    let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
+    let gauge = Gauge::new(spec, &clock, 1).map_err(TrialError::harness)?;
+    let messages = Messages::prepare(work, spec.seed);
     let workers = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;
-    let mut acknowledged = Vec::with_capacity(1 + KINDS);
+    let (mut load, mut acknowledged) = (Load::default(), Vec::with_capacity(1 + KINDS));
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier, spec)?;
-    let after_load = spec.parameters.after_load();
-    let (load, phases) = load_and_run(trial.bench.store()?, &workers, &clock, after_load, &mut acknowledged)?;
+    let opened = trial.bench.store()?;
+    // All is done in one session.
+    let prepare = |table: &mut Table<'_>| {
+        load = load_rows(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions)?;
+        load.rest = (load.records > 0).then(|| spec.parameters.after_load().wait()).flatten();
+        table.prepare()
+    };
+    let phases = worker_pool::run(
+        &clock,
+        &workers,
+        || Table::make(opened).map(Box::new),
+        prepare,
+        |pool| {
+            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut acknowledged)?;
+            check_settings(pool.handle.session.as_mut())?;
+            Ok(phases)
+        },
+    )?;
+    if let Some(counters) = &load.counters {
+        acknowledged.insert(0, AcknowledgedWrites::new("loads", 1, 1, counters));
+    }
     trial.worked()?;
     let [worker] = workers.map(into_worker);
     let operations = results::<Table<'_>, _>(&worker, phases)?;
@@ -75,7 +89,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let expected = ExpectedRows { source: messages.source(), versions: messages.versions() };
+    let expected = ExpectedRows { source: messages.source, versions: &messages.versions };
     let audit = expected.audit(&mut bench)?;
     Ok(Measurements {
         power_cut: power_cut(store, &measured),
@@ -94,44 +108,9 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
     Some(danger.power_cut)
 }
 
-/// Makes and loads the table, and does all transactions, in one session.
-fn load_and_run(
-    store: &dyn Store,
-    workers: &[Mutex<TransactionWorker<'_, Messages>>; 1],
-    clock: &Clock,
-    after_load: AfterLoad,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<(Load, Vec<Phase>), WorkloadError> {
-    let mut load_figures = Load::default();
-    let prepare = |table: &mut Table<'_>| {
-        load_figures =
-            load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
-        load_figures.rest = (load_figures.records > 0).then(|| after_load.wait()).flatten();
-        table.prepare()
-    };
-    let mut phases_acknowledged = Vec::with_capacity(KINDS);
-    let phases = worker_pool::run(
-        clock,
-        workers,
-        || Table::make(store).map(Box::new),
-        prepare,
-        |pool| {
-            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut phases_acknowledged)?;
-            check_settings(pool.handle.session.as_mut())?;
-            Ok(phases)
-        },
-    )?;
-    acknowledged.append(&mut phases_acknowledged);
-    Ok((load_figures, phases))
-}
-
 /// Loads the first rows, in key order.
-fn load(
-    session: &mut dyn SqlSession,
-    messages: &mut Messages,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<Load, WorkloadError> {
-    let (count, source) = (messages.rows(), messages.source());
+fn load_rows(session: &mut dyn SqlSession, messages: &mut Messages) -> Result<Load, WorkloadError> {
+    let (count, source) = (messages.work.rows, messages.source);
     let mut load = Load { records: count, ..Load::default() };
     if count == 0 {
         return Ok(load);
@@ -156,9 +135,7 @@ fn load(
             "{rows_loaded} rows were loaded, but {count} were given"
         )));
     }
-    let counters = before.until_now();
-    AcknowledgedWrites::new("loads", 1, 1, &counters).note(acknowledged);
-    load.counters = Some(counters);
+    load.counters = Some(before.until_now());
     messages.count_load(load.value_bytes);
     Ok(load)
 }

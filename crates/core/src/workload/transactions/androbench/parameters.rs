@@ -37,9 +37,10 @@ fn statement_s(case: &Case<'_>) -> f64 {
 
 impl AndrobenchParameters {
     pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
+        let number = |axis| cell.text(axis).parse::<u64>().unwrap_or_default();
         AndrobenchParameters {
-            rows: number(cell, Axis::ROWS),
-            statements: number(cell, Axis::STATEMENTS).max(1),
+            rows: number(Axis::ROWS),
+            statements: number(Axis::STATEMENTS).max(1),
             transactions: parameters.operations(),
             body_bytes: parameters.body.map_or(120, |size| size.0),
             rate: cell.rate(),
@@ -75,10 +76,6 @@ impl AndrobenchParameters {
             Rate::PerSecond(rate) => 1.0 / f64::from(rate),
         }
     }
-}
-
-fn number(cell: &Cell, axis: Axis) -> u64 {
-    cell.text(axis).parse().unwrap_or_default()
 }
 
 pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {

@@ -54,10 +54,10 @@ impl<'s> Table<'s> {
 
 /// All transactions of a trial, and the table's content. Its memory is taken before the store is opened.
 pub(crate) struct Messages {
-    work: AndrobenchParameters,
-    source: Source,
+    pub work: AndrobenchParameters,
+    pub source: Source,
     random: Xoshiro256PlusPlus,
-    versions: Vec<u8>,
+    pub versions: Vec<u8>,
     /// In the order of deletion.
     to_delete: Vec<u32>,
     rows: Vec<Row>,
@@ -67,7 +67,7 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// Takes all memory that the harness will need.
-    pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
+    pub fn prepare(work: AndrobenchParameters, seed: u64) -> Messages {
         let source = Source { seed, body_bytes: work.body_bytes };
         let max_rows = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
@@ -75,7 +75,7 @@ impl Messages {
         let mut versions = vec![DELETED; max_rows];
         versions.truncate(0);
         versions.resize(work.rows as usize, 0);
-        Ok(Messages {
+        Messages {
             work,
             source,
             random,
@@ -84,19 +84,7 @@ impl Messages {
             rows: (0..work.statements).map(|_| source.row()).collect(),
             expected: source.row(),
             written: WrittenRecords::default(),
-        })
-    }
-
-    pub fn rows(&self) -> u64 {
-        self.work.rows
-    }
-
-    pub fn source(&self) -> Source {
-        self.source
-    }
-
-    pub fn versions(&self) -> &[u8] {
-        &self.versions
+        }
     }
 
     /// To be called when the first rows were loaded.
