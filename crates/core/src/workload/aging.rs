@@ -54,12 +54,8 @@ impl Aging {
                 writes += 1;
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != old_value);
-                let write = WrittenRecords {
-                    records: 1,
-                    key_bytes: key.len() as u64,
-                    value_bytes: value.len() as u64,
-                };
-                *written = written.plus(write);
+                let (key_bytes, value_bytes) = (key.len() as u64, value.len() as u64);
+                *written = written.plus(WrittenRecords { records: 1, key_bytes, value_bytes });
                 progress.report(writes);
             }
         }

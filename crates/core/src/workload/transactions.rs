@@ -37,7 +37,7 @@ trait Transactions<H: ?Sized>: Send {
     /// In the order in which they are done.
     const KINDS: [Kind; KINDS];
 
-    fn begin(&mut self, kind: usize);
+    fn begin(&mut self, _kind: usize) {}
 
     /// Makes the next transaction's rows; gives the bytes of values that it writes or reads.
     fn plan(&mut self, kind: usize, number: u64) -> u64;

@@ -6,7 +6,7 @@ use super::message::{CutMessage, StateReport};
 use super::opened::{batch, log_length, open};
 use super::session_state::{self, SessionState};
 use crate::result::StateFinding;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
@@ -88,26 +88,24 @@ fn check_new_record(
 ) -> Result<(), String> {
     let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
-    let describe = |action: &str, error: &dyn std::fmt::Display| format!("{action} after the cut: {error}");
-    let before = store.count().map_err(|error| describe("counting", &error))?;
-    {
-        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
-        session.insert(key.as_bytes(), &value).map_err(|error| describe("inserting", &error))?;
-    }
-    store.close().map_err(|error| describe("closing", &error))?;
+    let failed = |action: &'static str| move |error: StoreError| format!("{action} after the cut: {error}");
+    let before = store.count().map_err(failed("counting"))?;
+    let mut session = store.session().map_err(failed("opening a session"))?;
+    session.insert(key.as_bytes(), &value).map_err(failed("inserting"))?;
+    drop(session);
+    store.close().map_err(failed("closing"))?;
     let store = open(context, is_control, Step::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
         TrialError::Unsupported(message) => message,
     })?;
     let mut is_there = false;
-    {
-        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
-        session
-            .get(key.as_bytes(), &mut |bytes| is_there = bytes == value)
-            .map_err(|error| describe("reading a new record", &error))?;
-    }
-    let after = store.count().map_err(|error| describe("counting", &error))?;
-    store.close().map_err(|error| describe("closing", &error))?;
+    let mut session = store.session().map_err(failed("opening a session"))?;
+    session
+        .get(key.as_bytes(), &mut |bytes| is_there = bytes == value)
+        .map_err(failed("reading a new record"))?;
+    drop(session);
+    let after = store.count().map_err(failed("counting"))?;
+    store.close().map_err(failed("closing"))?;
     if is_there && after == before + 1 {
         return Ok(());
     }

@@ -31,8 +31,7 @@ struct Slots {
 }
 
 pub(super) fn open(directory: &Path) -> Result<Box<dyn Store>> {
-    let opened = open_file(directory).map_err(StoreError::io("open its file"))?;
-    Ok(Box::new(opened))
+    Ok(Box::new(open_file(directory).map_err(StoreError::io("open its file"))?))
 }
 
 fn open_file(directory: &Path) -> io::Result<InPlace> {

@@ -10,8 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 
-const ANY: u64 = u64::MAX;
-
 /// A value within bounds that are part of its type.
 fn check_bounds(
     value: u64,
@@ -77,7 +75,7 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, M
 
 /// A time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time<const LEAST: u64, const MOST: u64 = ANY>(pub Duration);
+pub struct Time<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub Duration);
 
 impl<const LEAST: u64, const MOST: u64> Display for Time<LEAST, MOST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,7 +103,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Time<LEAST, MOST> {
 
 /// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size<const LEAST: u64, const MOST: u64 = ANY>(pub u64);
+pub struct Size<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub u64);
 
 impl<const LEAST: u64, const MOST: u64> Display for Size<LEAST, MOST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -117,8 +117,6 @@ impl Transactions<Table<'_>> for Messages {
         Kind { name: "delete", acknowledged: Some("transactions that delete") },
     ];
 
-    fn begin(&mut self, _: usize) {}
-
     fn plan(&mut self, kind: usize, number: u64) -> u64 {
         let mut value_bytes = 0;
         for index in 0..self.rows.len() {
