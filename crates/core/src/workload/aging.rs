@@ -71,8 +71,7 @@ pub fn space_factor(times: u32) -> f64 {
     if times == 0 { 1.0 } else { 2.0 }
 }
 
-/// All numbers below `count`, each once, in steps coprime to it of about the golden section. `turn` chooses the start and one of
-/// many such steps.
+/// All numbers below `count`, each once, in coprime steps of about the golden section; `turn` chooses the start and the step.
 fn shuffled(count: u64, turn: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * 0.618_033_988_749_895) as u64;
     let is_step = |step: &u64| common_divisor(*step, count) == 1;

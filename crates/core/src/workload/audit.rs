@@ -56,8 +56,7 @@ pub(crate) enum AuditOpening {
     Anew,
 }
 
-/// The records to read back: all, or a seeded sample of about as many as asked for, preferring inserted and updated records to
-/// untouched ones.
+/// The records to read back: all, or a seeded sample of about as many as asked for, inserted and updated ones first.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     seed: u64,
@@ -92,8 +91,7 @@ impl Sample {
 }
 
 impl ExpectedRecords {
-    /// Checks the open store, after all measurements, and closes it. Fails with `Failure::WrongData` at the first record that
-    /// is missing, wrong, or there after it was removed.
+    /// Checks the open store, and closes it. Fails at the first record that is missing, wrong, or there after it was removed.
     pub(crate) fn audit(
         &self,
         bench: &mut Bench<'_>,

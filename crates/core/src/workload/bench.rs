@@ -56,8 +56,7 @@ impl<'a> Bench<'a> {
         self.store.as_deref().ok_or_else(|| WorkloadError::harness("the store is closed"))
     }
 
-    /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
-    /// the store can't say.
+    /// The store's own count of syncs since it was first opened, if it counts them. Fails when closed, or if the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
         let syncs = self.store()?.syncs().map_err(WorkloadError::during("counting syncs"))?;
         Ok(syncs.map(|syncs| self.syncs_before + syncs))

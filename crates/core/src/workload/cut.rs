@@ -7,13 +7,19 @@ mod check_state;
 mod fault_writer;
 mod in_place_store;
 mod message;
-mod opened;
 mod record;
 mod session_state;
 pub mod step_progress;
 
+use std::path::Path;
+
+use storebench_disk::counts;
+
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
+use crate::store::{Batch, Store};
 use crate::workload::spec::{CutPart, TrialContext, TrialError};
+use crate::workload::step::Step;
+use crate::workload::{kill, store_trial};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
@@ -49,4 +55,24 @@ pub fn run(
             report(&check_state::check_state(context, begun, *made).unwrap_or_else(failure_message))
         }
     }
+}
+
+/// Opens the check's store, or the made one that writes in place.
+fn open(context: &TrialContext<'_>, is_control: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
+    if is_control {
+        return in_place_store::open(&context.spec.directory).map_err(store_trial::unsupported_or_failed);
+    }
+    kill::open(context, step)
+}
+
+fn batch(context: &TrialContext<'_>, is_control: bool) -> Result<Batch, TrialError> {
+    let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
+    Ok(if is_control { Batch::Atomic } else { def.capabilities.batch })
+}
+
+/// The entries of a disk's log so far; `None` without a log.
+fn log_length(disk: &Path) -> Result<Option<u64>, TrialError> {
+    let counts =
+        counts::read(disk).map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?;
+    Ok(counts.logged)
 }

@@ -1,5 +1,4 @@
-//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores' figures
-//! with.
+//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores with.
 //!
 //! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue depth
 //! of 1. How it compares with fio:

@@ -8,7 +8,7 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{Failure, WrittenRecords};
+use crate::result::WrittenRecords;
 use crate::store::{Session, StoreError};
 use crate::units::as_text;
 use crate::words::words;
@@ -438,20 +438,18 @@ impl<'a> Driver<'a> {
 
 #[cold]
 fn store_error(planned: &PlannedOperation, key: &Key, error: &StoreError) -> WorkloadError {
-    let doing = format!(
-        "{} of record {} (key {})",
-        planned.operation.name(),
-        planned.index,
-        String::from_utf8_lossy(key)
-    );
+    let doing = format!("{} of {}", planned.operation.name(), record_text(planned, key));
     WorkloadError { operation: Some(planned.operation), ..WorkloadError::store(&doing, error) }
 }
 
 #[cold]
 fn wrong_data(planned: &PlannedOperation, key: &Key, fault: &str) -> WorkloadError {
-    let message =
-        format!("the value of record {} (key {}) {fault}", planned.index, String::from_utf8_lossy(key));
-    WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }
+    let message = format!("the value of {} {fault}", record_text(planned, key));
+    WorkloadError { operation: Some(planned.operation), ..WorkloadError::wrong_data(message) }
+}
+
+fn record_text(planned: &PlannedOperation, key: &Key) -> String {
+    format!("record {} (key {})", planned.index, String::from_utf8_lossy(key))
 }
 
 #[cfg(test)]

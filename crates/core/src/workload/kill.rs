@@ -47,8 +47,7 @@ pub enum KillMessage {
     },
 }
 
-/// Writes, announces each write through `report`, and is killed. `harness_folder` has the harness's files. Fails also
-/// when it lives on.
+/// Writes, announces each write by `report`, and is killed; fails also if it lives on. `harness_folder` has the harness's files.
 pub fn write(
     context: &TrialContext<'_>,
     harness_folder: &Path,

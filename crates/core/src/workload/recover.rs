@@ -51,8 +51,7 @@ pub enum RecoveryMessage {
     },
 }
 
-/// Does a part, and reports its result. A store that is not closed is killed with this process. `harness_folder` has the
-/// harness's files.
+/// Does a part, and reports its result; an open store is killed with this process. `harness_folder` has the harness's files.
 pub fn run(
     context: &TrialContext<'_>,
     part: RecoverPart,

@@ -77,8 +77,7 @@ impl<'a> StoreTrial<'a> {
         self.watch.worked()
     }
 
-    /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
-    /// not keep its promise, or can't settle.
+    /// Lets the store settle. Fails when it can't, did not keep its promise, or does not count these `records`, if it counts.
     pub fn finish(
         self,
         acknowledged: &[AcknowledgedWrites],

@@ -15,8 +15,8 @@ use crate::measure::clock::Clock;
 use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
-use crate::workload::elapsed::{Elapsed, TimedPart};
-use crate::workload::gauge::{Gauge, GaugeReading};
+use crate::workload::elapsed::TimedPart;
+use crate::workload::gauge::Gauge;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder::Recorder;
 use crate::workload::start_barrier::BarrierGuard;
@@ -121,45 +121,28 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
     }
 }
 
-/// One kind's outcome without its latencies.
-type Phase = (Elapsed, GaugeReading);
-
+/// Does all transactions, kind after kind.
 fn run_phases<H: ?Sized, T: Transactions<H>>(
     worker: &Mutex<TransactionWorker<'_, T>>,
     pool: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
     acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<Vec<Phase>, WorkloadError> {
-    let (gauge, count) = {
+) -> Result<Vec<OperationResult>, WorkloadError> {
+    let (gauge, count, is_closed) = {
         let worker = lock_worker(worker);
-        (worker.gauge, worker.count)
+        (worker.gauge, worker.count, worker.rate == Rate::Closed)
     };
-    let run_phase = |(kind, Kind { acknowledged: writes, .. }): (usize, &Kind)| {
+    let run_phase = |(kind, Kind { name, acknowledged: writes }): (usize, &Kind)| {
         lock_worker(worker).transactions.begin(kind);
         std::thread::sleep(rest);
         let (elapsed, reading) = gauge.measure(|| pool.round(kind))?;
         if let Some(writes) = writes {
             AcknowledgedWrites::new(writes, count, 1, &reading.counters).note(acknowledged);
         }
-        Ok((elapsed, reading))
-    };
-    T::KINDS.iter().enumerate().map(run_phase).collect()
-}
-
-fn results<H: ?Sized, T: Transactions<H>>(
-    worker: &TransactionWorker<'_, T>,
-    phases: Vec<Phase>,
-) -> Result<Vec<OperationResult>, WorkloadError> {
-    let phase_result = |(kind, (elapsed, reading)): (usize, Phase)| {
-        let result = worker.recorder.kind_record(kind).result(
-            T::KINDS[kind].name,
-            &elapsed,
-            worker.rate == Rate::Closed,
-            1,
-        )?;
+        let result = lock_worker(worker).recorder.kind_record(kind).result(name, &elapsed, is_closed, 1)?;
         Ok(reading.told_by(result))
     };
-    phases.into_iter().enumerate().map(phase_result).collect()
+    T::KINDS.iter().enumerate().map(run_phase).collect()
 }
 
 fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {

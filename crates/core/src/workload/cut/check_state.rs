@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::message::{CutMessage, StateReport};
-use super::opened::{batch, log_length, open};
 use super::session_state::{self, SessionState};
+use super::{batch, log_length, open};
 use crate::result::StateFinding;
 use crate::store::{Store, StoreError};
 use crate::workload::kill::{MOST_BYTES, steps};

@@ -6,9 +6,9 @@ use std::convert::Infallible;
 
 use super::check_state::check_with;
 use super::message::{CutMessage, FaultReport};
-use super::opened::{batch, log_length, open};
 use super::record::prepare;
 use super::session_state::SessionState;
+use super::{batch, log_length, open};
 use crate::result::StateFinding;
 use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::message::{CutMessage, RecordedHistory, StepMark};
-use super::opened::{log_length, open};
+use super::{log_length, open};
 use crate::kernel::system;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};

@@ -9,8 +9,7 @@ use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::workload_error::WorkloadError;
 
-/// The largest number of first steps that explains a session's records; if there is none, what is found, in words: Resurrected
-/// where only removals are missing.
+/// The most first steps that explain a session's records; else what is found, Resurrected where only removals are missing.
 pub(super) type SessionState = Result<u64, (StateFinding, String)>;
 
 /// The steps that wrote a record, each with whether it left a value.

@@ -42,8 +42,7 @@ pub(super) fn pool_bytes(block: usize) -> usize {
     (POOL_BYTES / block).max(1) * block
 }
 
-/// The blocks that a thread writes, in turn: slices of random bytes, which can't be compressed, each stamped with its number, so
-/// that no two are alike and none can be deduplicated.
+/// The blocks that a thread writes, in turn: slices of random bytes, each stamped with its number, so that no two are alike.
 #[derive(Debug)]
 pub(super) struct BlockPool {
     memory: AlignedBuffer,

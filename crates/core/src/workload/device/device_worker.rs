@@ -1,5 +1,4 @@
-//! The timed loop of one thread: draws offsets in quanta before their operations, times each from just before the call to just
-//! after it, and records latencies when the quantum has ended.
+//! The timed loop of one thread: offsets are drawn before a quantum's operations, and latencies recorded after them.
 
 use std::fs::File;
 use std::io;

@@ -13,8 +13,7 @@ pub(super) struct BlockOffsets {
 enum Law {
     /// The thread's own region, again and again.
     Sequential { first: u64, blocks: u64, next: u64 },
-    /// Every block once, by all threads together, before any comes again; each lap in another order. The thread takes every
-    /// `step`-th position.
+    /// Every block once a lap, by all threads together, each lap in another order. The thread takes every `step`-th position.
     Random { shuffle: Shuffle, seed: u64, lap: u64, next: u64, thread: u64, step: u64 },
 }
 

@@ -24,13 +24,19 @@ fn run(spec: &Spec, directory: &Path) -> Result<DeviceMeasurements, DeviceError>
     Ok(measured)
 }
 
-/// Runs a spec in a folder, in which nothing may be left; `None`, and printed, if the location can't do it.
-fn measure(spec: &Spec) -> Option<DeviceMeasurements> {
+/// Runs a spec in a folder, in which nothing may be left, and gives the file's content before and after, too; `None`, and printed,
+/// if the location can't do it.
+fn measure_contents(spec: &Spec) -> Option<(DeviceMeasurements, [Vec<u8>; 2])> {
     let directory = directory();
-    let result = run(spec, directory.path());
+    let prepared = PreparedFile::new(spec, directory.path()).unwrap();
+    let read = || fs::read(directory.path().join("device.data")).unwrap();
+    let before = read();
+    let result = prepared.measure(&Clock::new());
+    let after = read();
+    prepared.finish().unwrap();
     assert!(is_empty(directory.path()), "{spec:?}");
     match result {
-        Ok(measured) => Some(measured),
+        Ok(measured) => Some((measured, [before, after])),
         Err(DeviceError::Unsupported(why)) => {
             println!("skipped: {} {}: {why}", spec.io.name(), spec.pattern.name());
             None
@@ -39,19 +45,12 @@ fn measure(spec: &Spec) -> Option<DeviceMeasurements> {
     }
 }
 
-fn contents(spec: &Spec) -> Option<(Vec<u8>, Vec<u8>)> {
-    let directory = directory();
-    let prepared = PreparedFile::new(spec, directory.path()).unwrap();
-    let read = || fs::read(directory.path().join("device.data")).unwrap();
-    let before = read();
-    match prepared.measure(&Clock::new()) {
-        Ok(_) => Some((before, read())),
-        Err(DeviceError::Unsupported(why)) => {
-            println!("skipped: {}: {why}", spec.io.name());
-            None
-        }
-        Err(error) => panic!("{spec:?}: {error}"),
-    }
+fn measure(spec: &Spec) -> Option<DeviceMeasurements> {
+    measure_contents(spec).map(|(measured, _)| measured)
+}
+
+fn contents(spec: &Spec) -> Option<[Vec<u8>; 2]> {
+    measure_contents(spec).map(|(_, contents)| contents)
 }
 
 #[test]
@@ -74,7 +73,7 @@ fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
 #[test]
 fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
     let block = BLOCK as usize;
-    let changed = |(before, after): (Vec<u8>, Vec<u8>)| -> Vec<usize> {
+    let changed = |[before, after]: [Vec<u8>; 2]| -> Vec<usize> {
         assert_eq!((before.len(), after.len()), ((BLOCKS * BLOCK) as usize, (BLOCKS * BLOCK) as usize));
         let pairs = before.chunks(block).zip(after.chunks(block)).zip(0..);
         pairs.filter(|((before, after), _)| before != after).map(|(_, position)| position).collect()
@@ -101,7 +100,7 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
 
 #[test]
 fn what_is_written_is_what_was_made_to_be_written() {
-    let (before, after) = contents(&Spec::of(Pattern::SeqWrite)).unwrap();
+    let [before, after] = contents(&Spec::of(Pattern::SeqWrite)).unwrap();
     let mut state = 3;
     let mut pool = buffer::BlockPool::new(BLOCK as usize, route::split_mix(&mut state));
     for written in after.chunks(BLOCK as usize) {

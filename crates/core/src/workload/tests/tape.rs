@@ -60,8 +60,7 @@ thread_local! {
     static RUNNING: RefCell<Option<Tape>> = const { RefCell::new(None) };
 }
 
-/// The number and digest of the calls of `trial` on a store over `inner`: per session, in no order of the sessions, as threads
-/// open theirs when they start.
+/// The number and digest of the calls of `trial` on a store over `inner`, per session, in whatever order they are opened.
 pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     let tape = Tape::new(inner, sql, None);
     RUNNING.set(Some(tape.clone()));

@@ -1,7 +1,6 @@
 //! The workload `androbench` of paper 004: transactions that insert, update and delete rows of an application's table through
-//! prepared statements, on stores that speak SQL. An operation is a transaction. One statement alone is a transaction by itself
-//! in every engine; several have a `begin` before them and a `commit` after. Rows are made before the clock starts, and the
-//! number of changed rows is checked when it has stopped. Updated rows are drawn evenly, deleted ones without repetition.
+//! prepared statements, on stores that speak SQL. One statement alone is a transaction by itself in every engine; several have a
+//! `begin` before them and a `commit` after. Updated rows are drawn evenly, deleted ones without repetition.
 
 mod check;
 mod parameters;
@@ -14,7 +13,7 @@ use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, TransactionWorker, check_settings, results, run_phases};
+use super::{KINDS, TransactionWorker, check_settings, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -68,24 +67,22 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         load.rest = (load.records > 0).then(|| spec.parameters.after_load().wait()).flatten();
         table.prepare()
     };
-    let phases = worker_pool::run(
+    let operations = worker_pool::run(
         &clock,
         &workers,
         || Table::make(opened).map(Box::new),
         prepare,
         |pool| {
-            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut acknowledged)?;
+            let operations = run_phases(&workers[0], pool, Duration::ZERO, &mut acknowledged)?;
             check_settings(pool.handle.session.as_mut())?;
-            Ok(phases)
+            Ok(operations)
         },
     )?;
     if let Some(counters) = &load.counters {
         acknowledged.insert(0, AcknowledgedWrites::new("loads", 1, 1, counters));
     }
     trial.worked()?;
-    let [worker] = workers.map(into_worker);
-    let operations = results::<Table<'_>, _>(&worker, phases)?;
-    let messages = worker.transactions;
+    let [TransactionWorker { transactions: messages, .. }] = workers.map(into_worker);
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;

@@ -1,7 +1,6 @@
 //! The workload `batch` of paper 002: transactions of many statements that insert, select and delete the rows of a small table,
-//! each row once and in a random order. An operation is a transaction. On stores that speak SQL it is that many prepared
-//! statements between `begin` and `commit`; on others the rows are records, and a transaction is a batch to insert, a batch to
-//! remove, and that many single reads. Rows are made before the clock starts, and reads are checked when it has stopped.
+//! each row once and in a random order. On stores that speak SQL a transaction is that many prepared statements between `begin`
+//! and `commit`; on others the rows are records, and it is a batch to insert, a batch to remove, or that many single reads.
 
 mod parameters;
 mod play;
@@ -11,7 +10,7 @@ mod table;
 use self::parameters::BatchParameters;
 use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
-use super::{KINDS, TransactionWorker, results, run_phases};
+use super::{KINDS, TransactionWorker, run_phases};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measurements, StoredRecords};
@@ -57,7 +56,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier.map(|_| guarantee), spec)?;
     let store = trial.bench.store()?;
-    let phases = worker_pool::run(
+    let operations = worker_pool::run(
         &clock,
         &workers,
         || open_table(store, capabilities),
@@ -65,9 +64,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         |pool| run_phases(&workers[0], pool, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
-    let [worker] = workers.map(into_worker);
-    let operations = results::<dyn Table, _>(&worker, phases)?;
-    let transactions = worker.transactions;
+    let [TransactionWorker { transactions, .. }] = workers.map(into_worker);
     let mut trial = trial.finish(&acknowledged, (capabilities.keeps && !capabilities.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;

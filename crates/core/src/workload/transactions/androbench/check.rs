@@ -1,5 +1,4 @@
-//! Checks the table at a trial's end: every row, and every index entry, after the store was closed and opened anew, twice. A lost
-//! acknowledged commit shows here.
+//! Checks every row and index entry at a trial's end, after the store was closed and opened anew, twice.
 
 use std::time::Instant;
 
@@ -20,8 +19,7 @@ impl ExpectedRows<'_> {
         self.ids().count() as u64
     }
 
-    /// Checks the table. Opens the store twice, and closes it. Fails with `Failure::WrongData` at the first row that is
-    /// missing, wrong, or there after it was deleted.
+    /// Checks the table in a store opened twice, and closes it. Fails at the first row that is missing, wrong, or there once deleted.
     pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         for _ in 0..2 {

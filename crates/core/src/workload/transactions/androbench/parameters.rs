@@ -111,8 +111,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         + work.statements as f64 * (work.body_bytes as f64 + ROW_OVERHEAD_BYTES)
 }
 
-/// Seconds, by a rehearsal's transactions: settings decide whether they wait for the disk, and how often. The first ones are
-/// slower, so medians count.
+/// Seconds, by a rehearsal's transactions: settings decide on waits for the disk. The first are slower, so medians count.
 pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
     let operations = &rehearsal.ok()?.operations;
     if operations.is_empty() {
