@@ -33,15 +33,13 @@ pub fn run(
     };
     match part {
         CutPart::Record { steps, sessions, made } => {
-            match record::record(context, *steps, *sessions, *made, &report) {
-                Ok(never) => match never {},
-                Err(error) => report(&failure_message(error)),
-            }
+            let Err(error) = record::record(context, *steps, *sessions, *made, &report);
+            report(&failure_message(error))
         }
-        CutPart::Endure { steps } => match fault_writer::write_with_faults(context, *steps, &report) {
-            Ok(never) => match never {},
-            Err(error) => report(&failure_message(error)),
-        },
+        CutPart::Endure { steps } => {
+            let Err(error) = fault_writer::write_with_faults(context, *steps, &report);
+            report(&failure_message(error))
+        }
         CutPart::LookAfter { acknowledged } => {
             report(&fault_writer::check_after_faults(context, acknowledged).unwrap_or_else(failure_message))
         }
@@ -72,7 +70,11 @@ fn batch(context: &TrialContext<'_>, is_control: bool) -> Result<Batch, TrialErr
 
 /// The entries of a disk's log so far; `None` without a log.
 fn log_length(disk: &Path) -> Result<Option<u64>, TrialError> {
-    let counts =
-        counts::read(disk).map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?;
-    Ok(counts.logged)
+    let counts = counts::read(disk);
+    Ok(counts.map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?.logged)
+}
+
+/// The same of a disk that must have a log.
+fn logged(disk: &Path) -> Result<u64, TrialError> {
+    log_length(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
 }

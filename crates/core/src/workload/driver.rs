@@ -94,11 +94,6 @@ impl Quantum {
         }
     }
 
-    /// Whether nothing is planned.
-    pub fn is_empty(&self) -> bool {
-        self.planned.is_empty()
-    }
-
     /// Plans an operation on the record at `index`. `version` is written, or expected to be read.
     #[inline]
     pub fn plan(&mut self, records: &Records, operation: Operation, index: u64, version: u8, timed: bool) {

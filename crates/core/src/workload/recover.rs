@@ -87,14 +87,12 @@ pub fn run(
             Err(kill::die())
         }
         RecoverEnd::Cut => {
-            let journal_check = journal.and_then(|()| kill::check_journal());
-            report(
-                &journal_check
-                    .clone()
-                    .map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(reopening)),
-            )?;
-            if journal_check.is_ok() {
-                kill::undo()?;
+            match journal.and_then(|()| kill::check_journal()) {
+                Ok(()) => {
+                    report(&RecoveryMessage::Opened(reopening))?;
+                    kill::undo()?;
+                }
+                Err(why) => report(&RecoveryMessage::NotUndone(why))?,
             }
             Err(kill::die())
         }

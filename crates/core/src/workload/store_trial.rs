@@ -6,7 +6,7 @@ use crate::cell::Cell;
 use crate::measure::children;
 use crate::measure::counters::Snapshot;
 use crate::measure::syncs;
-use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
+use crate::result::{DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
 use crate::server::running;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
 use crate::workload::bare::BareTrial;
@@ -88,7 +88,10 @@ impl<'a> StoreTrial<'a> {
         if guarantee >= Guarantee::Power {
             unchecked = check_power(&bench, store, acknowledged)?;
         }
-        let (settle_ns, settle_counters) = settle(&bench)?;
+        Step::Settling.begin();
+        let (before, start) = (Snapshot::now(), Instant::now());
+        bench.store()?.settle().map_err(WorkloadError::during("settling"))?;
+        let (settle_ns, settle_counters) = (start.elapsed().as_nanos() as u64, before.until_now());
         let mut figures = watch.figures()?;
         figures.unknown.extend(unchecked);
         if let Some(elsewhere) = bench.outside_location() {
@@ -180,24 +183,14 @@ fn check_power(
     Ok(None)
 }
 
-/// Lets the store settle; gives the nanoseconds that it took, and what the process did.
-fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), TrialError> {
-    Step::Settling.begin();
-    let before = Snapshot::now();
-    let start = Instant::now();
-    bench.store()?.settle().map_err(WorkloadError::during("settling"))?;
-    let settle_ns = start.elapsed().as_nanos() as u64;
-    Ok((settle_ns, before.until_now()))
-}
-
 fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, TrialError> {
     Ok(bench.store()?.settings().map_err(WorkloadError::during("reading settings"))?)
 }
 
 /// The settings at the end, and those known only at the start.
-fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
-    let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
-    at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
+fn merge(mut at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
+    at_start.retain(|setting| at_end.iter().all(|known| known.name != setting.name));
+    at_end.append(&mut at_start);
     at_end
 }
 

@@ -160,19 +160,14 @@ fn run_statements<R>(
         return statement(session, row);
     }
     session.begin()?;
-    let mut count = 0;
-    for row in rows {
-        match statement(session, row) {
-            Ok(changed) => count += changed,
-            Err(error) => {
-                // Some engines have rolled back by themselves; the first error counts.
-                let _ = session.roll_back();
-                return Err(error);
-            }
+    match rows.iter().try_fold(0, |count, row| statement(session, row).map(|changed| count + changed)) {
+        Ok(count) => session.commit().map(|()| count),
+        Err(error) => {
+            // Some engines have rolled back by themselves; the first error counts.
+            let _ = session.roll_back();
+            Err(error)
         }
     }
-    session.commit()?;
-    Ok(count)
 }
 
 fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {

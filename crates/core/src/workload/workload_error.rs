@@ -23,11 +23,6 @@ impl WorkloadError {
         move |error| WorkloadError::store(doing, &error)
     }
 
-    /// Another thread has failed, and reports its failure.
-    pub(crate) fn after_another() -> WorkloadError {
-        WorkloadError::harness("another thread has failed")
-    }
-
     #[cold]
     pub(crate) fn wrong_data(message: impl Into<String>) -> WorkloadError {
         WorkloadError { failure: Failure::WrongData, message: message.into(), operation: None }

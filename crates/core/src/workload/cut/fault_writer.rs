@@ -8,7 +8,7 @@ use super::check_state::check_with;
 use super::message::{CutMessage, FaultReport};
 use super::record::prepare;
 use super::session_state::SessionState;
-use super::{batch, log_length, open};
+use super::{batch, logged, open};
 use crate::result::StateFinding;
 use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
@@ -28,7 +28,7 @@ pub(super) fn write_with_faults(
     prepare(context, false)?;
     let free_before_bytes = free_bytes(context)?;
     let store = open(context, false, Step::Opening)?;
-    let opened = log_length(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))?;
+    let opened = logged(disk)?;
     let opening_bytes = free_before_bytes.saturating_sub(free_bytes(context)?);
     let mut faults = FaultReport { opened, opening_bytes, ..FaultReport::default() };
     let mut session = worker_pool::session(&*store)?;

@@ -44,16 +44,15 @@ pub(super) fn read(
         session
             .get(key.as_bytes(), &mut |bytes| value = Some(bytes.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
-        let is_value_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
+        let value_of =
+            |number: u64| record_value(record, steps::session_step(session_number, number), MOST_BYTES);
+        let is_written = |value: &Vec<u8>| {
+            writes.iter().rposition(|(number, leaves_value)| *leaves_value && *value == value_of(*number))
         };
-        let writer = value.as_deref().map(|value| writes.iter().rposition(|step| is_value_of(step, value)));
+        let writer = value.as_ref().map(is_written);
         if let (Some(None), Some(value)) = (writer, &value) {
             let size = value.len();
-            let value_of_write = |(number, _): &(u64, bool)| {
-                record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
-            };
-            if !is_pieced(value, &writes.iter().map(value_of_write).collect::<Vec<_>>()) {
+            if !is_pieced(value, &writes.iter().map(|(number, _)| value_of(*number)).collect::<Vec<_>>()) {
                 let message = format!("the record {key} has {size} bytes that it never had");
                 return Ok(Err((StateFinding::Wrong, message)));
             }

@@ -167,16 +167,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_order_follows_from_the_seed() {
-        let order = |seed| {
-            let spec = Spec { seed, ..spec(Pattern::RandWrite, 1000, 1) };
-            offsets(&mut BlockOffsets::new(&spec, 0), 1000)
-        };
-        assert_eq!(order(5), order(5));
-        assert_ne!(order(5), order(6));
-    }
-
     /// In a random order of n, steps are n / 3 long on average; each tenth of the file gets a tenth of any stretch; and a step
     /// says nothing about the next.
     #[test]

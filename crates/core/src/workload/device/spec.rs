@@ -45,11 +45,6 @@ impl Spec {
         u64::from(self.threads.max(1))
     }
 
-    /// Whether blocks are read through an emptied page cache, so that none may be read twice.
-    pub(super) fn reads_cold(&self) -> bool {
-        self.cold && !self.pattern.writes() && !self.io.is_direct()
-    }
-
     /// Why this can be measured nowhere, if so. A location may refuse more.
     pub fn unsupported(&self) -> Option<UnsupportedReason> {
         let syncs = self.sync != Sync::None || self.io.is_dsync();

@@ -9,7 +9,6 @@ mod table;
 
 use std::time::{Duration, Instant};
 
-use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
@@ -43,8 +42,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     run,
     serve: None,
 };
-
-const KEY_BYTES: u64 = 8;
 
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
@@ -86,14 +83,13 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let expected = ExpectedRows { source: messages.source, versions: &messages.versions };
-    let audit = expected.audit(&mut bench)?;
+    let audit = messages.audit(&mut bench)?;
     Ok(Measurements {
         power_cut: power_cut(store, &measured),
         load,
         operations,
-        stored: messages.stored(KEY_BYTES),
-        written: Some(messages.written(KEY_BYTES)),
+        stored: messages.stored(),
+        written: Some(messages.written()),
         audit: Some(audit),
         ..measured
     })
@@ -133,6 +129,7 @@ fn load_rows(session: &mut dyn SqlSession, messages: &mut Messages) -> Result<Lo
         )));
     }
     load.counters = Some(before.until_now());
-    messages.count_load(load.value_bytes);
+    messages.written.records += count;
+    messages.written.value_bytes += load.value_bytes;
     Ok(load)
 }

@@ -2,19 +2,14 @@
 
 use std::time::Instant;
 
-use super::rows::{COLUMNS, DELETED, Row, Source, TABLE};
+use super::rows::{COLUMNS, DELETED, Row, TABLE};
+use super::table::Messages;
 use crate::result::Audit;
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
-/// Rows by id, each with its version, or [`DELETED`] if deleted.
-pub struct ExpectedRows<'a> {
-    pub source: Source,
-    pub versions: &'a [u8],
-}
-
-impl ExpectedRows<'_> {
+impl Messages {
     pub fn live(&self) -> u64 {
         self.ids().count() as u64
     }
@@ -88,11 +83,13 @@ impl ExpectedRows<'_> {
         Err(wrong_data(format!("the index has {entries} entries, but there are {live} rows")))
     }
 
-    fn ids(&self) -> impl Iterator<Item = u64> {
-        (0..).zip(self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
+    /// Of the rows that are there.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
     }
 
-    fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
+    /// Makes it the row of an id.
+    pub fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
         self.source.fill(row, id, self.versions[id as usize]);
         row
     }

@@ -154,15 +154,6 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_says_what_is_done() {
-        let parameters = Parameters::default().with("body", "200B").unwrap();
-        let parameters = parameters.with("operations", "300").unwrap();
-        let work = AndrobenchParameters::from_parameters(&cell(), &parameters);
-        assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
-        assert_eq!((work.changed_rows(), work.most_rows()), (3000, 4000));
-    }
-
-    #[test]
     fn a_store_without_sql_and_a_table_that_is_too_large_are_left_out() {
         let parameters = Parameters::default();
         let sql = crate::store::StoreDef {

@@ -12,6 +12,8 @@ use crate::store::{self, Store, StoreError};
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 
+const KEY_BYTES: u64 = 8;
+
 const INSERT: usize = 0;
 const UPDATE: usize = 1;
 
@@ -57,12 +59,13 @@ pub(crate) struct Messages {
     pub work: AndrobenchParameters,
     pub source: Source,
     random: Xoshiro256PlusPlus,
+    /// By id; [`DELETED`] if deleted.
     pub versions: Vec<u8>,
     /// In the order of deletion.
     to_delete: Vec<u32>,
     rows: Vec<Row>,
     expected: Row,
-    written: WrittenRecords,
+    pub written: WrittenRecords,
 }
 
 impl Messages {
@@ -87,26 +90,14 @@ impl Messages {
         }
     }
 
-    /// To be called when the first rows were loaded.
-    pub fn count_load(&mut self, value_bytes: u64) {
-        self.written.records += self.work.rows;
-        self.written.value_bytes += value_bytes;
+    pub fn stored(&self) -> StoredRecords {
+        let (mut row, records) = (self.source.row(), self.live());
+        let value_bytes = self.ids().map(|id| self.fill(&mut row, id).value_bytes()).sum();
+        StoredRecords { records, key_bytes: records * KEY_BYTES, value_bytes }
     }
 
-    pub fn stored(&self, key_bytes: u64) -> StoredRecords {
-        let mut row = self.source.row();
-        let mut stored = StoredRecords { records: 0, key_bytes: 0, value_bytes: 0 };
-        for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED) {
-            self.source.fill(&mut row, id, *version);
-            stored.records += 1;
-            stored.value_bytes += row.value_bytes();
-        }
-        stored.key_bytes = stored.records * key_bytes;
-        stored
-    }
-
-    pub fn written(&self, key_bytes: u64) -> WrittenRecords {
-        WrittenRecords { key_bytes: self.written.records * key_bytes, ..self.written }
+    pub fn written(&self) -> WrittenRecords {
+        WrittenRecords { key_bytes: self.written.records * KEY_BYTES, ..self.written }
     }
 }
 
