@@ -23,7 +23,7 @@ pub(crate) struct GaugeReading {
 }
 
 impl<'a> Gauge<'a> {
-    pub fn new(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+    pub fn for_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 

@@ -72,7 +72,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = LifeParameters::from_parameters(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
-    let gauge = Gauge::new(spec, &clock, work.threads).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, work.threads).map_err(TrialError::harness)?;
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
     let busy = AtomicBool::new(false);

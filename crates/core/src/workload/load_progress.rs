@@ -58,13 +58,6 @@ impl LoadProgress {
         let doing = *ProgressKind::ALL.get(usize::try_from(doing).ok()?)?;
         (all > 0).then(|| LoadProgress { doing, done, all, took: Duration::from_nanos(took_ns) })
     }
-
-    fn store(&self) {
-        progress_shm::store_numbers(
-            ProgressSlot::LOADING,
-            [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64],
-        );
-    }
 }
 
 #[derive(Debug)]
@@ -88,14 +81,19 @@ impl ProgressReporter {
         let took = self.start.elapsed();
         if took >= self.next_report {
             self.next_report = took + REPORT_INTERVAL;
-            LoadProgress { doing: self.doing, done, all: self.total, took }.store();
+            self.store(done, self.total, took);
         }
+    }
+
+    fn store(&self, done: u64, total: u64, took: Duration) {
+        let numbers = [done, total, took.as_nanos() as u64, self.doing as u64];
+        progress_shm::store_numbers(ProgressSlot::LOADING, numbers);
     }
 }
 
 impl Drop for ProgressReporter {
     fn drop(&mut self) {
-        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.store();
+        self.store(0, 0, Duration::ZERO);
     }
 }
 

@@ -114,22 +114,18 @@ impl Fleet {
             ClientReply::Done(result) => Some(*result),
             _ => None,
         })?;
-        let (elapsed, counters) = (Elapsed::default(), Counters::default());
-        let mut fleet_round = FleetRound { elapsed, counters, began, did: Vec::with_capacity(results.len()) };
-        let wall = wall(&results);
+        let counters = results.iter().map(|result| result.counters.clone());
+        let mut counters = counters.reduce(|sum, other| sum.plus(&other)).unwrap_or_default();
+        // They were at work side by side.
+        counters.took_ns = results.iter().filter_map(|result| result.counters.took_ns).max();
+        let elapsed = results.iter().fold(Elapsed::default(), |sum, result| sum.add_later(result.elapsed));
+        let elapsed = Elapsed { wall: wall(&results), ..elapsed };
+        let mut did = Vec::with_capacity(results.len());
         for (member, result) in self.members.iter_mut().zip(results) {
             member.add_round(round.phase, phase, is_closed, &result)?;
-            fleet_round.elapsed = Elapsed { wall, ..fleet_round.elapsed.add_later(result.elapsed) };
-            fleet_round.counters = match fleet_round.did.is_empty() {
-                true => result.counters.clone(),
-                false => fleet_round.counters.plus(&result.counters),
-            };
-            fleet_round.did.push((member.threads.start as usize, result));
+            did.push((member.threads.start as usize, result));
         }
-        // They were at work side by side.
-        let took_ns = fleet_round.did.iter().filter_map(|(_, result)| result.counters.took_ns).max();
-        fleet_round.counters.took_ns = took_ns;
-        Ok(fleet_round)
+        Ok(FleetRound { elapsed, counters, began, did })
     }
 
     /// Has all start at one moment, each by its own clock.

@@ -42,7 +42,8 @@ pub(super) fn check_with(
 ) -> Result<CutMessage, TrialError> {
     let mut report = StateReport::new(StateFinding::Held, String::new());
     // A store that has no room to work in is not damaged by that.
-    let no_space_or = |finding| if is_full(context) { StateFinding::NoSpace } else { finding };
+    let is_full = || rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0);
+    let no_space_or = |finding| if is_full() { StateFinding::NoSpace } else { finding };
     let with_finding = |report: StateReport, finding, message| {
         Ok(CutMessage::Found(StateReport { finding, message, ..report }))
     };
@@ -74,10 +75,6 @@ pub(super) fn check_with(
         Ok(()) => Ok(CutMessage::Found(report)),
         Err(why) => with_finding(report, no_space_or(StateFinding::Unusable), why),
     }
-}
-
-fn is_full(context: &TrialContext<'_>) -> bool {
-    rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
 /// Checks that a store takes a new record, closes, opens again, and has it. The error is the reason if it does not.

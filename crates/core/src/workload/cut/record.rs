@@ -79,10 +79,8 @@ impl StepRecorder<'_> {
                 scope.spawn(move || self.record_steps(thread, numbers))
             };
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
-            let results = threads.into_iter().map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(_) => Err(TrialError::harness("a session of the cut check panicked")),
-            });
+            let panicked = || Err(TrialError::harness("a session of the cut check panicked"));
+            let results = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked()));
             results.collect::<Vec<_>>().into_iter().collect()
         })
     }

@@ -45,10 +45,7 @@ impl BlockOffsets {
             Law::Sequential { first, blocks, next } => {
                 for offset in offsets {
                     *offset = (*first + *next) * block;
-                    *next += 1;
-                    if *next == *blocks {
-                        *next = 0;
-                    }
+                    *next = (*next + 1) % *blocks;
                 }
             }
             Law::Random { shuffle, seed, lap, next, thread, step } => {

@@ -77,12 +77,6 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, M
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub Duration);
 
-impl<const LEAST: u64, const MOST: u64> Display for Time<LEAST, MOST> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Period(self.0).fmt(f)
-    }
-}
-
 impl<const LEAST: u64, const MOST: u64> FromStr for Time<LEAST, MOST> {
     type Err = String;
 
@@ -104,12 +98,6 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Time<LEAST, MOST> {
 /// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub u64);
-
-impl<const LEAST: u64, const MOST: u64> Display for Size<LEAST, MOST> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Bytes(self.0).fmt(f)
-    }
-}
 
 impl<const LEAST: u64, const MOST: u64> FromStr for Size<LEAST, MOST> {
     type Err = String;
@@ -187,7 +175,12 @@ pub(crate) fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(
 }
 
 macro_rules! bounded_text {
-    ($($type:ident)*) => { $(
+    ($($type:ident as $shown:ident),*) => { $(
+        impl<const LEAST: u64, const MOST: u64> Display for $type<LEAST, MOST> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $shown(self.0).fmt(f)
+            }
+        }
         impl<const LEAST: u64, const MOST: u64> Serialize for $type<LEAST, MOST> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -201,4 +194,4 @@ macro_rules! bounded_text {
     )* };
 }
 
-bounded_text!(Time Size);
+bounded_text!(Time as Period, Size as Bytes);

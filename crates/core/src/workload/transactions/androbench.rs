@@ -50,7 +50,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
-    let gauge = Gauge::new(spec, &clock, 1).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, 1).map_err(TrialError::harness)?;
     let messages = Messages::prepare(work, spec.seed);
     let workers = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;

@@ -49,7 +49,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let clock = Clock::new();
     let work = BatchParameters::from_parameters(&spec.cell, &spec.parameters);
     let capabilities = &store.capabilities;
-    let gauge = Gauge::new(spec, &clock, 1).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, 1).map_err(TrialError::harness)?;
     let transactions = BatchTransactions::prepare(work, spec.seed, capabilities.keeps);
     let workers = TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge)
         .map_err(TrialError::harness)?;
