@@ -54,19 +54,3 @@ impl GaugeReading {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_are_told_with_the_result_and_a_phase_that_fails_gives_its_error() {
-        let (clock, device) = (Clock::new(), Err(String::new()));
-        let gauge = Gauge { clock: &clock, series: Series::new(1).unwrap(), device: &device };
-        let (count, gauged) = gauge.measure(|| Ok(7)).unwrap();
-        let result = gauged.told_by(OperationResult { count, ..OperationResult::default() });
-        assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
-        let stopped = gauge.measure(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
-        assert_eq!(stopped.message, "no");
-    }
-}

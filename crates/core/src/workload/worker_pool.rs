@@ -2,7 +2,6 @@
 //! a connection's) lasts from round to round, as in an application. All threads do a round together. If one fails or panics, the
 //! others are stopped ([`start_barrier`](super::start_barrier)), and the round ends with that.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -108,9 +107,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         let (part_sender, parts) = sync_channel(1);
         let (ready, ready_receiver) = sync_channel(1);
         let serve = move || {
-            let mut handle = match catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|payload| Err(panic_error(&*payload).into()))
-            {
+            let mut handle = match catch_panic(open) {
                 Ok(handle) => handle,
                 Err(error) => return drop(ready.send(Err(error))),
             };
@@ -162,21 +159,21 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     handle: &mut H,
     order: O,
 ) -> Result<TimedPart, L::Failed> {
-    let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let result =
-        catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
+    let result = catch_panic(|| lock_worker(worker).round(handle, order, barrier.approach(number)));
     if result.is_err() {
         barrier.stop(number);
     }
     result
 }
 
-/// The message of a panic in the store or the harness.
-fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let message = text.map_or("a thread panicked".into(), |text| format!("a thread panicked: {text}"));
-    WorkloadError { failure: Failure::Crashed, message, operation: None }
+/// A panic in the store or the harness is an error of the work.
+fn catch_panic<T, E: From<WorkloadError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let message = text.map_or("a thread panicked".into(), |text| format!("a thread panicked: {text}"));
+        Err(WorkloadError { failure: Failure::Crashed, message, operation: None }.into())
+    })
 }
 
 fn thread_gone_error() -> WorkloadError {

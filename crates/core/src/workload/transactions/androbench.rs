@@ -32,7 +32,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: axes!(STORE ROWS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND RATE TUNING),
     parameters: &["operations", "body", "equal_cache", "after_load"],
     operations: &["insert", "update", "delete"],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,

@@ -78,11 +78,7 @@ impl AndrobenchParameters {
     }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    check(case).err()
-}
-
-fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let store = case.opens()?;
     if !store.capabilities.sql {
         return Err(LeftOutReason::NoSql { store: store.name.into() });
@@ -162,7 +158,7 @@ mod tests {
         };
         let reason = |stores: &[crate::store::StoreDef], size_limit| {
             let cell = cell();
-            super::reason(&Case::with_defaults(&cell, &parameters, stores, size_limit))
+            check(&Case::with_defaults(&cell, &parameters, stores, size_limit)).err()
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(LeftOutReason::NoSql { store: "memory".into() }));
         assert!(matches!(reason(&[NULL], 1 << 30), Some(LeftOutReason::UnknownStore { .. })));
