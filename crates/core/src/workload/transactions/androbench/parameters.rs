@@ -141,23 +141,17 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Capabilities, StoreDef};
     use crate::stores::{MEMORY, NULL};
-
-    fn cell() -> Cell {
-        let cell = Cell::new("memory");
-        cell.with(Axis::ROWS, Axis::ROWS.read("1000").unwrap())
-            .with(Axis::STATEMENTS, Axis::STATEMENTS.read("10").unwrap())
-    }
 
     #[test]
     fn a_store_without_sql_and_a_table_that_is_too_large_are_left_out() {
-        let parameters = Parameters::default();
-        let sql = crate::store::StoreDef {
-            capabilities: crate::store::Capabilities { sql: true, ..MEMORY.capabilities },
-            ..MEMORY
-        };
-        let reason = |stores: &[crate::store::StoreDef], size_limit| {
-            let cell = cell();
+        let (parameters, cell) = (Parameters::default(), Cell::new("memory"));
+        let cell = cell.with(Axis::ROWS, Axis::ROWS.read("1000").unwrap());
+        let cell = cell.with(Axis::STATEMENTS, Axis::STATEMENTS.read("10").unwrap());
+        let capabilities = Capabilities { sql: true, ..MEMORY.capabilities };
+        let sql = StoreDef { capabilities, ..MEMORY };
+        let reason = |stores: &[StoreDef], size_limit| {
             check(&Case::with_defaults(&cell, &parameters, stores, size_limit)).err()
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(LeftOutReason::NoSql { store: "memory".into() }));
