@@ -196,11 +196,8 @@ impl Fleet {
 
 impl ClientMember {
     fn new(host: &str, threads: Range<u64>, link: Box<dyn ClientLink>) -> ClientMember {
-        let report = ClientReport {
-            host: host.to_owned(),
-            sessions: threads.end - threads.start,
-            ..ClientReport::default()
-        };
+        let (host, sessions) = (host.to_owned(), threads.end - threads.start);
+        let report = ClientReport { host, sessions, ..ClientReport::default() };
         ClientMember { threads, link, last_heard: Instant::now(), report, phases: Vec::new() }
     }
 
