@@ -39,28 +39,23 @@ fn main() {
     );
     println!("{:8} {:>12} {:>12} {:>12}   {:>16}", "", "median", "least", "most", "latency shown");
     for operation in [Operation::Get, Operation::Update] {
-        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round(&clock, &NULL, operation)).collect();
-        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, latency) = rounds[ROUNDS / 2];
-        let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
-        println!(
-            "{:8} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns",
-            operation.name()
-        );
+        show(operation.name(), || round(&clock, &NULL, operation), "");
     }
-    for (workload, like) in [("C", "get"), ("A", "get and update")] {
-        let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| ycsb(workload)).collect();
-        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, latency) = rounds[ROUNDS / 2];
-        let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
-        println!(
-            "ycsb {workload:3} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns   (compare {like})"
-        );
+    for (workload, like) in [("C", "   (compare get)"), ("A", "   (compare get and update)")] {
+        show(&format!("ycsb {workload}"), || ycsb(workload), like);
     }
     boundary(&clock);
     println!(
         "\"latency shown\" is the mean of the latencies recorded: what the harness adds to a single one."
     );
+}
+
+fn show(label: &str, round: impl Fn() -> (f64, f64), like: &str) {
+    let mut rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round()).collect();
+    rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (median, latency) = rounds[ROUNDS / 2];
+    let (least, most) = (rounds[0].0, rounds[ROUNDS - 1].0);
+    println!("{label:8} {median:>9.1} ns {least:>9.1} ns {most:>9.1} ns   {latency:>13.1} ns{like}");
 }
 
 /// Calls that go through libraries and the same calls that don't, in turn: the median of the differences of the mean latencies.

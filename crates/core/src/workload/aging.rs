@@ -50,18 +50,12 @@ impl Aging {
                 let start = Instant::now();
                 let result = session.update(&key, &value);
                 aged.store_ns += start.elapsed().as_nanos() as u64;
-                result.map_err(|error| {
-                    WorkloadError::store("overwriting a record before the operations", &error)
-                })?;
+                result.map_err(WorkloadError::during("overwriting a record before the operations"))?;
                 writes += 1;
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != old_value);
-                let write = WrittenRecords {
-                    records: 1,
-                    key_bytes: key.len() as u64,
-                    value_bytes: value.len() as u64,
-                };
-                *written = written.plus(write);
+                let (key_bytes, value_bytes) = (key.len() as u64, value.len() as u64);
+                *written = written.plus(WrittenRecords { records: 1, key_bytes, value_bytes });
                 progress.report(writes);
             }
         }
@@ -77,8 +71,7 @@ pub fn space_factor(times: u32) -> f64 {
     if times == 0 { 1.0 } else { 2.0 }
 }
 
-/// All numbers below `count`, each once, in steps coprime to it of about the golden section. `turn` chooses the start and one of
-/// many such steps.
+/// All numbers below `count`, each once, in coprime steps of about the golden section; `turn` chooses the start and the step.
 fn shuffled(count: u64, turn: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * 0.618_033_988_749_895) as u64;
     let is_step = |step: &u64| common_divisor(*step, count) == 1;

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cell::Data;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, Failure, SPACE, StoredRecords, Warning};
+use crate::result::{Audit, Disk, SPACE, StoredRecords, Warning};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
@@ -56,8 +56,7 @@ pub(crate) enum AuditOpening {
     Anew,
 }
 
-/// The records to read back: all, or a seeded sample of about as many as asked for, preferring inserted and updated records to
-/// untouched ones.
+/// The records to read back: all, or a seeded sample of about as many as asked for, inserted and updated ones first.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     seed: u64,
@@ -92,8 +91,7 @@ impl Sample {
 }
 
 impl ExpectedRecords {
-    /// Checks the open store, after all measurements, and closes it. Fails with [`Failure::WrongData`] at the first record that
-    /// is missing, wrong, or there after it was removed.
+    /// Checks the open store, and closes it. Fails at the first record that is missing, wrong, or there after it was removed.
     pub(crate) fn audit(
         &self,
         bench: &mut Bench<'_>,
@@ -106,28 +104,23 @@ impl ExpectedRecords {
             records: self.live(),
             read_back: chosen.len() as u64,
             seen_gone: self.seen_gone,
-            removed: 0,
-            reopened: 0,
-            took_ns: 0,
+            ..Audit::default()
         };
         if opening == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
         }
-        let moment = AuditMoment { reopened: audit.reopened };
-        read_back(bench.store()?, records, &chosen, moment)?;
+        read_back(bench.store()?, records, &chosen, moment(audit.reopened))?;
         let (removed, kept) = if self.removes { self.split_removed(chosen) } else { (Vec::new(), chosen) };
         remove(bench.store()?, records, &removed)?;
         audit.removed = removed.len() as u64;
         if opening == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
-            let moment = AuditMoment { reopened: audit.reopened };
-            read_back(bench.store()?, records, &kept, moment)?;
-            check_removed(bench.store()?, records, &removed, moment)?;
+            read_back(bench.store()?, records, &kept, moment(audit.reopened))?;
+            check_removed(bench.store()?, records, &removed, moment(audit.reopened))?;
         }
-        let moment = AuditMoment { reopened: audit.reopened };
-        count(bench.store()?, audit.records - audit.removed, moment)?;
+        count(bench.store()?, audit.records - audit.removed, moment(audit.reopened))?;
         bench.close()?;
         audit.took_ns = start.elapsed().as_nanos() as u64;
         Ok(audit)
@@ -188,7 +181,7 @@ pub(crate) fn check_records(
     if reopened > 0 {
         bench.reopen()?;
     }
-    let (store, moment) = (bench.store()?, AuditMoment { reopened });
+    let (store, moment) = (bench.store()?, moment(reopened));
     read_back(store, records, kept, moment)?;
     check_removed(store, records, gone, moment)?;
     count(store, live, moment)?;
@@ -197,24 +190,17 @@ pub(crate) fn check_records(
         records: live,
         read_back: kept.len() as u64,
         seen_gone: gone.len() as u64,
-        removed: 0,
         reopened,
         took_ns: start.elapsed().as_nanos() as u64,
+        ..Audit::default()
     })
 }
 
-#[derive(Debug, Clone, Copy)]
-struct AuditMoment {
-    reopened: u32,
-}
-
-impl std::fmt::Display for AuditMoment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self.reopened {
-            0 => "at the trial's end",
-            1 => "after the trial, when the store had been closed and opened anew",
-            _ => "after the trial, when the store had been closed and opened anew once more",
-        })
+fn moment(reopened: u32) -> &'static str {
+    match reopened {
+        0 => "at the trial's end",
+        1 => "after the trial, when the store had been closed and opened anew",
+        _ => "after the trial, when the store had been closed and opened anew once more",
     }
 }
 
@@ -223,14 +209,14 @@ fn seeded_hash(seed: u64, index: u64) -> u64 {
 }
 
 fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
-    store.session().map_err(|error| WorkloadError::store("opening a session to read the store back", &error))
+    store.session().map_err(WorkloadError::during("opening a session to read the store back"))
 }
 
 fn read_back(
     store: &dyn Store,
     records: &Records,
     chosen: &[Record],
-    moment: AuditMoment,
+    moment: &str,
 ) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, version) in chosen {
@@ -265,14 +251,14 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
         session.remove(&key).map_err(|error| store_error("removing", *index, &key, &error))?;
     }
     drop(session);
-    check_removed(store, records, removed, AuditMoment { reopened: 0 })
+    check_removed(store, records, removed, moment(0))
 }
 
 fn check_removed(
     store: &dyn Store,
     records: &Records,
     removed: &[Record],
-    moment: AuditMoment,
+    moment: &str,
 ) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, _) in removed {
@@ -288,19 +274,19 @@ fn check_removed(
     Ok(())
 }
 
-fn count(store: &dyn Store, expected: u64, moment: AuditMoment) -> Result<(), WorkloadError> {
-    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
+fn count(store: &dyn Store, expected: u64, moment: &str) -> Result<(), WorkloadError> {
+    let count = store.count().map_err(WorkloadError::during("counting"))?;
     if count == expected {
         return Ok(());
     }
-    let message = format!("the store counts {count} records, but should hold {expected}, {moment}");
-    Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
+    Err(WorkloadError::wrong_data(format!(
+        "the store counts {count} records, but should hold {expected}, {moment}"
+    )))
 }
 
-fn wrong_data(index: u64, key: &Key, fault: &str, moment: AuditMoment) -> WorkloadError {
+fn wrong_data(index: u64, key: &Key, fault: &str, moment: &str) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
-    let message = format!("the value of record {index} (key {key}) {fault}, {moment}");
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    WorkloadError::wrong_data(format!("the value of record {index} (key {key}) {fault}, {moment}"))
 }
 
 fn store_error(doing: &str, index: u64, key: &Key, error: &StoreError) -> WorkloadError {
@@ -325,17 +311,16 @@ pub fn time_beyond_limit(estimate_s: f64) -> Duration {
 
 /// Warnings about a trial's figures, though nothing that was read back was wrong.
 pub fn warnings(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Warning> {
-    let mut warnings = Vec::new();
     // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
     let has_files = disk.allocated_bytes > 0 || disk.files > 0;
-    if has_files && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
-        let reason = format!(
-            "{} bytes of incompressible values can't lie in the {} bytes that the store's folder takes",
-            stored.value_bytes, disk.allocated_bytes
-        );
-        warnings.push(Warning { figure: SPACE.into(), reason });
+    if !has_files || data != Data::Incompressible || disk.allocated_bytes >= stored.value_bytes {
+        return Vec::new();
     }
-    warnings
+    let reason = format!(
+        "{} bytes of incompressible values can't lie in the {} bytes that the store's folder takes",
+        stored.value_bytes, disk.allocated_bytes
+    );
+    vec![Warning { figure: SPACE.into(), reason }]
 }
 
 #[cfg(test)]

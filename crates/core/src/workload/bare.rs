@@ -21,11 +21,21 @@ pub struct BareTrial<'a> {
 impl<'a> BareTrial<'a> {
     /// Begins. Fails when the process's memory can't be read.
     pub fn begin(spec: &'a Spec) -> Result<BareTrial<'a>, TrialError> {
+        BareTrial::begin_with(spec, false)
+    }
+
+    /// Begins; a server of the trial's own is measured in place of this process.
+    pub(crate) fn begin_with(spec: &'a Spec, has_server: bool) -> Result<BareTrial<'a>, TrialError> {
         let mut watch = TrialMeter::start(&spec.directory, &spec.device);
         process::reset_peak().map_err(TrialError::harness)?;
         let base = process::resident().map_err(TrialError::harness)?;
-        spec.enter_limits()?;
-        watch.charge_to(&spec.group);
+        if has_server {
+            spec.hold_server()?;
+            watch.charge_server_to(&spec.group);
+        } else {
+            spec.enter_limits()?;
+            watch.charge_to(&spec.group);
+        }
         Ok(BareTrial { spec, watch, base, peak: None })
     }
 
@@ -43,21 +53,24 @@ impl<'a> BareTrial<'a> {
         guarantee: Guarantee,
         data_bytes: u64,
     ) -> Result<Measurements, TrialError> {
-        let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.finish();
-        let peak = self.peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
+        let spec = self.spec;
+        let figures = self.figures()?;
         Ok(Measurements {
             load: Load { value_bytes: data_bytes, ..Load::default() },
             operations,
             // No store keeps anything, so nothing is ranked by space.
-            disk: disk::usage(&self.spec.directory).map_err(TrialError::harness)?,
-            device,
-            processors,
-            unknown,
+            disk: disk::usage(&spec.directory).map_err(TrialError::harness)?,
             guarantee,
-            memory: peak.memory_above(&self.base, charged_bytes),
-            cpu,
-            ..Measurements::default()
+            ..figures
         })
+    }
+
+    /// What was watched, without the rest of a result.
+    pub(crate) fn figures(self) -> Result<Measurements, TrialError> {
+        let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.finish();
+        let peak = self.peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
+        let memory = peak.memory_above(&self.base, charged_bytes);
+        Ok(Measurements { device, processors, unknown, memory, cpu, ..Measurements::default() })
     }
 }
 

@@ -44,8 +44,7 @@ impl<'a> Bench<'a> {
 
     /// [`Bench::disk`] without the folder of this name, which is not the store's.
     pub(crate) fn disk_without(&self, name: &str) -> io::Result<Disk> {
-        let measure_folder = || disk::usage_without(&self.folder, Some(name));
-        if self.elsewhere.is_some() { Ok(Disk::default()) } else { measure_folder() }
+        if self.elsewhere.is_some() { self.disk() } else { disk::usage_without(&self.folder, Some(name)) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -57,10 +56,9 @@ impl<'a> Bench<'a> {
         self.store.as_deref().ok_or_else(|| WorkloadError::harness("the store is closed"))
     }
 
-    /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
-    /// the store can't say.
+    /// The store's own count of syncs since it was first opened, if it counts them. Fails when closed, or if the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
-        let syncs = self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
+        let syncs = self.store()?.syncs().map_err(WorkloadError::during("counting syncs"))?;
         Ok(syncs.map(|syncs| self.syncs_before + syncs))
     }
 
@@ -68,9 +66,9 @@ impl<'a> Bench<'a> {
         self.keep_syncs()?;
         if let Some(store) = self.store.take() {
             Step::Closing.begin();
-            store.discard().map_err(|error| WorkloadError::store("closing the store", &error))?;
+            store.discard().map_err(WorkloadError::during("closing the store"))?;
         }
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()))
         };
         guard::remove_made(&self.folder).map_err(failed)?;
@@ -82,7 +80,7 @@ impl<'a> Bench<'a> {
     /// Lets the store settle, closes it, empties the page cache and opens it again; gives how the cache was emptied.
     pub(crate) fn reopen_cold(&mut self) -> Result<EmptiedCache, WorkloadError> {
         Step::Settling.begin();
-        self.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
+        self.store()?.settle().map_err(WorkloadError::during("settling"))?;
         self.keep_syncs()?;
         self.close()?;
         let emptied = page_cache::empty(&self.folder)
@@ -108,7 +106,7 @@ impl<'a> Bench<'a> {
     }
 
     fn open_with(&mut self, doing: &str) -> Result<(), WorkloadError> {
-        self.store = Some((self.open)(&self.options).map_err(|error| WorkloadError::store(doing, &error))?);
+        self.store = Some((self.open)(&self.options).map_err(WorkloadError::during(doing))?);
         Step::Working.begin();
         Ok(())
     }
@@ -116,23 +114,18 @@ impl<'a> Bench<'a> {
     /// Has the store reclaim the space of removed records; gives the name of what it did, if it can.
     pub fn compact(&mut self) -> Result<Option<&'static str>, WorkloadError> {
         let store = self.store.as_deref_mut().ok_or_else(|| WorkloadError::harness("the store is closed"))?;
-        store.compact().map_err(|error| WorkloadError::store("reclaiming space", &error))
+        store.compact().map_err(WorkloadError::during("reclaiming space"))
     }
 
     /// [`Bench::compact`] while sessions work, if the engine can do that.
     pub fn compact_concurrently(&self) -> Result<Option<&'static str>, WorkloadError> {
-        self.store()?
-            .compact_concurrently()
-            .map_err(|error| WorkloadError::store("reclaiming space during other work", &error))
+        let result = self.store()?.compact_concurrently();
+        result.map_err(WorkloadError::during("reclaiming space during other work"))
     }
 
     pub fn close(&mut self) -> Result<(), WorkloadError> {
-        match self.store.take() {
-            Some(store) => {
-                Step::Closing.begin();
-                store.close().map_err(|error| WorkloadError::store("closing the store", &error))
-            }
-            None => Ok(()),
-        }
+        let Some(store) = self.store.take() else { return Ok(()) };
+        Step::Closing.begin();
+        store.close().map_err(WorkloadError::during("closing the store"))
     }
 }

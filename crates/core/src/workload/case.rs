@@ -40,9 +40,7 @@ impl<'a> Case<'a> {
     ) -> Case<'a> {
         Case { cell, parameters, stores, settings: &NO_SETTINGS, size_limit, memory_limit: None, clients: 0 }
     }
-}
 
-impl Case<'_> {
     /// Its store, if it is known.
     pub fn store(&self) -> Option<&StoreDef> {
         self.stores.iter().find(|store| store.name == self.cell.store())
@@ -95,16 +93,13 @@ impl Case<'_> {
     /// Whether its sessions can be spread over its clients, if it has any.
     pub fn check_clients(&self) -> Result<(), LeftOutReason> {
         let (threads, clients) = (self.cell.threads(), self.clients);
-        if clients == 0 {
-            return Ok(());
-        }
-        if !self.is_elsewhere() {
-            return Err(LeftOutReason::NotForClients { store: self.cell.store().to_owned() });
-        }
-        if (threads as usize) < clients {
-            Err(LeftOutReason::FewThreads { threads, clients })
-        } else {
-            Ok(())
+        match clients {
+            0 => Ok(()),
+            _ if !self.is_elsewhere() => {
+                Err(LeftOutReason::NotForClients { store: self.cell.store().to_owned() })
+            }
+            _ if (threads as usize) < clients => Err(LeftOutReason::FewThreads { threads, clients }),
+            _ => Ok(()),
         }
     }
 

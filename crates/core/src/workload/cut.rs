@@ -7,13 +7,19 @@ mod check_state;
 mod fault_writer;
 mod in_place_store;
 mod message;
-mod opened;
 mod record;
 mod session_state;
 pub mod step_progress;
 
+use std::path::Path;
+
+use storebench_disk::counts;
+
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
+use crate::store::{Batch, Store};
 use crate::workload::spec::{CutPart, TrialContext, TrialError};
+use crate::workload::step::Step;
+use crate::workload::{kill, store_trial};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
@@ -27,15 +33,13 @@ pub fn run(
     };
     match part {
         CutPart::Record { steps, sessions, made } => {
-            match record::record(context, *steps, *sessions, *made, &report) {
-                Ok(never) => match never {},
-                Err(error) => report(&failure_message(error)),
-            }
+            let Err(error) = record::record(context, *steps, *sessions, *made, &report);
+            report(&failure_message(error))
         }
-        CutPart::Endure { steps } => match fault_writer::write_with_faults(context, *steps, &report) {
-            Ok(never) => match never {},
-            Err(error) => report(&failure_message(error)),
-        },
+        CutPart::Endure { steps } => {
+            let Err(error) = fault_writer::write_with_faults(context, *steps, &report);
+            report(&failure_message(error))
+        }
         CutPart::LookAfter { acknowledged } => {
             report(&fault_writer::check_after_faults(context, acknowledged).unwrap_or_else(failure_message))
         }
@@ -49,4 +53,28 @@ pub fn run(
             report(&check_state::check_state(context, begun, *made).unwrap_or_else(failure_message))
         }
     }
+}
+
+/// Opens the check's store, or the made one that writes in place.
+fn open(context: &TrialContext<'_>, is_control: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
+    if is_control {
+        return in_place_store::open(&context.spec.directory).map_err(store_trial::unsupported_or_failed);
+    }
+    kill::open(context, step)
+}
+
+fn batch(context: &TrialContext<'_>, is_control: bool) -> Result<Batch, TrialError> {
+    let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
+    Ok(if is_control { Batch::Atomic } else { def.capabilities.batch })
+}
+
+/// The entries of a disk's log so far; `None` without a log.
+fn log_length(disk: &Path) -> Result<Option<u64>, TrialError> {
+    let counts = counts::read(disk);
+    Ok(counts.map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?.logged)
+}
+
+/// The same of a disk that must have a log.
+fn logged(disk: &Path) -> Result<u64, TrialError> {
+    log_length(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
 }

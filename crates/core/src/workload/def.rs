@@ -31,8 +31,7 @@ pub struct WorkloadDef {
     pub space: fn(&Case<'_>) -> SpaceEstimate,
     /// Bytes of data in the store at its fullest.
     pub held: fn(&Case<'_>) -> f64,
-    /// A trial process's memory in bytes: what is made ahead of the work, and what a store keeps in memory alone, without
-    /// engines' caches.
+    /// A trial process's memory in bytes: what is made ahead, and what a store keeps in memory alone, without engines' caches.
     pub memory: fn(&Case<'_>) -> f64,
     /// The time that a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> TimeEstimate,

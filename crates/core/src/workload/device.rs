@@ -1,5 +1,4 @@
-//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores' figures
-//! with.
+//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores with.
 //!
 //! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue depth
 //! of 1. How it compares with fio:
@@ -90,7 +89,7 @@ impl PreparedFile {
         let PreparedFile { spec, target } = self;
         self.set_cache()?;
         let make_worker = |thread| {
-            let worker = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
+            let worker = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path.clone());
             worker.map(Mutex::new).map_err(DeviceError::Harness)
         };
         let workers = (0..spec.threads()).map(make_worker).collect::<Result<Vec<_>, DeviceError>>()?;
@@ -108,8 +107,7 @@ impl PreparedFile {
                 Ok((elapsed, before.until_now().disk))
             },
         )?;
-        let workers: Vec<DeviceWorker<'_>> = workers.into_iter().map(into_worker).collect();
-        let recorder = Recorder::sum(workers.into_iter().map(DeviceWorker::finish))?;
+        let recorder = Recorder::sum(workers.into_iter().map(|worker| into_worker(worker).recorder))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let latencies = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;

@@ -8,7 +8,7 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{Failure, WrittenRecords};
+use crate::result::WrittenRecords;
 use crate::store::{Session, StoreError};
 use crate::units::as_text;
 use crate::words::words;
@@ -94,11 +94,6 @@ impl Quantum {
         }
     }
 
-    /// Whether nothing is planned.
-    pub fn is_empty(&self) -> bool {
-        self.planned.is_empty()
-    }
-
     /// Plans an operation on the record at `index`. `version` is written, or expected to be read.
     #[inline]
     pub fn plan(&mut self, records: &Records, operation: Operation, index: u64, version: u8, timed: bool) {
@@ -129,7 +124,8 @@ pub(crate) type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 /// Untimed work: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct UntimedWork {
-    counts: [u64; Operation::ALL.len()],
+    /// In the order of [`Operation::ALL`].
+    pub counts: [u64; Operation::ALL.len()],
     pub ticks: u64,
     /// By the working threads.
     pub syncs: Syncs,
@@ -138,16 +134,6 @@ pub(crate) struct UntimedWork {
 impl UntimedWork {
     pub fn count(&self, operation: Operation) -> u64 {
         self.counts[operation as usize]
-    }
-
-    /// In the order of [`Operation::ALL`].
-    pub fn counts(&self) -> [u64; Operation::ALL.len()] {
-        self.counts
-    }
-
-    /// Counts from another machine, without syncs.
-    pub fn from_counts(counts: [u64; Operation::ALL.len()]) -> UntimedWork {
-        UntimedWork { counts, ..UntimedWork::default() }
     }
 
     pub fn note(&mut self, operation: Operation) {
@@ -174,8 +160,9 @@ pub struct Driver<'a> {
     /// Removed keys that were checked to be gone.
     seen_gone: u64,
     read_buffer: ReadBuffer,
-    recorder: Recorder,
-    untimed: UntimedWork,
+    pub(crate) recorder: Recorder,
+    /// Since [`Driver::take_untimed`].
+    pub(crate) untimed: UntimedWork,
     pacer: Option<Pacer>,
 }
 
@@ -214,17 +201,9 @@ impl<'a> Driver<'a> {
         self.recorder
     }
 
-    pub(crate) fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
     /// The number of operations that were timed so far.
     pub fn timed(&self) -> u64 {
         self.recorder.all().iter().map(|record| record.latencies.count()).sum()
-    }
-
-    pub(crate) fn add_untimed(&mut self, untimed: &UntimedWork) {
-        self.untimed.add(untimed);
     }
 
     pub(crate) fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
@@ -245,11 +224,6 @@ impl<'a> Driver<'a> {
     /// The time of all timed calls so far, in nanoseconds.
     pub fn calls_ns(&self) -> u64 {
         self.recorder.calls_ns()
-    }
-
-    /// Ticks of untimed work since [`Driver::take_untimed`].
-    pub(crate) fn untimed_ticks(&self) -> u64 {
-        self.untimed.ticks
     }
 
     /// From now on operations begin by the pacer (open loop), or each after the one before it (closed loop). Gives back the earlier pacer.
@@ -438,20 +412,18 @@ impl<'a> Driver<'a> {
 
 #[cold]
 fn store_error(planned: &PlannedOperation, key: &Key, error: &StoreError) -> WorkloadError {
-    let doing = format!(
-        "{} of record {} (key {})",
-        planned.operation.name(),
-        planned.index,
-        String::from_utf8_lossy(key)
-    );
+    let doing = format!("{} of {}", planned.operation.name(), record_text(planned, key));
     WorkloadError { operation: Some(planned.operation), ..WorkloadError::store(&doing, error) }
 }
 
 #[cold]
 fn wrong_data(planned: &PlannedOperation, key: &Key, fault: &str) -> WorkloadError {
-    let message =
-        format!("the value of record {} (key {}) {fault}", planned.index, String::from_utf8_lossy(key));
-    WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }
+    let message = format!("the value of {} {fault}", record_text(planned, key));
+    WorkloadError { operation: Some(planned.operation), ..WorkloadError::wrong_data(message) }
+}
+
+fn record_text(planned: &PlannedOperation, key: &Key) -> String {
+    format!("record {} (key {})", planned.index, String::from_utf8_lossy(key))
 }
 
 #[cfg(test)]

@@ -52,11 +52,6 @@ impl Elapsed {
         total
     }
 
-    /// Adds parallel work on other threads; together they took `wall`.
-    pub fn add_parallel(self, other: Elapsed, wall: Duration) -> Elapsed {
-        Elapsed { wall, ..self.add_later(other) }
-    }
-
     /// Adds later work.
     pub fn add_later(self, other: Elapsed) -> Elapsed {
         Elapsed {

@@ -23,11 +23,7 @@ pub(crate) struct GaugeReading {
 }
 
 impl<'a> Gauge<'a> {
-    pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
-        Gauge::for_threads(spec, clock, 1)
-    }
-
-    pub(crate) fn for_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+    pub fn for_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 
@@ -56,21 +52,5 @@ impl GaugeReading {
             series: self.series,
             ..result
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_are_told_with_the_result_and_a_phase_that_fails_gives_its_error() {
-        let (clock, device) = (Clock::new(), Err(String::new()));
-        let gauge = Gauge { clock: &clock, series: Series::new(1).unwrap(), device: &device };
-        let (count, gauged) = gauge.measure(|| Ok(7)).unwrap();
-        let result = gauged.told_by(OperationResult { count, ..OperationResult::default() });
-        assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
-        let stopped = gauge.measure(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
-        assert_eq!(stopped.message, "no");
     }
 }

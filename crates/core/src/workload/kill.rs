@@ -15,8 +15,8 @@ use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, Session, Store};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::store_trial;
 use crate::workload::workload_error::WorkloadError;
+use crate::workload::{store_trial, worker_pool};
 use steps::{CYCLE, expected, record_key, record_value, step};
 
 /// In bytes: many of them take little of a small disk.
@@ -47,8 +47,7 @@ pub enum KillMessage {
     },
 }
 
-/// Writes, announces each write through `report`, and is killed. `harness_folder` has the harness's files. Fails also
-/// when it lives on.
+/// Writes, announces each write by `report`, and is killed; fails also if it lives on. `harness_folder` has the harness's files.
 pub fn write(
     context: &TrialContext<'_>,
     harness_folder: &Path,
@@ -59,7 +58,7 @@ pub fn write(
     let journal = is_power.then(|| syncs::keep_journal(harness_folder));
     let store = open(context, Step::Opening)?;
     let undone = journal.map(|started| started.map_err(str::to_owned).and_then(|()| check_journal()));
-    let mut session = session(&*store)?;
+    let mut session = worker_pool::session(&*store)?;
     let start = Instant::now();
     for number in 0..MOST_STEPS {
         let steps = number + 1;
@@ -113,7 +112,7 @@ pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result
         }
         unsupported @ TrialError::Unsupported(_) => unsupported,
     })?;
-    let mut session = session(&*store)?;
+    let mut session = worker_pool::session(&*store)?;
     let expected_records = expected(steps);
     let touched = (0..steps).flat_map(|number| step(number).records());
     for record in touched {
@@ -123,13 +122,13 @@ pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result
         }
     }
     drop(session);
-    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
+    let count = store.count().map_err(WorkloadError::during("counting"))?;
     if count != expected_records.len() as u64 {
         let message =
             format!("the store counts {count} records, but {} were acknowledged", expected_records.len());
         return Err(error_after_kill(message).into());
     }
-    Ok(store.close().map_err(|error| WorkloadError::store("closing the store", &error))?)
+    Ok(store.close().map_err(WorkloadError::during("closing the store"))?)
 }
 
 /// At `node`, has the store lose a machine for good; gives whether it did.
@@ -176,8 +175,4 @@ pub(super) fn open(context: &TrialContext<'_>, step: Step) -> Result<Box<dyn Sto
         open(&spec.options(spec.cell.threads().into())).map_err(store_trial::unsupported_or_failed)?;
     Step::Working.begin();
     Ok(store)
-}
-
-pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
-    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
 }

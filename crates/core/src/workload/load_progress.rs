@@ -58,13 +58,6 @@ impl LoadProgress {
         let doing = *ProgressKind::ALL.get(usize::try_from(doing).ok()?)?;
         (all > 0).then(|| LoadProgress { doing, done, all, took: Duration::from_nanos(took_ns) })
     }
-
-    fn store(&self) {
-        progress_shm::store_numbers(
-            ProgressSlot::LOADING,
-            [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64],
-        );
-    }
 }
 
 #[derive(Debug)]
@@ -88,14 +81,19 @@ impl ProgressReporter {
         let took = self.start.elapsed();
         if took >= self.next_report {
             self.next_report = took + REPORT_INTERVAL;
-            LoadProgress { doing: self.doing, done, all: self.total, took }.store();
+            self.store(done, self.total, took);
         }
+    }
+
+    fn store(&self, done: u64, total: u64, took: Duration) {
+        let numbers = [done, total, took.as_nanos() as u64, self.doing as u64];
+        progress_shm::store_numbers(ProgressSlot::LOADING, numbers);
     }
 }
 
 impl Drop for ProgressReporter {
     fn drop(&mut self) {
-        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.store();
+        self.store(0, 0, Duration::ZERO);
     }
 }
 
@@ -103,36 +101,30 @@ impl Drop for ProgressReporter {
 mod tests {
     use super::*;
 
+    fn progress(done: u64, all: u64, took_s: u64) -> LoadProgress {
+        LoadProgress { doing: ProgressKind::Writing, done, all, took: Duration::from_secs(took_s) }
+    }
+
     #[test]
     fn a_rate_tells_the_rest() {
-        let progress =
-            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!((progress.rate_per_s(), progress.time_left()), (100.0, Some(Duration::from_secs(7))));
+        let progress_and_rest = |done, all, took_s| {
+            let progress = progress(done, all, took_s);
+            (progress.rate_per_s(), progress.time_left())
+        };
+        assert_eq!(progress_and_rest(300, 1000, 3), (100.0, Some(Duration::from_secs(7))));
+        assert_eq!(progress_and_rest(0, 10, 1), (0.0, None), "nothing loaded yet has no end in sight");
     }
 
     #[test]
-    fn nothing_is_loading_before_and_after() {
+    fn nothing_is_loading_before_and_after_and_each_work_is_told_by_its_place() {
         let Some(file) = progress_shm::file() else { return };
         assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
-        progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, 1]);
-        let progress =
-            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!(LoadProgress::read(&file), Some(progress));
+        for (doing, place) in ProgressKind::ALL.into_iter().zip(0..) {
+            progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, place]);
+            assert_eq!(LoadProgress::read(&file), Some(LoadProgress { doing, ..progress(300, 1000, 3) }));
+            assert_eq!(doing as u64, place);
+        }
         progress_shm::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
         assert_eq!(LoadProgress::read(&file), None, "it is over");
-    }
-
-    #[test]
-    fn each_work_is_told_by_its_place() {
-        for (index, doing) in ProgressKind::ALL.into_iter().enumerate() {
-            assert_eq!(doing as usize, index);
-        }
-    }
-
-    #[test]
-    fn nothing_loaded_yet_has_no_end_in_sight() {
-        let first =
-            LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
-        assert_eq!((first.rate_per_s(), first.time_left()), (0.0, None));
     }
 }

@@ -52,7 +52,7 @@ pub fn load(
             break;
         }
         let start = Instant::now();
-        session.insert_batch(&records).map_err(|error| WorkloadError::store("loading a batch", &error))?;
+        session.insert_batch(&records).map_err(WorkloadError::during("loading a batch"))?;
         load.store_ns += start.elapsed().as_nanos() as u64;
         batches += 1;
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());

@@ -8,8 +8,9 @@ use crate::units::{as_text, three_digits};
 use crate::workload::operation::Operation;
 
 /// The operations of an application, each with its share.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mix {
+    /// After the first `kinds` all are as [`Mix::new`] begins with.
     shares: [(Operation, f64); Operation::ALL.len()],
     kinds: usize,
 }
@@ -115,12 +116,6 @@ impl Mix {
             format!("{percent} {}", operation.name())
         };
         self.shares().iter().map(format_share).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl PartialEq for Mix {
-    fn eq(&self, other: &Mix) -> bool {
-        self.shares() == other.shares()
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Pacer {
     next_operation: u64,
     stood_still: u64,
     /// Set when another thread has failed.
-    stopped: Arc<AtomicBool>,
+    pub stopped: Arc<AtomicBool>,
 }
 
 /// The longest sleep before `stopped` is read again.
@@ -32,10 +32,6 @@ impl Pacer {
         let start = begin + clock.ticks(interval_ns * thread as f64) as u64;
         let interval_ticks = clock.ticks(interval_ns * threads as f64);
         Pacer { start, interval_ticks, next_operation: 0, stood_still: 0, stopped: Arc::default() }
-    }
-
-    pub(crate) fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
-        Pacer { stopped, ..self }
     }
 
     fn moment(&self) -> u64 {

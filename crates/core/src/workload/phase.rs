@@ -116,17 +116,13 @@ impl Phase {
     }
 
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, WorkloadError> {
-        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        operations.map(|operation| self.result(operation, recorder)).collect()
+        self.operations().map(|operation| self.result(operation, recorder)).collect()
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
         // Each removed record is put back by an insert that is not timed.
         let put_back = match self.doing.includes(Operation::Remove) {
-            true => {
-                let removed = recorder.latencies(Operation::Remove as usize).count();
-                removed + self.untimed.count(Operation::Remove)
-            }
+            true => self.count_of(Operation::Remove, recorder),
             false => 0,
         };
         let is_main = operation == self.doing.main();
@@ -146,16 +142,20 @@ impl Phase {
             ..record.result(operation.name(), &self.elapsed, is_closed, self.threads)?
         })
     }
-}
 
-impl Phase {
     fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseRequests> {
         let requests = self.counters.as_ref()?.disk.clone()?;
-        let count_of = |operation: Operation| {
-            recorder.latencies(operation as usize).count() + self.untimed.count(operation)
-        };
-        let operations = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
-        Some(PhaseRequests { operations: operations.map(count_of).sum(), requests })
+        let operations = self.operations().map(|operation| self.count_of(operation, recorder)).sum();
+        Some(PhaseRequests { operations, requests })
+    }
+
+    /// How often it was done, timed and untimed.
+    fn count_of(&self, operation: Operation, recorder: &Recorder) -> u64 {
+        recorder.latencies(operation as usize).count() + self.untimed.count(operation)
+    }
+
+    fn operations(&self) -> impl Iterator<Item = Operation> {
+        Operation::ALL.into_iter().filter(move |operation| self.doing.includes(*operation))
     }
 }
 
@@ -224,46 +224,32 @@ mod tests {
     #[test]
     fn operations_per_second_of_several_threads_or_of_an_open_loop_are_over_time_passed() {
         let us = Duration::from_micros;
-        let rate_and_share = |threads, rate| {
-            let mut phase = Phase::new(Operation::Remove, &Crud { threads, rate, ..crud("100..500", 10) });
-            let at_work = us(60) * threads as u32;
-            phase.elapsed = Elapsed {
-                wall: us(60),
-                at_work,
-                between_calls: us(30),
-                put_back: us(40),
-                stood_still: us(8),
-            };
-            (
-                phase.elapsed.rate_over_ns(rate == Rate::Closed, threads),
-                phase.elapsed.harness_share(rate == Rate::Closed),
-            )
+        let rate_and_share = |threads: u64, is_closed| {
+            let (wall, at_work) = (us(60), us(60) * threads as u32);
+            let (between_calls, put_back, stood_still) = (us(30), us(40), us(8));
+            let elapsed = Elapsed { wall, at_work, between_calls, put_back, stood_still };
+            (elapsed.rate_over_ns(is_closed, threads), elapsed.harness_share(is_closed))
         };
-        assert_eq!(rate_and_share(1, Rate::Closed), (None, Some(0.5)));
-        assert_eq!(rate_and_share(4, Rate::Closed), (Some(50_000), Some(0.125)));
-        assert_eq!(rate_and_share(1, Rate::PerSecond(9)), (Some(52_000), None));
-        assert_eq!(rate_and_share(4, Rate::PerSecond(9)), (Some(58_000), None));
+        assert_eq!(rate_and_share(1, true), (None, Some(0.5)));
+        assert_eq!(rate_and_share(4, true), (Some(50_000), Some(0.125)));
+        assert_eq!(rate_and_share(1, false), (Some(52_000), None));
+        assert_eq!(rate_and_share(4, false), (Some(58_000), None));
     }
 
     #[test]
-    fn a_warm_up_comes_first_and_is_done_once() {
-        let mut phase = Phase::new(Operation::Get, &Crud { warm_up: 50, ..crud("100..500", 200) });
-        let goal = phase.goal(100).unwrap();
-        assert_eq!((goal.operations, goal.warm_up), (250, 50));
-        phase.add(goal, wall(Duration::from_secs(1)), Vec::new());
-        assert_eq!(phase.goal(100), None);
-    }
-
-    #[test]
-    fn a_duration_ends_a_phase_whatever_was_done() {
-        let mut phase = Phase::new(
-            Operation::Get,
-            &Crud { duration: Some(Duration::from_secs(2)), ..crud("100..500", 1) },
-        );
-        let goal = phase.goal(100).unwrap();
-        assert_eq!((goal.operations, goal.until), (u64::MAX, Some(Duration::from_secs(2))));
-        phase.add(goal, wall(Duration::from_millis(2_001)), Vec::new());
-        assert_eq!(phase.goal(100), None);
+    fn a_warm_up_is_done_once_and_a_duration_ends_a_phase_whatever_was_done() {
+        let until = Some(Duration::from_secs(2));
+        let warmed_up = Crud { warm_up: 50, ..crud("100..500", 200) };
+        let timed = Crud { duration: until, ..crud("100..500", 1) };
+        for (plan, goal, took_ms) in
+            [(warmed_up, (250, 50, None), 1_000), (timed, (u64::MAX, 0, until), 2_001)]
+        {
+            let mut phase = Phase::new(Operation::Get, &plan);
+            let first = phase.goal(100).unwrap();
+            assert_eq!((first.operations, first.warm_up, first.until), goal);
+            phase.add(first, wall(Duration::from_millis(took_ms)), Vec::new());
+            assert_eq!(phase.goal(100), None);
+        }
     }
 
     #[test]

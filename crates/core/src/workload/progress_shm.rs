@@ -13,8 +13,7 @@ use crate::kernel::system;
 pub struct ProgressSlot<const N: usize>(u64);
 
 impl ProgressSlot<4> {
-    /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of
-    /// [`super::load_progress::ProgressKind`].
+    /// Records done, records in all, nanoseconds since the first, and which [`ProgressKind`](super::load_progress::ProgressKind).
     pub(crate) const LOADING: ProgressSlot<4> = ProgressSlot(0);
 }
 

@@ -1,5 +1,4 @@
-//! The pace of a loop: operations are planned and counted in quanta, smaller if they are slow, so that seconds and the end are
-//! met in time.
+//! The pace of a loop: operations are counted in quanta, smaller if they are slow, so that seconds and the end are met in time.
 
 use std::time::Instant;
 
@@ -19,8 +18,7 @@ pub(crate) fn largest_quantum(rate: Rate) -> u64 {
     }
 }
 
-/// Does at most `operations`, in quanta of at most `largest`, while `can_continue`. `quantum` gives how many it did, 0 if there is no
-/// more to do.
+/// Does at most `operations` in quanta of at most `largest`, while `can_continue`. `quantum` gives how many it did, 0 at the end.
 pub(crate) fn run_in_quanta<E>(
     operations: u64,
     largest: u64,

@@ -15,6 +15,7 @@ use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{RecoverEnd, RecoverPart, TrialContext, TrialError};
 use crate::workload::step::Step;
+use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 const BATCH: u64 = 1_000;
@@ -50,8 +51,7 @@ pub enum RecoveryMessage {
     },
 }
 
-/// Does a part, and reports its result. A store that is not closed is killed with this process. `harness_folder` has the
-/// harness's files.
+/// Does a part, and reports its result; an open store is killed with this process. `harness_folder` has the harness's files.
 pub fn run(
     context: &TrialContext<'_>,
     part: RecoverPart,
@@ -87,14 +87,12 @@ pub fn run(
             Err(kill::die())
         }
         RecoverEnd::Cut => {
-            let journal_check = journal.and_then(|()| kill::check_journal());
-            report(
-                &journal_check
-                    .clone()
-                    .map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(reopening)),
-            )?;
-            if journal_check.is_ok() {
-                kill::undo()?;
+            match journal.and_then(|()| kill::check_journal()) {
+                Ok(()) => {
+                    report(&RecoveryMessage::Opened(reopening))?;
+                    kill::undo()?;
+                }
+                Err(why) => report(&RecoveryMessage::NotUndone(why))?,
             }
             Err(kill::die())
         }
@@ -116,7 +114,7 @@ fn open_and_work(
     let start = Instant::now();
     let store = kill::open(context, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
-    let mut session = kill::session(&*store)?;
+    let mut session = worker_pool::session(&*store)?;
     let mut reopening = Reopening { records: part.records, open_ns, ..Reopening::default() };
     if let Some(last_record) = part.records.checked_sub(1) {
         check_record(&mut *session, last_record)?;
@@ -133,7 +131,8 @@ fn open_and_work(
     add_records(&mut *session, part.records..part.records + part.adds)?;
     drop(session);
     if part.end == RecoverEnd::Closes {
-        let (count, records) = (count(&*store)?, part.records + part.adds);
+        let count = store.count().map_err(WorkloadError::during("counting"))?;
+        let records = part.records + part.adds;
         if count != records {
             return Err(wrong_data(format!(
                 "the store counts {count} records, but {records} were acknowledged"
@@ -143,13 +142,8 @@ fn open_and_work(
     Ok((store, reopening))
 }
 
-fn count(store: &dyn Store) -> Result<u64, WorkloadError> {
-    store.count().map_err(|error| WorkloadError::store("counting", &error))
-}
-
 fn wrong_data(message: String) -> TrialError {
-    let message = format!("{message} after its process was killed");
-    WorkloadError { failure: Failure::WrongData, message, operation: None }.into()
+    WorkloadError::wrong_data(format!("{message} after its process was killed")).into()
 }
 
 /// Reads an acknowledged record.
@@ -171,16 +165,13 @@ fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), WorkloadError
 }
 
 fn add_records(session: &mut dyn Session, records: Range<u64>) -> Result<(), WorkloadError> {
-    let Range { mut start, end } = records;
-    while start < end {
-        let batch_end = (start + BATCH).min(end);
-        let owned: Vec<(String, Vec<u8>)> = (start..batch_end)
+    for start in records.clone().step_by(BATCH as usize) {
+        let owned: Vec<(String, Vec<u8>)> = (start..records.end.min(start + BATCH))
             .map(|record| (record_key(record), record_value(record, 0, MOST_BYTES)))
             .collect();
         let batch: Vec<(&[u8], &[u8])> =
             owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
-        session.insert_batch(&batch).map_err(|error| WorkloadError::store("adding records", &error))?;
-        start = batch_end;
+        session.insert_batch(&batch).map_err(WorkloadError::during("adding records"))?;
     }
     Ok(())
 }

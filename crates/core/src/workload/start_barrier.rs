@@ -121,7 +121,8 @@ impl<'l> BarrierGuard<'l> {
         self.wait();
         let BarrierGuard { barrier, thread, .. } = self;
         if barrier.is_stopped() {
-            return Err(WorkloadError::after_another());
+            // It reports its failure.
+            return Err(WorkloadError::harness("another thread has failed"));
         }
         let start = barrier.start.load(Ordering::Relaxed);
         if barrier.gate.is_some() {
@@ -157,8 +158,9 @@ impl StartedRound<'_> {
         match rate {
             Rate::Closed => (clock.now(), None),
             Rate::PerSecond(rate) => {
-                let pacer = Pacer::new(clock, self.start, rate, first + self.thread as u64, *threads);
-                (self.start, Some(pacer.stopped_by(self.stopped())))
+                let mut pacer = Pacer::new(clock, self.start, rate, first + self.thread as u64, *threads);
+                pacer.stopped = self.stopped();
+                (self.start, Some(pacer))
             }
         }
     }

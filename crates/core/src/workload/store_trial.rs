@@ -5,12 +5,11 @@ use std::time::Instant;
 use crate::cell::Cell;
 use crate::measure::children;
 use crate::measure::counters::Snapshot;
-use crate::measure::process::{self, ResidentMemory};
 use crate::measure::syncs;
-use crate::measure::watch::{TrialMeter, TrialUse};
-use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
+use crate::result::{DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
 use crate::server::running;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
+use crate::workload::bare::BareTrial;
 use crate::workload::bench::Bench;
 use crate::workload::spec::{Spec, TrialError};
 use crate::workload::step::Step;
@@ -38,9 +37,7 @@ pub fn offered_guarantee(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Tri
 pub(crate) struct StoreTrial<'a> {
     pub bench: Bench<'a>,
     store: &'a StoreDef,
-    watch: TrialMeter<'a>,
-    base: ResidentMemory,
-    peak: Option<ResidentMemory>,
+    watch: BareTrial<'a>,
     guarantee: Guarantee,
     settings: Vec<Setting>,
 }
@@ -67,71 +64,55 @@ impl<'a> StoreTrial<'a> {
             Step::MakingServer.begin();
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
-        let mut watch = TrialMeter::start(options.directory, &spec.device);
-        process::reset_peak().map_err(TrialError::harness)?;
-        let base = process::resident().map_err(TrialError::harness)?;
-        if private_server.is_some() {
-            spec.hold_server()?;
-            watch.charge_server_to(&spec.group);
-        } else {
-            spec.enter_limits()?;
-            watch.charge_to(&spec.group);
-        }
+        let watch = BareTrial::begin_with(spec, private_server.is_some())?;
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
         children::check_held().map_err(TrialError::harness)?;
         let guarantee = check_guarantee(&bench, promised.filter(|_| !spec.judged))?;
         let settings = read_settings(&bench)?;
-        Ok(StoreTrial { bench, store, watch, base, peak: None, guarantee, settings })
+        Ok(StoreTrial { bench, store, watch, guarantee, settings })
     }
 
     /// To be called when the last operation has returned.
     pub fn worked(&mut self) -> Result<(), TrialError> {
-        self.watch.burst();
-        self.peak = Some(process::resident().map_err(TrialError::harness)?);
-        Ok(())
+        self.watch.worked()
     }
 
-    /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
-    /// not keep its promise, or can't settle.
+    /// Lets the store settle. Fails when it can't, did not keep its promise, or does not count these `records`, if it counts.
     pub fn finish(
         self,
         acknowledged: &[AcknowledgedWrites],
         records: Option<u64>,
     ) -> Result<SettledTrial<'a>, TrialError> {
-        let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
+        let StoreTrial { bench, store, watch, guarantee, settings } = self;
         let mut unchecked = None;
         if guarantee >= Guarantee::Power {
             unchecked = check_power(&bench, store, acknowledged)?;
         }
-        let (settle_ns, settle_counters) = settle(&bench)?;
-        let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.finish();
-        unknown.extend(unchecked);
-        unknown.extend(bench.outside_location().map_or_else(Vec::new, unknown_figures));
-        // The traffic of a device under the place is not the store's, where its data are elsewhere.
-        let device = device.filter(|_| bench.outside_location().is_none());
-        let peak = peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
+        Step::Settling.begin();
+        let (before, start) = (Snapshot::now(), Instant::now());
+        bench.store()?.settle().map_err(WorkloadError::during("settling"))?;
+        let (settle_ns, settle_counters) = (start.elapsed().as_nanos() as u64, before.until_now());
+        let mut figures = watch.figures()?;
+        figures.unknown.extend(unchecked);
+        if let Some(elsewhere) = bench.outside_location() {
+            figures.unknown.extend(unknown_figures(elsewhere));
+            // The traffic of a device under the place is not the store's, where its data are elsewhere.
+            figures.device = None;
+        }
         if let Some(records) = records {
             check_count(&bench, records)?;
         }
-        let statistics = bench
-            .store()?
-            .statistics()
-            .map_err(|error| WorkloadError::store("reading statistics", &error))?;
+        let open = bench.store()?;
         let measured = Measurements {
-            store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
-            store_build: bench.store()?.build(),
+            store_version: open.version().unwrap_or_else(|| (store.version)()),
+            store_build: open.build(),
+            statistics: open.statistics().map_err(WorkloadError::during("reading statistics"))?,
             // Some settings, such as the compression of files on disk, can be read back only now.
             settings: merge(settings, read_settings(&bench)?),
-            statistics,
             settle_ns,
             settle_counters: Some(settle_counters),
-            device,
-            processors,
-            unknown,
             guarantee,
-            memory: peak.memory_above(&base, charged_bytes),
-            cpu,
-            ..Measurements::default()
+            ..figures
         };
         Ok(SettledTrial { bench, measured })
     }
@@ -202,38 +183,24 @@ fn check_power(
     Ok(None)
 }
 
-/// Lets the store settle; gives the nanoseconds that it took, and what the process did.
-fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), TrialError> {
-    Step::Settling.begin();
-    let before = Snapshot::now();
-    let start = Instant::now();
-    bench.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
-    let settle_ns = start.elapsed().as_nanos() as u64;
-    Ok((settle_ns, before.until_now()))
-}
-
 fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, TrialError> {
-    Ok(bench.store()?.settings().map_err(|error| WorkloadError::store("reading settings", &error))?)
+    Ok(bench.store()?.settings().map_err(WorkloadError::during("reading settings"))?)
 }
 
 /// The settings at the end, and those known only at the start.
-fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
-    let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
-    at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
+fn merge(mut at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
+    at_start.retain(|setting| at_end.iter().all(|known| known.name != setting.name));
+    at_end.append(&mut at_start);
     at_end
 }
 
 fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), TrialError> {
-    let count = bench.store()?.count().map_err(|error| WorkloadError::store("counting", &error))?;
+    let count = bench.store()?.count().map_err(WorkloadError::during("counting"))?;
     if count == expected {
         return Ok(());
     }
     let message = format!("the store counts {count} records, but {expected} were written");
-    Err(TrialError::Failed(WorkloadError {
-        failure: crate::result::Failure::WrongData,
-        message,
-        operation: None,
-    }))
+    Err(WorkloadError::wrong_data(message).into())
 }
 
 pub(crate) fn unsupported_or_failed(error: StoreError) -> TrialError {

@@ -7,13 +7,16 @@ pub mod batch;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::Rng;
+
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
-use crate::workload::elapsed::{Elapsed, TimedPart};
-use crate::workload::gauge::{Gauge, GaugeReading};
+use crate::workload::elapsed::TimedPart;
+use crate::workload::gauge::Gauge;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder::Recorder;
 use crate::workload::start_barrier::BarrierGuard;
@@ -34,7 +37,7 @@ trait Transactions<H: ?Sized>: Send {
     /// In the order in which they are done.
     const KINDS: [Kind; KINDS];
 
-    fn begin(&mut self, kind: usize);
+    fn begin(&mut self, _kind: usize) {}
 
     /// Makes the next transaction's rows; gives the bytes of values that it writes or reads.
     fn plan(&mut self, kind: usize, number: u64) -> u64;
@@ -118,45 +121,32 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
     }
 }
 
-/// One kind's outcome without its latencies.
-type Phase = (Elapsed, GaugeReading);
-
+/// Does all transactions, kind after kind.
 fn run_phases<H: ?Sized, T: Transactions<H>>(
     worker: &Mutex<TransactionWorker<'_, T>>,
     pool: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
     acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<Vec<Phase>, WorkloadError> {
-    let (gauge, count) = {
+) -> Result<Vec<OperationResult>, WorkloadError> {
+    let (gauge, count, is_closed) = {
         let worker = lock_worker(worker);
-        (worker.gauge, worker.count)
+        (worker.gauge, worker.count, worker.rate == Rate::Closed)
     };
-    let run_phase = |(kind, Kind { acknowledged: writes, .. }): (usize, &Kind)| {
+    let run_phase = |(kind, Kind { name, acknowledged: writes }): (usize, &Kind)| {
         lock_worker(worker).transactions.begin(kind);
         std::thread::sleep(rest);
         let (elapsed, reading) = gauge.measure(|| pool.round(kind))?;
         if let Some(writes) = writes {
             AcknowledgedWrites::new(writes, count, 1, &reading.counters).note(acknowledged);
         }
-        Ok((elapsed, reading))
+        let result = lock_worker(worker).recorder.kind_record(kind).result(name, &elapsed, is_closed, 1)?;
+        Ok(reading.told_by(result))
     };
     T::KINDS.iter().enumerate().map(run_phase).collect()
 }
 
-fn results<H: ?Sized, T: Transactions<H>>(
-    worker: &TransactionWorker<'_, T>,
-    phases: Vec<Phase>,
-) -> Result<Vec<OperationResult>, WorkloadError> {
-    let phase_result = |(kind, (elapsed, reading)): (usize, Phase)| {
-        let result = worker.recorder.kind_record(kind).result(
-            T::KINDS[kind].name,
-            &elapsed,
-            worker.rate == Rate::Closed,
-            1,
-        )?;
-        Ok(reading.told_by(result))
-    };
-    phases.into_iter().enumerate().map(phase_result).collect()
+fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
+    session.check_settings().map_err(WorkloadError::during("reading the session's settings back"))
 }
 
 /// Does a statement for each row, several in a transaction; gives the number of rows.
@@ -170,17 +160,23 @@ fn run_statements<R>(
         return statement(session, row);
     }
     session.begin()?;
-    let mut count = 0;
-    for row in rows {
-        match statement(session, row) {
-            Ok(changed) => count += changed,
-            Err(error) => {
-                // Some engines have rolled back by themselves; the first error counts.
-                let _ = session.roll_back();
-                return Err(error);
-            }
+    match rows.iter().try_fold(0, |count, row| statement(session, row).map(|changed| count + changed)) {
+        Ok(count) => session.commit().map(|()| count),
+        Err(error) => {
+            // Some engines have rolled back by themselves; the first error counts.
+            let _ = session.roll_back();
+            Err(error)
         }
     }
-    session.commit()?;
-    Ok(count)
+}
+
+fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
+    least + random.next_u64() % (most - least + 1)
+}
+
+/// At least `least` and at most `most` letters and blanks, eight from each random number.
+fn letters(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> impl Iterator<Item = u8> {
+    let count = random_within(random, least, most);
+    let bytes = (0..count.div_ceil(8)).flat_map(move |_| random.next_u64().to_le_bytes());
+    bytes.take(count as usize).map(|byte| b"abcdefghijklmnopqrstuvwxyz      "[usize::from(byte & 31)])
 }

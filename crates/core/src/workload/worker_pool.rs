@@ -2,7 +2,6 @@
 //! a connection's) lasts from round to round, as in an application. All threads do a round together. If one fails or panics, the
 //! others are stopped ([`start_barrier`](super::start_barrier)), and the round ends with that.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,7 +38,7 @@ pub fn into_worker<L>(worker: Mutex<L>) -> L {
 }
 
 pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
-    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
+    store.session().map_err(WorkloadError::during("opening a session"))
 }
 
 /// The calling thread, which is the first, and the others, which wait for orders.
@@ -59,35 +58,25 @@ struct WorkerThread<O, E> {
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
 /// the others are opened.
-pub fn run<H, L, O, T>(
+pub fn run<H: ?Sized, L: Worker<H, O>, O: Copy + Send, T>(
     clock: &Clock,
     workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
-) -> Result<T, L::Failed>
-where
-    H: ?Sized,
-    L: Worker<H, O>,
-    O: Copy + Send,
-{
+) -> Result<T, L::Failed> {
     run_at_barrier(&StartBarrier::new(workers.len(), clock), clock, workers, open, first, work)
 }
 
 /// [`run`] at a given barrier, for as many threads as there are workers.
-pub(crate) fn run_at_barrier<H, L, O, T>(
+pub(crate) fn run_at_barrier<H: ?Sized, L: Worker<H, O>, O: Copy + Send, T>(
     barrier: &StartBarrier<'_>,
     clock: &Clock,
     workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
-) -> Result<T, L::Failed>
-where
-    H: ?Sized,
-    L: Worker<H, O>,
-    O: Copy + Send,
-{
+) -> Result<T, L::Failed> {
     let Some((worker, others)) = workers.split_first() else {
         return Err(WorkloadError::harness("no thread is to work").into());
     };
@@ -118,9 +107,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         let (part_sender, parts) = sync_channel(1);
         let (ready, ready_receiver) = sync_channel(1);
         let serve = move || {
-            let mut handle = match catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|payload| Err(panic_error(&*payload).into()))
-            {
+            let mut handle = match catch_panic(open) {
                 Ok(handle) => handle,
                 Err(error) => return drop(ready.send(Err(error))),
             };
@@ -172,24 +159,21 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     handle: &mut H,
     order: O,
 ) -> Result<TimedPart, L::Failed> {
-    let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let result =
-        catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
+    let result = catch_panic(|| lock_worker(worker).round(handle, order, barrier.approach(number)));
     if result.is_err() {
         barrier.stop(number);
     }
     result
 }
 
-/// The message of a panic in the store or the harness.
-fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let message =
-        text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
-    WorkloadError { failure: Failure::Crashed, message, operation: None }
+/// A panic in the store or the harness is an error of the work.
+fn catch_panic<T, E: From<WorkloadError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let message = text.map_or("a thread panicked".into(), |text| format!("a thread panicked: {text}"));
+        Err(WorkloadError { failure: Failure::Crashed, message, operation: None }.into())
+    })
 }
 
 fn thread_gone_error() -> WorkloadError {

@@ -18,14 +18,14 @@ impl WorkloadError {
         WorkloadError { failure, message: format!("{doing}: {error}"), operation: None }
     }
 
-    /// Another thread has failed, and reports its failure.
-    pub(crate) fn after_another() -> WorkloadError {
-        WorkloadError::harness("another thread has failed")
+    /// [`WorkloadError::store`], for `map_err`.
+    pub(crate) fn during(doing: &str) -> impl Fn(StoreError) -> WorkloadError + Copy {
+        move |error| WorkloadError::store(doing, &error)
     }
 
     #[cold]
-    pub(crate) fn wrong_data(message: String) -> WorkloadError {
-        WorkloadError { failure: Failure::WrongData, message, operation: None }
+    pub(crate) fn wrong_data(message: impl Into<String>) -> WorkloadError {
+        WorkloadError { failure: Failure::WrongData, message: message.into(), operation: None }
     }
 
     pub fn harness(message: impl Into<String>) -> WorkloadError {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::pool::Pool;
+use crate::result::Failure;
 use crate::store::OpenOptions;
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::units::SizeRange;
@@ -120,14 +121,11 @@ fn what_is_wrong_missing_or_too_much_is_noticed() {
     };
     for (def, opening) in [(&MEMORY, AuditOpening::Open), (&FLAT_FOLDER, AuditOpening::Anew)] {
         let message = failure_message(def, opening, &write_old_value);
-        assert!(
-            message.contains("record 7 ") && message.contains("is not what was written last"),
-            "{message}"
-        );
+        let is_told = message.contains("record 7 ") && message.contains("is not what was written last");
+        assert!(is_told, "{message}");
         assert!(failure_message(def, opening, &remove_last).contains("record 39 "));
-        assert!(
-            failure_message(def, opening, &insert_another).contains("counts 25 records, but should hold 24")
-        );
+        let message = failure_message(def, opening, &insert_another);
+        assert!(message.contains("counts 25 records, but should hold 24"), "{message}");
     }
     let message = failure_message(&MEMORY, AuditOpening::Anew, &|_, _| ());
     assert!(message.contains("is missing") && message.contains("closed and opened anew"), "{message}");

@@ -68,12 +68,11 @@ mod tests {
 
     #[test]
     fn a_moment_is_told_by_the_other_clock() {
-        let offset =
-            ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 901_100, received_ns: 1_200 }])
-                .unwrap();
-        assert_eq!((offset.to_remote(5_000), offset.uncertainty_ns), (905_000, 100));
-        let behind =
-            ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 100, received_ns: 1_000 }]).unwrap();
+        let offset_of = |remote_ns, received_ns| {
+            ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns, received_ns }]).unwrap()
+        };
+        let (ahead, behind) = (offset_of(901_100, 1_200), offset_of(100, 1_000));
+        assert_eq!((ahead.to_remote(5_000), ahead.uncertainty_ns), (905_000, 100));
         assert_eq!((behind.to_remote(5_000), behind.to_remote(10)), (4_100, 0));
     }
 }

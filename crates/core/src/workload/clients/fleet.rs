@@ -30,7 +30,6 @@ pub(crate) struct Fleet {
 }
 
 struct ClientMember {
-    host: String,
     threads: Range<u64>,
     link: Box<dyn ClientLink>,
     last_heard: Instant,
@@ -39,6 +38,7 @@ struct ClientMember {
 }
 
 /// Sums over a phase's rounds.
+#[derive(Default)]
 struct RoundSums {
     operation: String,
     count: u64,
@@ -114,37 +114,25 @@ impl Fleet {
             ClientReply::Done(result) => Some(*result),
             _ => None,
         })?;
-        let mut fleet_round = FleetRound {
-            elapsed: Elapsed::default(),
-            counters: Counters::default(),
-            began,
-            did: Vec::with_capacity(results.len()),
-        };
-        let wall = wall(&results);
-        for (member, result) in self.members.iter_mut().zip(results) {
-            member.check(&result)?;
-            member.add_round(round.phase, phase, is_closed, &result);
-            fleet_round.elapsed = fleet_round.elapsed.add_parallel(result.elapsed, wall);
-            fleet_round.counters = match fleet_round.did.is_empty() {
-                true => result.counters.clone(),
-                false => fleet_round.counters.plus(&result.counters),
-            };
-            fleet_round.did.push((member.threads.start as usize, result));
-        }
+        let counters = results.iter().map(|result| result.counters.clone());
+        let mut counters = counters.reduce(|sum, other| sum.plus(&other)).unwrap_or_default();
         // They were at work side by side.
-        let took_ns = fleet_round.did.iter().filter_map(|(_, result)| result.counters.took_ns).max();
-        fleet_round.counters.took_ns = took_ns;
-        Ok(fleet_round)
+        counters.took_ns = results.iter().filter_map(|result| result.counters.took_ns).max();
+        let elapsed = results.iter().fold(Elapsed::default(), |sum, result| sum.add_later(result.elapsed));
+        let elapsed = Elapsed { wall: wall(&results), ..elapsed };
+        let mut did = Vec::with_capacity(results.len());
+        for (member, result) in self.members.iter_mut().zip(results) {
+            member.add_round(round.phase, phase, is_closed, &result)?;
+            did.push((member.threads.start as usize, result));
+        }
+        Ok(FleetRound { elapsed, counters, began, did })
     }
 
     /// Has all start at one moment, each by its own clock.
     fn start(&mut self) -> Result<Instant, WorkloadError> {
         let (base, silence) = (self.base, self.silence);
-        let offsets = self
-            .members
-            .iter_mut()
-            .map(|member| member.measure_offset(base, silence))
-            .collect::<Result<Vec<_>, _>>()?;
+        let measure = |member: &mut ClientMember| member.measure_offset(base, silence);
+        let offsets = self.members.iter_mut().map(measure).collect::<Result<Vec<_>, _>>()?;
         let uncertainty_ns = offsets.iter().map(|offset| offset.uncertainty_ns).max().unwrap_or(0);
         let start = Instant::now() + LEAD + 4 * Duration::from_nanos(uncertainty_ns);
         let start_ns = nanoseconds(base, start);
@@ -171,7 +159,7 @@ impl Fleet {
     /// The error of the client with this thread.
     pub fn error(&self, thread: usize, why: &str) -> WorkloadError {
         let member = self.members.iter().find(|member| member.threads.contains(&(thread as u64)));
-        client_error(member.map_or("?", |member| &member.host), why)
+        client_error(member.map_or("?", |member| &member.report.host), why)
     }
 
     pub fn reports(self) -> Vec<ClientReport> {
@@ -198,7 +186,7 @@ impl Fleet {
                 let Some(reply) = member.next(POLL, silence)? else { continue };
                 match select(reply) {
                     Some(found) if slot.is_none() => *slot = Some(found),
-                    _ => return Err(client_error(&member.host, "it said what it was not asked for")),
+                    _ => return Err(member.error("it said what it was not asked for")),
                 }
             }
         }
@@ -208,35 +196,28 @@ impl Fleet {
 
 impl ClientMember {
     fn new(host: &str, threads: Range<u64>, link: Box<dyn ClientLink>) -> ClientMember {
-        let report = ClientReport {
-            host: host.to_owned(),
-            sessions: threads.end - threads.start,
-            ..ClientReport::default()
-        };
-        ClientMember {
-            host: host.to_owned(),
-            threads,
-            link,
-            last_heard: Instant::now(),
-            report,
-            phases: Vec::new(),
-        }
+        let (host, sessions) = (host.to_owned(), threads.end - threads.start);
+        let report = ClientReport { host, sessions, ..ClientReport::default() };
+        ClientMember { threads, link, last_heard: Instant::now(), report, phases: Vec::new() }
+    }
+
+    fn error(&self, why: &str) -> WorkloadError {
+        client_error(&self.report.host, why)
     }
 
     fn send(&mut self, order: &ClientOrder) -> Result<(), WorkloadError> {
-        self.link.send(order).map_err(|why| client_error(&self.host, &why))
+        self.link.send(order).map_err(|why| self.error(&why))
     }
 
     /// The next message within a time, keep-alives aside.
     fn next(&mut self, timeout: Duration, silence: Duration) -> Result<Option<ClientReply>, WorkloadError> {
-        match self.link.next(timeout).map_err(|why| client_error(&self.host, &why))? {
+        match self.link.next(timeout).map_err(|why| self.error(&why))? {
             None if self.last_heard.elapsed() > silence => {
-                let why = format!("it does not answer: it has said nothing for {silence:?}");
-                Err(client_error(&self.host, &why))
+                Err(self.error(&format!("it does not answer: it has said nothing for {silence:?}")))
             }
             None => Ok(None),
             Some(ClientReply::Failed { reason, message }) => {
-                Err(WorkloadError { failure: reason, ..client_error(&self.host, &message) })
+                Err(WorkloadError { failure: reason, ..self.error(&message) })
             }
             Some(reply) => {
                 self.last_heard = Instant::now();
@@ -254,51 +235,38 @@ impl ClientMember {
             let remote_ns = loop {
                 match self.next(POLL, silence)? {
                     Some(ClientReply::Pong { at_ns }) => break at_ns,
-                    Some(_) => return Err(client_error(&self.host, "it said what it was not asked for")),
+                    Some(_) => return Err(self.error("it said what it was not asked for")),
                     None => {}
                 }
             };
             pings.push(Ping { sent_ns, remote_ns, received_ns: nanoseconds(base, Instant::now()) });
         }
-        ClockOffset::from_pings(&pings).ok_or_else(|| client_error(&self.host, "its clock is not known"))
+        ClockOffset::from_pings(&pings).ok_or_else(|| self.error("its clock is not known"))
     }
 
-    /// Whether the results are for its threads.
-    fn check(&self, result: &RoundResult) -> Result<(), WorkloadError> {
-        let is_right = result.records.len() as u64 == self.report.sessions;
-        if is_right {
-            Ok(())
-        } else {
-            Err(client_error(&self.host, "it reported threads that are not its own"))
+    /// Adds a round to its report. Fails when the results are not for its threads.
+    fn add_round(
+        &mut self,
+        number: usize,
+        phase: &str,
+        is_closed: bool,
+        result: &RoundResult,
+    ) -> Result<(), WorkloadError> {
+        if result.records.len() as u64 != self.report.sessions {
+            return Err(self.error("it reported threads that are not its own"));
         }
-    }
-
-    /// Adds a round to its report.
-    fn add_round(&mut self, number: usize, phase: &str, is_closed: bool, result: &RoundResult) {
         self.report.late_ns = self.report.late_ns.max(result.late_ns);
         self.report.processors = result.processors;
         while self.phases.len() <= number {
-            self.phases.push(RoundSums::new(phase, is_closed));
+            let operation = phase.to_owned();
+            self.phases.push(RoundSums { operation, is_closed, ..RoundSums::default() });
         }
         self.phases[number].add(result);
+        Ok(())
     }
 }
 
 impl RoundSums {
-    fn new(operation: &str, is_closed: bool) -> RoundSums {
-        RoundSums {
-            operation: operation.to_owned(),
-            count: 0,
-            elapsed: Elapsed::default(),
-            is_closed,
-            behind_ns: 0,
-            wall_s: 0.0,
-            cpu_s: 0.0,
-            known_s: 0.0,
-            busy_s: 0.0,
-        }
-    }
-
     fn add(&mut self, result: &RoundResult) {
         let wall_s = result.elapsed.wall.as_secs_f64();
         self.count += result.count;

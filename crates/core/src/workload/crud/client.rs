@@ -154,7 +154,7 @@ impl Client<'_> {
             elapsed,
             behind_ns: clock.nanoseconds(0, behind),
             count: shares.timed() - timed_before,
-            untimed: shares.take_untimed().counts().to_vec(),
+            untimed: shares.take_untimed().counts.to_vec(),
             writes: shares.take_writes(),
             written: shares.written(),
             records: shares.records_of_each(),

@@ -61,7 +61,7 @@ fn put_results(shares: &Shares<'_>, first: usize, result: &RoundResult) -> Resul
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
     let mut share = lock_worker(share);
-    share.driver.add_untimed(&UntimedWork::from_counts(untimed));
+    share.driver.untimed.add(&UntimedWork { counts: untimed, ..UntimedWork::default() });
     share.writes += result.writes;
     share.written = result.written;
     Ok(())

@@ -164,7 +164,7 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         let mut seconds = seconds.map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.run_quanta(session, order, warm_up, || approach.can_continue(), None)?;
-        let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());
+        let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed.ticks);
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.start_work(shared.plan.rate);
@@ -181,7 +181,7 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
             begin,
             end,
             calls_ns: self.driver.calls_ns() - calls_before,
-            put_back_ticks: self.driver.untimed_ticks() - untimed_before,
+            put_back_ticks: self.driver.untimed.ticks - untimed_before,
             stood_still_ticks: pacer.map_or(0, |pacer| pacer.stood_still()),
             behind_ticks,
         })

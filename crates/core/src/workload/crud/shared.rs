@@ -90,7 +90,7 @@ impl<'a> Shares<'a> {
     }
 
     pub(crate) fn recorder_so_far(&self) -> Result<Recorder, WorkloadError> {
-        Recorder::sum(self.shares().map(|share| share.driver.recorder().clone()))
+        Recorder::sum(self.shares().map(|share| share.driver.recorder.clone()))
     }
 
     pub fn recorder(self) -> Result<Recorder, WorkloadError> {

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use super::message::{CutMessage, StateReport};
-use super::opened::{batch, log_length, open};
 use super::session_state::{self, SessionState};
+use super::{batch, log_length, open};
 use crate::result::StateFinding;
-use crate::store::Store;
-use crate::workload::kill::{self, MOST_BYTES, steps};
+use crate::store::{Store, StoreError};
+use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
+use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 /// The session of inserts after a cut, whose steps nobody has taken.
@@ -23,7 +24,7 @@ pub(super) fn check_state(
 ) -> Result<CutMessage, TrialError> {
     let batch = batch(context, is_control)?;
     check_with(context, is_control, |store| {
-        let mut session = kill::session(store)?;
+        let mut session = worker_pool::session(store)?;
         (0..)
             .zip(steps_begun)
             .map(|(session_number, steps_begun)| {
@@ -41,7 +42,8 @@ pub(super) fn check_with(
 ) -> Result<CutMessage, TrialError> {
     let mut report = StateReport::new(StateFinding::Held, String::new());
     // A store that has no room to work in is not damaged by that.
-    let no_space_or = |finding| if is_full(context) { StateFinding::NoSpace } else { finding };
+    let is_full = || rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0);
+    let no_space_or = |finding| if is_full() { StateFinding::NoSpace } else { finding };
     let with_finding = |report: StateReport, finding, message| {
         Ok(CutMessage::Found(StateReport { finding, message, ..report }))
     };
@@ -61,13 +63,8 @@ pub(super) fn check_with(
     report.logged = context.spec.disk.as_deref().map(log_length).transpose()?.flatten();
     for state in states {
         match state {
-            SessionState::First(steps) => report.kept.push(steps),
-            SessionState::Torn(message) => return with_finding(report, StateFinding::Torn, message),
-            SessionState::Wrong(message) => return with_finding(report, StateFinding::Wrong, message),
-            SessionState::Resurrected(message) => {
-                return with_finding(report, StateFinding::Resurrected, message);
-            }
-            SessionState::Hole(message) => return with_finding(report, StateFinding::Hole, message),
+            Ok(steps) => report.kept.push(steps),
+            Err((finding, message)) => return with_finding(report, finding, message),
         }
     }
     match store.verify() {
@@ -80,10 +77,6 @@ pub(super) fn check_with(
     }
 }
 
-fn is_full(context: &TrialContext<'_>) -> bool {
-    rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0)
-}
-
 /// Checks that a store takes a new record, closes, opens again, and has it. The error is the reason if it does not.
 fn check_new_record(
     context: &TrialContext<'_>,
@@ -92,30 +85,28 @@ fn check_new_record(
 ) -> Result<(), String> {
     let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
-    let describe = |action: &str, error: &dyn std::fmt::Display| format!("{action} after the cut: {error}");
-    let before = store.count().map_err(|error| describe("counting", &error))?;
-    {
-        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
-        session.insert(key.as_bytes(), &value).map_err(|error| describe("inserting", &error))?;
-    }
-    store.close().map_err(|error| describe("closing", &error))?;
+    let failed = |action: &'static str| move |error: StoreError| format!("{action} after the cut: {error}");
+    let before = store.count().map_err(failed("counting"))?;
+    let mut session = store.session().map_err(failed("opening a session"))?;
+    session.insert(key.as_bytes(), &value).map_err(failed("inserting"))?;
+    drop(session);
+    store.close().map_err(failed("closing"))?;
     let store = open(context, is_control, Step::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
         TrialError::Unsupported(message) => message,
     })?;
     let mut is_there = false;
-    {
-        let mut session = store.session().map_err(|error| describe("opening a session", &error))?;
-        session
-            .get(key.as_bytes(), &mut |bytes| is_there = bytes == value)
-            .map_err(|error| describe("reading a new record", &error))?;
+    let mut session = store.session().map_err(failed("opening a session"))?;
+    session
+        .get(key.as_bytes(), &mut |bytes| is_there = bytes == value)
+        .map_err(failed("reading a new record"))?;
+    drop(session);
+    let after = store.count().map_err(failed("counting"))?;
+    store.close().map_err(failed("closing"))?;
+    if is_there && after == before + 1 {
+        return Ok(());
     }
-    let after = store.count().map_err(|error| describe("counting", &error))?;
-    store.close().map_err(|error| describe("closing", &error))?;
-    match is_there && after == before + 1 {
-        true => Ok(()),
-        false => Err(format!(
-            "a record that was inserted after the cut is not there: {before} records before, {after} after"
-        )),
-    }
+    Err(format!(
+        "a record that was inserted after the cut is not there: {before} records before, {after} after"
+    ))
 }

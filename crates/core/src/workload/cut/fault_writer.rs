@@ -6,14 +6,16 @@ use std::convert::Infallible;
 
 use super::check_state::check_with;
 use super::message::{CutMessage, FaultReport};
-use super::opened::{batch, log_length, open};
 use super::record::prepare;
 use super::session_state::SessionState;
+use super::{batch, logged, open};
+use crate::result::StateFinding;
 use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
+use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 /// Takes steps, and ends. Each result is reported before the next step: this process may not live to do so later.
@@ -26,10 +28,10 @@ pub(super) fn write_with_faults(
     prepare(context, false)?;
     let free_before_bytes = free_bytes(context)?;
     let store = open(context, false, Step::Opening)?;
-    let opened = log_length(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))?;
+    let opened = logged(disk)?;
     let opening_bytes = free_before_bytes.saturating_sub(free_bytes(context)?);
     let mut faults = FaultReport { opened, opening_bytes, ..FaultReport::default() };
-    let mut session = kill::session(&*store)?;
+    let mut session = worker_pool::session(&*store)?;
     for number in 0..count {
         report(&CutMessage::Endured(faults.clone()))?;
         let outcome = steps::take(&mut *session, number, MOST_BYTES);
@@ -54,7 +56,7 @@ pub(super) fn check_after_faults(
 ) -> Result<CutMessage, TrialError> {
     let batch = batch(context, false)?;
     check_with(context, false, |store| {
-        let mut session = kill::session(store)?;
+        let mut session = worker_pool::session(store)?;
         Ok(vec![read(&mut *session, acknowledged, batch)?])
     })
 }
@@ -94,7 +96,7 @@ fn read(
             let found = found.map_or("is missing".to_owned(), |value| {
                 format!("has {} bytes that it may not have", value.len())
             });
-            return Ok(SessionState::Wrong(format!("the record {key} {found}")));
+            return Ok(Err((StateFinding::Wrong, format!("the record {key} {found}"))));
         }
         if let [None, Some(number)] = values[..]
             && matches!(step(number), steps::Step::Batch(_) | steps::Step::Transaction(_))
@@ -105,15 +107,15 @@ fn read(
     let is_partial = |found: &Vec<bool>| found.contains(&true) && found.contains(&false);
     match found_by_batch.iter().find(|(_, found)| batch == Batch::Atomic && is_partial(found)) {
         Some((number, _)) => {
-            Ok(SessionState::Wrong(format!("a part of the batch of step {number} is there")))
+            Ok(Err((StateFinding::Wrong, format!("a part of the batch of step {number} is there"))))
         }
-        None => Ok(SessionState::First(acknowledged.len() as u64)),
+        None => Ok(Ok(acknowledged.len() as u64)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::session_state::tests::map_after;
+    use super::super::session_state::tests::store_after;
     use super::*;
 
     #[test]
@@ -121,32 +123,28 @@ mod tests {
         let mut acknowledged = [true; 12];
         acknowledged[3] = false;
         acknowledged[8] = false;
-        let state_after = |steps: &[u64]| {
-            read(&mut map_after(steps.iter().copied()), &acknowledged, Batch::Atomic).unwrap()
+        let state_without = |missing: &[u64]| {
+            let store = store_after((0..12).filter(|step| !missing.contains(step)));
+            read(&mut *store.session().unwrap(), &acknowledged, Batch::Atomic).unwrap()
         };
-        let all_steps: Vec<u64> = (0..12).collect();
-        let steps_without = |missing: &[u64]| -> Vec<u64> {
-            all_steps.iter().copied().filter(|step| !missing.contains(step)).collect()
-        };
-        assert_eq!(state_after(&all_steps), SessionState::First(12));
-        assert_eq!(state_after(&steps_without(&[3, 8])), SessionState::First(12));
-        assert!(
-            matches!(state_after(&steps_without(&[2])), SessionState::Wrong(why) if why.contains("is missing"))
-        );
-        assert!(
-            matches!(state_after(&steps_without(&[6])), SessionState::Wrong(why) if why.contains("may not have")),
-            "a removal that is undone"
-        );
+        assert_eq!(state_without(&[]), Ok(12));
+        assert_eq!(state_without(&[3, 8]), Ok(12));
+        // The latter is a removal that is undone.
+        for (missing, why) in [(2, "is missing"), (6, "may not have")] {
+            let (finding, message) = state_without(&[missing]).unwrap_err();
+            assert!(finding == StateFinding::Wrong && message.contains(why), "{message}");
+        }
     }
 
     #[test]
     fn a_batch_that_failed_is_there_whole_or_not_at_all() {
         let acknowledged = [true, true, true, true, true, true, true, true, false];
-        let mut map = map_after(0..8);
+        let store = store_after(0..8);
+        let mut session = store.session().unwrap();
         let record = step(8).records().start;
-        map.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
-        let state = read(&mut map, &acknowledged, Batch::Atomic).unwrap();
-        assert!(matches!(state, SessionState::Wrong(why) if why.contains("a part of the batch")));
-        assert_eq!(read(&mut map, &acknowledged, Batch::Grouped).unwrap(), SessionState::First(9));
+        session.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+        let (_, why) = read(&mut *session, &acknowledged, Batch::Atomic).unwrap().unwrap_err();
+        assert!(why.contains("a part of the batch"), "{why}");
+        assert_eq!(read(&mut *session, &acknowledged, Batch::Grouped).unwrap(), Ok(9));
     }
 }

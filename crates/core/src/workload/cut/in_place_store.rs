@@ -31,8 +31,7 @@ struct Slots {
 }
 
 pub(super) fn open(directory: &Path) -> Result<Box<dyn Store>> {
-    let opened = open_file(directory).map_err(StoreError::io("open its file"))?;
-    Ok(Box::new(opened))
+    Ok(Box::new(open_file(directory).map_err(StoreError::io("open its file"))?))
 }
 
 fn open_file(directory: &Path) -> io::Result<InPlace> {
@@ -94,7 +93,7 @@ impl InPlace {
 
 impl Store for InPlace {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(InPlaceSession(self)))
+        Ok(Box::new(self))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -118,31 +117,29 @@ impl Store for InPlace {
     }
 }
 
-struct InPlaceSession<'s>(&'s InPlace);
-
-impl Session for InPlaceSession<'_> {
+impl Session for &InPlace {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.put(&[(key, value)])
+        self.put(&[(key, value)])
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.put(&[(key, value)])
+        self.put(&[(key, value)])
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let Some(slot) = self.0.slots().by_key.get(key).copied() else { return Ok(false) };
+        let Some(slot) = self.slots().by_key.get(key).copied() else { return Ok(false) };
         let mut bytes = [0; SLOT];
-        self.0.file.read_exact_at(&mut bytes, slot * SLOT as u64).map_err(StoreError::io("read a record"))?;
+        self.file.read_exact_at(&mut bytes, slot * SLOT as u64).map_err(StoreError::io("read a record"))?;
         let length = u16::from_le_bytes([bytes[KEY + 1], bytes[KEY + 2]]);
         visit(bytes[BLOCK..].get(..usize::from(length)).unwrap_or(&[]));
         Ok(true)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        if let Some(slot) = self.0.slots().by_key.remove(key) {
-            self.0.write(slot, key, None)?;
+        if let Some(slot) = self.slots().by_key.remove(key) {
+            self.write(slot, key, None)?;
         }
-        self.0.sync()
+        self.sync()
     }
 
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
@@ -150,7 +147,7 @@ impl Session for InPlaceSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.0.put(records)
+        self.put(records)
     }
 }
 

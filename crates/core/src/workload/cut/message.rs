@@ -77,8 +77,7 @@ impl FaultReport {
     pub fn describe(&self) -> String {
         let steps = self.failed.len();
         let failed = self.failed.iter().flatten().count();
-        let first = self.failed.iter().position(Option::is_some);
-        match first.and_then(|first| Some((first, self.failed.get(first)?.as_ref()?))) {
+        match (0..).zip(&self.failed).find_map(|(number, why): (u64, _)| Some((number, why.as_ref()?))) {
             None => format!("none of {steps} calls failed"),
             Some((first, why)) => format!("{failed} of {steps} calls failed, first number {first} ({why})"),
         }

@@ -8,14 +8,14 @@ use std::thread;
 use std::time::Instant;
 
 use super::message::{CutMessage, RecordedHistory, StepMark};
-use super::opened::{log_length, open};
+use super::{logged, open};
 use crate::kernel::system;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::store_trial;
 use crate::workload::workload_error::WorkloadError;
+use crate::workload::{store_trial, worker_pool};
 
 /// Records this number of steps in all, and ends.
 pub(super) fn record(
@@ -25,25 +25,21 @@ pub(super) fn record(
     is_control: bool,
     report: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<Infallible, TrialError> {
-    let disk = context
-        .spec
-        .disk
-        .as_deref()
-        .ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
+    let disk = context.spec.disk.as_deref();
+    let disk = disk.ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
     prepare(context, is_control)?;
-    let log = Log(disk);
-    let log_at_start = log.length()?;
+    let log_at_start = logged(disk)?;
     let store = open(context, is_control, Step::Opening)?;
-    let recorder = StepRecorder { store: &*store, log, start: Instant::now() };
-    let log_at_open = log.length()?;
+    let recorder = StepRecorder { store: &*store, disk, start: Instant::now() };
+    let log_at_open = logged(disk)?;
     let per_session = count.div_ceil(sessions);
     let mut marks_by_session = recorder.record_sessions(sessions, 0..per_session / 3)?;
     let mut log_at_settling = Vec::new();
     // The second time there are files to be changed in place.
     for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
-        let log_before = log.length()?;
-        store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
-        log_at_settling.push((log_before, log.length()?));
+        let log_before = logged(disk)?;
+        store.settle().map_err(WorkloadError::during("settling"))?;
+        log_at_settling.push((log_before, logged(disk)?));
         let more = recorder.record_sessions(sessions, numbers)?;
         marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
@@ -66,18 +62,9 @@ pub(super) fn prepare(context: &TrialContext<'_>, is_control: bool) -> Result<()
 }
 
 #[derive(Clone, Copy)]
-struct Log<'d>(&'d Path);
-
-impl Log<'_> {
-    fn length(self) -> Result<u64, TrialError> {
-        log_length(self.0)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
-    }
-}
-
-#[derive(Clone, Copy)]
 struct StepRecorder<'a> {
     store: &'a dyn Store,
-    log: Log<'a>,
+    disk: &'a Path,
     start: Instant,
 }
 
@@ -92,24 +79,22 @@ impl StepRecorder<'_> {
                 scope.spawn(move || self.record_steps(thread, numbers))
             };
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
-            let results = threads.into_iter().map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(_) => Err(TrialError::harness("a session of the cut check panicked")),
-            });
+            let panicked = || Err(TrialError::harness("a session of the cut check panicked"));
+            let results = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panicked()));
             results.collect::<Vec<_>>().into_iter().collect()
         })
     }
 
     fn record_steps(self, session_number: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
-        let mut session = kill::session(self.store)?;
+        let mut session = worker_pool::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
-            let (log_before, began_ns) = (self.log.length()?, now_ns());
+            let (log_before, began_ns) = (logged(self.disk)?, now_ns());
             steps::take(&mut *session, steps::session_step(session_number, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
-            marks.push(StepMark { before: log_before, after: self.log.length()?, began_ns, ended_ns });
+            marks.push(StepMark { before: log_before, after: logged(self.disk)?, began_ns, ended_ns });
         }
         Ok(marks)
     }

@@ -3,25 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::step_progress;
+use crate::result::StateFinding;
 use crate::store::{Batch, Session};
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::workload_error::WorkloadError;
 
-/// The state of one session's records.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum SessionState {
-    /// As this number of first steps left them; the largest such number.
-    First(u64),
-    /// Only removals are missing: a removed record is there, and nobody wrote it since.
-    Resurrected(String),
-    /// No number of first steps explains it: these are missing before one that is there.
-    Hole(String),
-    /// A record's value is pieced together from earlier ones.
-    Torn(String),
-    /// A record has a value that it never had.
-    Wrong(String),
-}
+/// The most first steps that explain a session's records; else what is found, Resurrected where only removals are missing.
+pub(super) type SessionState = Result<u64, (StateFinding, String)>;
 
 /// The steps that wrote a record, each with whether it left a value.
 fn history(session_number: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
@@ -55,19 +44,17 @@ pub(super) fn read(
         session
             .get(key.as_bytes(), &mut |bytes| value = Some(bytes.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
-        let is_value_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
+        let value_of =
+            |number: u64| record_value(record, steps::session_step(session_number, number), MOST_BYTES);
+        let is_written = |value: &Vec<u8>| {
+            writes.iter().rposition(|(number, leaves_value)| *leaves_value && *value == value_of(*number))
         };
-        let writer = value.as_deref().map(|value| writes.iter().rposition(|step| is_value_of(step, value)));
+        let writer = value.as_ref().map(is_written);
         if let (Some(None), Some(value)) = (writer, &value) {
             let size = value.len();
-            let value_of_write = |(number, _): &(u64, bool)| {
-                record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
-            };
-            if !is_pieced(value, &writes.iter().map(value_of_write).collect::<Vec<_>>()) {
-                return Ok(SessionState::Wrong(format!(
-                    "the record {key} has {size} bytes that it never had"
-                )));
+            if !is_pieced(value, &writes.iter().map(|(number, _)| value_of(*number)).collect::<Vec<_>>()) {
+                let message = format!("the record {key} has {size} bytes that it never had");
+                return Ok(Err((StateFinding::Wrong, message)));
             }
             torn_message
                 .get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
@@ -106,13 +93,15 @@ pub(super) fn read(
         records.push((writer.flatten(), writes));
     }
     if let Some(torn_message) = torn_message {
-        return Ok(SessionState::Torn(torn_message));
+        return Ok(Err((StateFinding::Torn, torn_message)));
     }
     let most_steps = explained.iter().rposition(|explained| *explained);
     Ok(match (most_steps, removed_key.filter(|_| explained_with_removed.contains(&true))) {
-        (Some(most_steps), _) => SessionState::First(most_steps as u64),
-        (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => SessionState::Hole(describe_missing(session_number, &records)),
+        (Some(most_steps), _) => Ok(most_steps as u64),
+        (None, Some(key)) => {
+            Err((StateFinding::Resurrected, format!("the record {key} is there, and was removed")))
+        }
+        (None, None) => Err((StateFinding::Hole, describe_missing(session_number, &records))),
     })
 }
 
@@ -149,109 +138,84 @@ fn is_pieced(value: &[u8], earlier_values: &[Vec<u8>]) -> bool {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::collections::BTreeMap;
+    use std::path::Path;
 
     use super::*;
-    use crate::store::{Result, StoreError};
+    use crate::store::{OpenOptions, Store};
+    use crate::stores::MEMORY;
 
-    #[derive(Default)]
-    pub struct Map(BTreeMap<Vec<u8>, Vec<u8>>);
-
-    impl Session for Map {
-        fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-            self.0.insert(key.into(), value.into());
-            Ok(())
-        }
-
-        fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-            self.insert(key, value)
-        }
-
-        fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-            Ok(self.0.get(key).map(|value| visit(value)).is_some())
-        }
-
-        fn remove(&mut self, key: &[u8]) -> Result<()> {
-            self.0.remove(key);
-            Ok(())
-        }
-
-        fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-            Err(StoreError::Unsupported("a map of a test".into()))
-        }
-
-        fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-            records.iter().try_for_each(|(key, value)| self.insert(key, value))
-        }
+    pub fn store_after(steps: impl IntoIterator<Item = u64>) -> Box<dyn Store> {
+        let store = MEMORY.open.unwrap()(&OpenOptions::new(Path::new(""))).unwrap();
+        let mut session = store.session().unwrap();
+        steps.into_iter().for_each(|number| steps::take(&mut *session, number, MOST_BYTES).unwrap());
+        drop(session);
+        store
     }
 
-    pub fn map_after(steps: impl IntoIterator<Item = u64>) -> Map {
-        let mut map = Map::default();
-        steps.into_iter().for_each(|number| steps::take(&mut map, number, MOST_BYTES).unwrap());
-        map
+    fn state_after(taken: impl IntoIterator<Item = u64>, session: u64, begun: u64) -> SessionState {
+        let store = store_after(taken);
+        read(&mut *store.session().unwrap(), session, begun, Batch::Atomic).unwrap()
     }
 
     #[test]
     fn the_most_steps_are_found_that_explain_a_store() {
         for taken in 0..=40 {
-            let state = read(&mut map_after(0..taken), 0, 40, Batch::Atomic).unwrap();
-            assert_eq!(state, SessionState::First(taken));
+            assert_eq!(state_after(0..taken, 0, 40), Ok(taken));
         }
         // It has nothing of another session.
-        assert_eq!(read(&mut map_after(0..40), 1, 40, Batch::Atomic).unwrap(), SessionState::First(0));
+        assert_eq!(state_after(0..40, 1, 40), Ok(0));
     }
 
     #[test]
     fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
-        let map_without = |missing: u64| map_after((0..6).filter(|number| *number != missing));
-        let hole_at =
-            |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
-        let hole = hole_at(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
-        assert_eq!(read(&mut map_without(2), 0, 6, Batch::Atomic).unwrap(), hole);
-        assert_eq!(read(&mut map_without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));
+        let state_without = |missing| state_after((0..6).filter(|number| *number != missing), 0, 6);
+        let insert = format!("insert of {}", record_key(2 * steps::BATCH_RECORDS));
+        let hole = format!("missing before a later step that is there: {insert}");
+        assert_eq!(state_without(2), Err((StateFinding::Hole, hole)));
+        assert_eq!(state_without(5), Ok(5));
     }
 
     #[test]
     fn a_record_that_is_back_after_its_removal_is_no_other_hole() {
         let removal = (0..).find(|number| matches!(step(*number), steps::Step::Remove(_))).unwrap();
-        let map = map_after((0..removal + 4).filter(|number| *number != removal));
-        let state = read(&mut { map }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(state, SessionState::Resurrected(_)), "{state:?}");
+        let state = state_after((0..removal + 4).filter(|number| *number != removal), 0, removal + 4);
+        assert!(matches!(state, Err((StateFinding::Resurrected, _))), "{state:?}");
         // As the newest it is a step that is lost.
-        assert_eq!(
-            read(&mut map_after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
-            SessionState::First(removal)
-        );
-        let map = map_after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
-        let state = read(&mut { map }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(&state, SessionState::Hole(why) if why.contains("remove of ")), "{state:?}");
+        assert_eq!(state_after(0..removal, 0, removal + 1), Ok(removal));
+        let steps = (0..removal + 4).filter(|number| ![removal, removal + 1].contains(number));
+        let state = state_after(steps, 0, removal + 4);
+        assert!(matches!(&state, Err((StateFinding::Hole, why)) if why.contains("remove of ")), "{state:?}");
     }
 
     #[test]
     fn a_part_of_a_batch_is_allowed_where_batches_are_not_atomic() {
-        let mut map = map_after(0..8);
-        let records: Vec<u64> = step(8).records().take(3).collect();
-        for record in records {
-            map.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+        let store = store_after(0..8);
+        let mut session = store.session().unwrap();
+        for record in step(8).records().take(3) {
+            session.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
         }
-        assert_eq!(read(&mut map, 0, 9, Batch::Grouped).unwrap(), SessionState::First(8));
-        assert!(matches!(read(&mut map, 0, 9, Batch::Atomic).unwrap(), SessionState::Hole(_)));
+        assert_eq!(read(&mut *session, 0, 9, Batch::Grouped).unwrap(), Ok(8));
+        let state = read(&mut *session, 0, 9, Batch::Atomic).unwrap();
+        assert!(matches!(state, Err((StateFinding::Hole, _))), "{state:?}");
     }
 
     #[test]
     fn a_value_that_no_step_wrote_is_wrong() {
-        let mut map = map_after(0..5);
+        let store = store_after(0..5);
+        let mut session = store.session().unwrap();
         let key = record_key(0);
-        map.insert(key.as_bytes(), b"torn").unwrap();
-        let state = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-        assert_eq!(state, SessionState::Wrong(format!("the record {key} has 4 bytes that it never had")));
+        let mut state_with = |value: &[u8]| {
+            session.update(key.as_bytes(), value).unwrap();
+            read(&mut *session, 0, 5, Batch::Atomic).unwrap()
+        };
+        let message = format!("the record {key} has 4 bytes that it never had");
+        assert_eq!(state_with(b"torn"), Err((StateFinding::Wrong, message)));
         // Cut short, with zeros in it, and empty it is a part of what it was.
         let whole = record_value(0, 0, MOST_BYTES);
         let holed = [&whole[..2], &[0; 3], &whole[5..]].concat();
         for torn in [&whole[..whole.len() - 1], &holed, &[]] {
-            map.insert(key.as_bytes(), torn).unwrap();
-            let state = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-            assert!(matches!(state, SessionState::Torn(_)), "{state:?}");
+            let state = state_with(torn);
+            assert!(matches!(state, Err((StateFinding::Torn, _))), "{state:?}");
         }
     }
 }

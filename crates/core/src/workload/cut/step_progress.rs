@@ -1,7 +1,5 @@
 //! The steps of a history in a form for whoever repeats what was found.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use crate::result::BadState;
@@ -45,13 +43,7 @@ pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> 
 fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress {
     let step_number = steps::session_step(session, number);
     let step = step(step_number);
-    let (does, leaves_value) = match step {
-        Step::Insert(_) => ("insert", true),
-        Step::Update(_) => ("update", true),
-        Step::Remove(_) => ("remove", false),
-        Step::Batch(_) => ("batch", true),
-        Step::Transaction(_) => ("transaction", true),
-    };
+    let (does, leaves_value) = ((&step).into(), !matches!(step, Step::Remove(_)));
     let record = |record| RecordProgress {
         key: record_key(record),
         value: leaves_value.then(|| hexadecimal(&record_value(record, step_number, MOST_BYTES))),
@@ -80,11 +72,7 @@ pub fn describe_steps(steps: &[(u64, u64)]) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // A string takes all that is written to it.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The timed loop of one thread: draws offsets in quanta before their operations, times each from just before the call to just
-//! after it, and records latencies when the quantum has ended.
+//! The timed loop of one thread: offsets are drawn before a quantum's operations, and latencies recorded after them.
 
 use std::fs::File;
 use std::io;
@@ -63,7 +62,7 @@ pub(super) struct DeviceWorker<'a> {
     calls: [u64; QUANTUM_OPERATIONS],
     /// 0 without a sync.
     syncs: [u64; QUANTUM_OPERATIONS],
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
 }
 
 impl<'a> DeviceWorker<'a> {
@@ -89,8 +88,9 @@ impl<'a> DeviceWorker<'a> {
             Direction::Read(AlignedBuffer::random(block, seed))
         };
         let route = BlockOffsets::new(spec, thread);
-        // A block that is read a second time is not cold.
-        let max_operations = if spec.reads_cold() { route.lap() } else { u64::MAX };
+        // A block that is read a second time through the page cache is not cold.
+        let reads_cold = spec.cold && !spec.pattern.writes() && !spec.io.is_direct();
+        let max_operations = if reads_cold { route.lap() } else { u64::MAX };
         let (operations, time_limit) = match spec.amount {
             Amount::Operations(count) => {
                 (count / spec.threads() + u64::from(thread < count % spec.threads()), None)
@@ -111,10 +111,6 @@ impl<'a> DeviceWorker<'a> {
             syncs: [0; QUANTUM_OPERATIONS],
             recorder: Recorder::new()?,
         })
-    }
-
-    pub(super) fn finish(self) -> Recorder {
-        self.recorder
     }
 
     /// Does the thread's operations, in quanta, while `goes_on`.

@@ -45,11 +45,6 @@ impl Spec {
         u64::from(self.threads.max(1))
     }
 
-    /// Whether blocks are read through an emptied page cache, so that none may be read twice.
-    pub(super) fn reads_cold(&self) -> bool {
-        self.cold && !self.pattern.writes() && !self.io.is_direct()
-    }
-
     /// Why this can be measured nowhere, if so. A location may refuse more.
     pub fn unsupported(&self) -> Option<UnsupportedReason> {
         let syncs = self.sync != Sync::None || self.io.is_dsync();
@@ -61,6 +56,24 @@ impl Spec {
             Some(UnsupportedReason::NothingToSync)
         } else {
             None
+        }
+    }
+}
+
+#[cfg(test)]
+impl Spec {
+    /// One thread and a file of 64 blocks of 4 KiB, as many as are read or written.
+    pub(crate) fn of(pattern: Pattern) -> Spec {
+        Spec {
+            pattern,
+            block: 4096,
+            file: 64 * 4096,
+            io: Io::Buffered,
+            sync: Sync::None,
+            cold: false,
+            threads: 1,
+            amount: Amount::Operations(64),
+            seed: 3,
         }
     }
 }

@@ -38,7 +38,7 @@ const LARGEST_SECTOR_BYTES: u64 = 64 << 10;
 pub(super) struct TargetFile {
     folder: Folder,
     file: File,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     bytes: u64,
     exists: bool,
 }
@@ -138,10 +138,6 @@ impl TargetFile {
     pub(super) fn delete(mut self) -> Result<(), DeviceError> {
         self.exists = false;
         self.folder.remove_file(OsStr::new(NAME)).map_err(self.io_error(DeviceStep::Delete))
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Does something with all of the file, piece by piece.

@@ -6,41 +6,27 @@ use std::io::{self, ErrorKind};
 use rustix::io::Errno;
 
 pub(super) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    let first = rustix::io::pread(file, &mut *bytes, offset);
-    if first == Ok(bytes.len()) { Ok(()) } else { read_rest(file, bytes, offset, first) }
-}
-
-pub(super) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    let first = rustix::io::pwrite(file, bytes, offset);
-    if first == Ok(bytes.len()) { Ok(()) } else { write_rest(file, bytes, offset, first) }
-}
-
-#[cold]
-pub(super) fn read_rest(
-    file: &File,
-    bytes: &mut [u8],
-    offset: u64,
-    first: Result<usize, Errno>,
-) -> io::Result<()> {
-    let length = bytes.len();
+    let (first, length) = (rustix::io::pread(file, &mut *bytes, offset), bytes.len());
+    if first == Ok(length) {
+        return Ok(());
+    }
     complete(length, ErrorKind::UnexpectedEof, first, |completed| {
         rustix::io::pread(file, &mut bytes[completed..], offset + completed as u64)
     })
 }
 
-#[cold]
-pub(super) fn write_rest(
-    file: &File,
-    bytes: &[u8],
-    offset: u64,
-    first: Result<usize, Errno>,
-) -> io::Result<()> {
+pub(super) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    let first = rustix::io::pwrite(file, bytes, offset);
+    if first == Ok(bytes.len()) {
+        return Ok(());
+    }
     complete(bytes.len(), ErrorKind::WriteZero, first, |completed| {
         rustix::io::pwrite(file, &bytes[completed..], offset + completed as u64)
     })
 }
 
 /// Calls again until all is done; a call that does nothing is the error `no_progress`.
+#[cold]
 fn complete(
     length: usize,
     no_progress: ErrorKind,

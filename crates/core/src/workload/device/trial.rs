@@ -59,15 +59,13 @@ fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
 
 fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     let spec = spec(case.cell, case.parameters, 0);
-    let bytes = spec.file_bytes() as f64;
-    let too_large = || {
-        let limit_bytes = case.size_limit;
-        (bytes >= limit_bytes as f64).then_some(LeftOutReason::TooLarge { bytes, limit_bytes })
-    };
+    let (bytes, limit_bytes) = (spec.file_bytes() as f64, case.size_limit);
     if spec.cold && spec.io.is_direct() {
         return Some(LeftOutReason::BypassesCache);
     }
-    spec.unsupported().map(LeftOutReason::Device).or_else(too_large)
+    let too_large = LeftOutReason::TooLarge { bytes, limit_bytes };
+    let too_large = (bytes >= limit_bytes as f64).then_some(too_large);
+    spec.unsupported().map(LeftOutReason::Device).or(too_large)
 }
 
 fn space(case: &Case<'_>) -> SpaceEstimate {
@@ -115,23 +113,20 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 /// Reads or writes, each with its sync; and syncs alone.
 fn operations(spec: &Spec, measured: &super::DeviceMeasurements) -> Result<Vec<OperationResult>, TrialError> {
     let name = if spec.pattern.writes() { "write" } else { "read" };
+    let phase = |requests| PhaseRequests { operations: measured.operations, requests };
     let mut operations = vec![OperationResult {
         rate_over_ns: Some(nanoseconds(measured.wall)),
         harness_share: Some(measured.harness_share),
         value_bytes: measured.bytes,
         series: measured.series.clone(),
-        phase_disk: phase_disk(measured),
+        // The phase includes syncs between writes.
+        phase_disk: measured.disk.clone().map(phase),
         ..operation(name, &measured.latencies, measured.wall)?
     }];
     if let Some(syncs) = &measured.syncs {
         operations.push(operation("sync", syncs, measured.wall)?);
     }
     Ok(operations)
-}
-
-/// The phase includes syncs between writes.
-fn phase_disk(measured: &super::DeviceMeasurements) -> Option<PhaseRequests> {
-    Some(PhaseRequests { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
 fn into_trial_error(error: DeviceError) -> TrialError {

@@ -14,7 +14,8 @@ pub(crate) const BATCH_RECORDS: u64 = 20;
 pub(crate) const CYCLE: u64 = 16;
 
 /// One step of the writer. Records go by number: [`record_key`], [`record_value`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Step {
     /// Adds a record.
     Insert(u64),
@@ -142,34 +143,24 @@ mod tests {
     #[test]
     fn steps_touch_only_what_must_be_there() {
         let mut existing = BTreeSet::new();
-        let mut kinds = [0; 5];
+        let mut kinds = BTreeMap::<&str, u32>::new();
         for number in 0..1_000 {
-            match step(number) {
-                Step::Insert(record) => {
-                    kinds[0] += 1;
-                    assert!(existing.insert(record), "step {number}");
-                }
-                Step::Update(record) => {
-                    kinds[1] += 1;
-                    assert!(existing.contains(&record), "step {number}");
-                }
-                Step::Remove(record) => {
-                    kinds[2] += 1;
-                    assert!(existing.remove(&record), "step {number}");
-                }
-                Step::Batch(records) => {
-                    kinds[3] += 1;
-                    assert!(records.clone().all(|record| existing.insert(record)), "step {number}");
-                    assert_eq!(records.count() as u64, BATCH_RECORDS);
-                }
-                Step::Transaction(records) => {
-                    kinds[4] += 1;
-                    assert!(records.clone().all(|record| existing.insert(record)), "step {number}");
-                    assert_eq!(records.count() as u64, TRANSACTION_RECORDS);
-                }
-            }
+            let step = step(number);
+            *kinds.entry((&step).into()).or_default() += 1;
+            let is_allowed = step.records().all(|record| match step {
+                Step::Update(_) => existing.contains(&record),
+                Step::Remove(_) => existing.remove(&record),
+                _ => existing.insert(record),
+            });
+            assert!(is_allowed, "step {number}");
+            let records = match step {
+                Step::Batch(_) => BATCH_RECORDS,
+                Step::Transaction(_) => TRANSACTION_RECORDS,
+                _ => 1,
+            };
+            assert_eq!(step.records().count() as u64, records);
         }
-        assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
+        assert!(kinds.len() == 5 && kinds.values().all(|count| *count > 50), "{kinds:?}");
         assert_eq!(existing, expected(1_000).into_keys().collect());
         // Each session has its own records.
         let records_of_session =

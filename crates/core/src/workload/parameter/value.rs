@@ -10,8 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 
-const ANY: u64 = u64::MAX;
-
 /// A value within bounds that are part of its type.
 fn check_bounds(
     value: u64,
@@ -77,13 +75,7 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, M
 
 /// A time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time<const LEAST: u64, const MOST: u64 = ANY>(pub Duration);
-
-impl<const LEAST: u64, const MOST: u64> Display for Time<LEAST, MOST> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Period(self.0).fmt(f)
-    }
-}
+pub struct Time<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub Duration);
 
 impl<const LEAST: u64, const MOST: u64> FromStr for Time<LEAST, MOST> {
     type Err = String;
@@ -105,13 +97,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Time<LEAST, MOST> {
 
 /// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size<const LEAST: u64, const MOST: u64 = ANY>(pub u64);
-
-impl<const LEAST: u64, const MOST: u64> Display for Size<LEAST, MOST> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Bytes(self.0).fmt(f)
-    }
-}
+pub struct Size<const LEAST: u64, const MOST: u64 = { u64::MAX }>(pub u64);
 
 impl<const LEAST: u64, const MOST: u64> FromStr for Size<LEAST, MOST> {
     type Err = String;
@@ -189,7 +175,12 @@ pub(crate) fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(
 }
 
 macro_rules! bounded_text {
-    ($($type:ident)*) => { $(
+    ($($type:ident as $shown:ident),*) => { $(
+        impl<const LEAST: u64, const MOST: u64> Display for $type<LEAST, MOST> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $shown(self.0).fmt(f)
+            }
+        }
         impl<const LEAST: u64, const MOST: u64> Serialize for $type<LEAST, MOST> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -203,4 +194,4 @@ macro_rules! bounded_text {
     )* };
 }
 
-bounded_text!(Time Size);
+bounded_text!(Time as Period, Size as Bytes);

@@ -90,12 +90,7 @@ fn words_between<'w>(words: &'w [String], from: &str, to: &[&str]) -> &'w [Strin
 
 impl SqlSession for Connection<'_> {
     fn type_name(&self, sql_type: SqlType) -> &'static str {
-        match sql_type {
-            SqlType::Integer => "INTEGER",
-            SqlType::Real => "REAL",
-            SqlType::Text => "TEXT",
-            SqlType::Blob => "BLOB",
-        }
+        ["INTEGER", "REAL", "TEXT", "BLOB"][sql_type as usize]
     }
 
     fn execute(&mut self, sql: &str) -> Result<()> {

@@ -60,8 +60,7 @@ thread_local! {
     static RUNNING: RefCell<Option<Tape>> = const { RefCell::new(None) };
 }
 
-/// The number and digest of the calls of `trial` on a store over `inner`: per session, in no order of the sessions, as threads
-/// open theirs when they start.
+/// The number and digest of the calls of `trial` on a store over `inner`, per session, in whatever order they are opened.
 pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     let tape = Tape::new(inner, sql, None);
     RUNNING.set(Some(tape.clone()));
@@ -109,8 +108,8 @@ impl Store for Recorded {
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         let database = self.tape.database.as_deref();
         let database = database.ok_or_else(|| StoreError::Unsupported("no SQL".into()))?;
-        let inner = Box::new(database.session());
-        Ok(Box::new(RecordedSql { inner, calls: Calls::default(), tape: &self.tape }))
+        let inner: Box<dyn SqlSession + '_> = Box::new(database.session());
+        Ok(Box::new(RecordedSession { inner, calls: Calls::default(), tape: &self.tape }))
     }
     crate::pass_on!(inner: guarantee, settings);
     fn count(&self) -> Result<u64> {
@@ -131,13 +130,14 @@ impl Store for Recorded {
     }
 }
 
-struct RecordedSession<'s> {
-    inner: Box<dyn Session + 's>,
+/// A session with records, or with rows.
+struct RecordedSession<'s, S: ?Sized> {
+    inner: Box<S>,
     calls: Calls,
     tape: &'s Tape,
 }
 
-impl Drop for RecordedSession<'_> {
+impl<S: ?Sized> Drop for RecordedSession<'_, S> {
     fn drop(&mut self) {
         self.tape.sessions.lock().unwrap().push(self.calls.end());
     }
@@ -147,19 +147,27 @@ fn keys_and_values<'a>(records: &[(&'a [u8], &'a [u8])]) -> Vec<&'a [u8]> {
     records.iter().flat_map(|(key, value)| [*key, *value]).collect()
 }
 
-impl Session for RecordedSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.calls.note("insert", &[key, value]);
-        self.inner.insert(key, value)
+/// Methods that write down their name and arguments, and pass them on.
+macro_rules! noted {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => { $(
+        fn $name(&mut self, $($argument: $type),*) -> Result<$result> {
+            self.calls.note(stringify!($name), &[$(AsRef::<[u8]>::as_ref($argument)),*]);
+            self.inner.$name($($argument),*)
+        }
+    )* };
+}
+
+impl Session for RecordedSession<'_, dyn Session + '_> {
+    noted! {
+        insert(key: &[u8], value: &[u8]) -> ();
+        set(key: &[u8], value: &[u8]) -> ();
+        remove(key: &[u8]) -> ();
+        end_appending() -> ();
     }
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.calls.note("update", &[key, value]);
         self.tape.may_panic(&self.calls);
         self.inner.update(key, value)
-    }
-    fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.calls.note("set", &[key, value]);
-        self.inner.set(key, value)
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.calls.note("get", &[key]);
@@ -168,10 +176,6 @@ impl Session for RecordedSession<'_> {
     }
     fn copied(&self) -> Option<&[u8]> {
         self.inner.copied()
-    }
-    fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.calls.note("remove", &[key]);
-        self.inner.remove(key)
     }
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         self.calls.note("scan", &[from, &limit.to_le_bytes()]);
@@ -189,10 +193,6 @@ impl Session for RecordedSession<'_> {
         self.calls.note("append_batch", &keys_and_values(records));
         self.inner.append_batch(records)
     }
-    fn end_appending(&mut self) -> Result<()> {
-        self.calls.note("end_appending", &[]);
-        self.inner.end_appending()
-    }
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         let RecordedSession { inner, calls, .. } = self;
         calls.note("transact", &[]);
@@ -206,6 +206,9 @@ struct RecordedTransaction<'t> {
 }
 
 impl Transaction for RecordedTransaction<'_> {
+    noted! {
+        put(key: &[u8], value: &[u8]) -> ();
+    }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.calls.note("get", &[key]);
         self.inner.get(key, visit)
@@ -214,42 +217,26 @@ impl Transaction for RecordedTransaction<'_> {
         self.calls.note("get_to_change", &[key]);
         self.inner.get_to_change(key, visit)
     }
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.calls.note("put", &[key, value]);
-        self.inner.put(key, value)
-    }
 }
 
-struct RecordedSql<'s> {
-    inner: Box<dyn SqlSession + 's>,
-    calls: Calls,
-    tape: &'s Tape,
-}
-
-impl Drop for RecordedSql<'_> {
-    fn drop(&mut self) {
-        self.tape.sessions.lock().unwrap().push(self.calls.end());
-    }
-}
-
-impl RecordedSql<'_> {
+impl RecordedSession<'_, dyn SqlSession + '_> {
     fn note(&mut self, name: &str, statement: StatementId, values: &[SqlValue<'_>]) {
         let text = format!("{} {values:?}", statement.0);
         self.calls.note(name, &[text.as_bytes()]);
     }
 }
 
-impl SqlSession for RecordedSql<'_> {
+impl SqlSession for RecordedSession<'_, dyn SqlSession + '_> {
     fn type_name(&self, sql_type: SqlType) -> &'static str {
         self.inner.type_name(sql_type)
     }
-    fn execute(&mut self, sql: &str) -> Result<()> {
-        self.calls.note("execute", &[sql.as_bytes()]);
-        self.inner.execute(sql)
-    }
-    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
-        self.calls.note("prepare", &[sql.as_bytes()]);
-        self.inner.prepare(sql)
+    noted! {
+        execute(sql: &str) -> ();
+        prepare(sql: &str) -> StatementId;
+        begin() -> ();
+        commit() -> ();
+        roll_back() -> ();
+        check_settings() -> ();
     }
     fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         self.note("run", statement, values);
@@ -264,21 +251,5 @@ impl SqlSession for RecordedSql<'_> {
         self.note("query", statement, values);
         self.tape.may_panic(&self.calls);
         self.inner.query(statement, values, visit)
-    }
-    fn begin(&mut self) -> Result<()> {
-        self.calls.note("begin", &[]);
-        self.inner.begin()
-    }
-    fn commit(&mut self) -> Result<()> {
-        self.calls.note("commit", &[]);
-        self.inner.commit()
-    }
-    fn roll_back(&mut self) -> Result<()> {
-        self.calls.note("roll_back", &[]);
-        self.inner.roll_back()
-    }
-    fn check_settings(&mut self) -> Result<()> {
-        self.calls.note("check_settings", &[]);
-        self.inner.check_settings()
     }
 }

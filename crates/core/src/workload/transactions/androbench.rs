@@ -1,34 +1,29 @@
 //! The workload `androbench` of paper 004: transactions that insert, update and delete rows of an application's table through
-//! prepared statements, on stores that speak SQL. An operation is a transaction. One statement alone is a transaction by itself
-//! in every engine; several have a `begin` before them and a `commit` after. Rows are made before the clock starts, and the
-//! number of changed rows is checked when it has stopped. Updated rows are drawn evenly, deleted ones without repetition.
+//! prepared statements, on stores that speak SQL. One statement alone is a transaction by itself in every engine; several have a
+//! `begin` before them and a `commit` after. Updated rows are drawn evenly, deleted ones without repetition.
 
 mod check;
 mod parameters;
 mod rows;
 mod table;
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Phase, TransactionWorker, results, run_phases};
+use super::{KINDS, TransactionWorker, check_settings, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
 use crate::store::sql::{BulkLoad, SqlSession};
-use crate::store::{Loss, Store, StoreDef};
+use crate::store::{Loss, StoreDef};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::parameter::AfterLoad;
-use crate::workload::store_trial::{SettledTrial, StoreTrial, find};
-use crate::workload::worker_pool::{self, into_worker, lock_worker};
-
 use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, into_worker, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -37,7 +32,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: axes!(STORE ROWS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND RATE TUNING),
     parameters: &["operations", "body", "equal_cache", "after_load"],
     operations: &["insert", "update", "delete"],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
     held: parameters::held_bytes,
@@ -48,41 +43,53 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-const KEY_BYTES: u64 = 8;
-
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, opener) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
-    if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {
-        return Err(TrialError::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
-    }
+    offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
-    let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
-    let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, 1).map_err(TrialError::harness)?;
+    let messages = Messages::prepare(work, spec.seed);
     let workers = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;
-    let mut acknowledged = Vec::with_capacity(1 + KINDS);
+    let (mut load, mut acknowledged) = (Load::default(), Vec::with_capacity(1 + KINDS));
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier, spec)?;
-    let after_load = spec.parameters.after_load();
-    let (load, phases) = load_and_run(trial.bench.store()?, &workers, &clock, after_load, &mut acknowledged)?;
+    let opened = trial.bench.store()?;
+    // All is done in one session.
+    let prepare = |table: &mut Table<'_>| {
+        load = load_rows(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions)?;
+        load.rest = (load.records > 0).then(|| spec.parameters.after_load().wait()).flatten();
+        table.prepare()
+    };
+    let operations = worker_pool::run(
+        &clock,
+        &workers,
+        || Table::make(opened).map(Box::new),
+        prepare,
+        |pool| {
+            let operations = run_phases(&workers[0], pool, Duration::ZERO, &mut acknowledged)?;
+            check_settings(pool.handle.session.as_mut())?;
+            Ok(operations)
+        },
+    )?;
+    if let Some(counters) = &load.counters {
+        acknowledged.insert(0, AcknowledgedWrites::new("loads", 1, 1, counters));
+    }
     trial.worked()?;
-    let [worker] = workers.map(into_worker);
-    let operations = results::<Table<'_>, _>(&worker, phases)?;
-    let messages = worker.transactions;
+    let [TransactionWorker { transactions: messages, .. }] = workers.map(into_worker);
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let expected = ExpectedRows { source: messages.source(), versions: messages.versions() };
-    let audit = expected.audit(&mut bench)?;
+    let audit = messages.audit(&mut bench)?;
     Ok(Measurements {
         power_cut: power_cut(store, &measured),
         load,
         operations,
-        stored: messages.stored(KEY_BYTES),
-        written: Some(messages.written(KEY_BYTES)),
+        stored: messages.stored(),
+        written: Some(messages.written()),
         audit: Some(audit),
         ..measured
     })
@@ -94,50 +101,9 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
     Some(danger.power_cut)
 }
 
-/// Makes and loads the table, and does all transactions, in one session.
-fn load_and_run(
-    store: &dyn Store,
-    workers: &[Mutex<TransactionWorker<'_, Messages>>; 1],
-    clock: &Clock,
-    after_load: AfterLoad,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<(Load, Vec<Phase>), WorkloadError> {
-    let mut load_figures = Load::default();
-    let prepare = |table: &mut Table<'_>| {
-        load_figures =
-            load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
-        load_figures.rest = (load_figures.records > 0).then(|| after_load.wait()).flatten();
-        table.prepare()
-    };
-    let mut phases_acknowledged = Vec::with_capacity(KINDS);
-    let phases = worker_pool::run(
-        clock,
-        workers,
-        || Table::make(store).map(Box::new),
-        prepare,
-        |pool| {
-            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut phases_acknowledged)?;
-            check_settings(pool.handle.session.as_mut())?;
-            Ok(phases)
-        },
-    )?;
-    acknowledged.append(&mut phases_acknowledged);
-    Ok((load_figures, phases))
-}
-
-fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
-    session
-        .check_settings()
-        .map_err(|error| WorkloadError::store("reading the session's settings back", &error))
-}
-
 /// Loads the first rows, in key order.
-fn load(
-    session: &mut dyn SqlSession,
-    messages: &mut Messages,
-    acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<Load, WorkloadError> {
-    let (count, source) = (messages.rows(), messages.source());
+fn load_rows(session: &mut dyn SqlSession, messages: &mut Messages) -> Result<Load, WorkloadError> {
+    let (count, source) = (messages.work.rows, messages.source);
     let mut load = Load { records: count, ..Load::default() };
     if count == 0 {
         return Ok(load);
@@ -156,15 +122,14 @@ fn load(
         Ok(())
     });
     load.store_ns = start.elapsed().as_nanos() as u64;
-    let rows_loaded = rows_loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
+    let rows_loaded = rows_loaded.map_err(WorkloadError::during("loading the table"))?;
     if rows_loaded != count {
         return Err(WorkloadError::harness(format!(
             "{rows_loaded} rows were loaded, but {count} were given"
         )));
     }
-    let counters = before.until_now();
-    AcknowledgedWrites::new("loads", 1, 1, &counters).note(acknowledged);
-    load.counters = Some(counters);
-    messages.count_load(load.value_bytes);
+    load.counters = Some(before.until_now());
+    messages.written.records += count;
+    messages.written.value_bytes += load.value_bytes;
     Ok(load)
 }

@@ -1,7 +1,6 @@
 //! The workload `batch` of paper 002: transactions of many statements that insert, select and delete the rows of a small table,
-//! each row once and in a random order. An operation is a transaction. On stores that speak SQL it is that many prepared
-//! statements between `begin` and `commit`; on others the rows are records, and a transaction is a batch to insert, a batch to
-//! remove, and that many single reads. Rows are made before the clock starts, and reads are checked when it has stopped.
+//! each row once and in a random order. On stores that speak SQL a transaction is that many prepared statements between `begin`
+//! and `commit`; on others the rows are records, and it is a batch to insert, a batch to remove, or that many single reads.
 
 mod parameters;
 mod play;
@@ -11,7 +10,7 @@ mod table;
 use self::parameters::BatchParameters;
 use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
-use super::{KINDS, TransactionWorker, results, run_phases};
+use super::{KINDS, TransactionWorker, run_phases};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measurements, StoredRecords};
@@ -50,14 +49,14 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let clock = Clock::new();
     let work = BatchParameters::from_parameters(&spec.cell, &spec.parameters);
     let capabilities = &store.capabilities;
-    let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, 1).map_err(TrialError::harness)?;
     let transactions = BatchTransactions::prepare(work, spec.seed, capabilities.keeps);
     let workers = TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge)
         .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier.map(|_| guarantee), spec)?;
     let store = trial.bench.store()?;
-    let phases = worker_pool::run(
+    let operations = worker_pool::run(
         &clock,
         &workers,
         || open_table(store, capabilities),
@@ -65,9 +64,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         |pool| run_phases(&workers[0], pool, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
-    let [worker] = workers.map(into_worker);
-    let operations = results::<dyn Table, _>(&worker, phases)?;
-    let transactions = worker.transactions;
+    let [TransactionWorker { transactions, .. }] = workers.map(into_worker);
     let mut trial = trial.finish(&acknowledged, (capabilities.keeps && !capabilities.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
@@ -88,11 +85,10 @@ fn open_table<'s>(
     capabilities: &Capabilities,
 ) -> Result<Box<dyn Table + 's>, WorkloadError> {
     if capabilities.sql {
-        let session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let session = store.sql().map_err(WorkloadError::during("opening a session"))?;
         return Ok(Box::new(Rows::make(session)?));
     }
-    let session = store.session().map_err(|error| WorkloadError::store("opening a session", &error))?;
-    Ok(Box::new(Records::new(session)))
+    Ok(Box::new(Records(worker_pool::session(store)?)))
 }
 
 /// Checks that deleted rows stay away after the store was closed and opened anew.
@@ -102,16 +98,15 @@ fn audit(bench: &mut Bench<'_>, capabilities: &Capabilities) -> Result<Audit, Wo
     let remaining = count_rows(bench.store()?, capabilities)?;
     bench.close()?;
     if remaining > 0 {
-        let message = format!(
+        return Err(WorkloadError::wrong_data(format!(
             "{remaining} rows are there, though all were deleted, when the store had been opened anew"
-        );
-        return Err(WorkloadError::wrong_data(message));
+        )));
     }
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
 fn count_rows(store: &dyn Store, capabilities: &Capabilities) -> Result<u64, WorkloadError> {
-    let count_error = |error| WorkloadError::store("counting the rows that are left", &error);
+    let count_error = WorkloadError::during("counting the rows that are left");
     if !capabilities.sql {
         return store.count().map_err(count_error);
     }

@@ -58,24 +58,23 @@ impl Worker<u64, u64> for Made {
     }
 }
 
+fn made(ways: &[Way]) -> Vec<Mutex<Made>> {
+    ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect()
+}
+
 fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
-    let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+    let workers = made(ways);
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
-    let result = run(
-        &clock,
-        &workers,
-        open,
-        |first| {
-            *first += 7;
-            Ok(())
-        },
-        |pool| {
-            pool.round(10)?;
-            assert_eq!(*pool.handle, 17);
-            pool.round(100)
-        },
-    );
+    let add_seven = |first: &mut u64| {
+        *first += 7;
+        Ok(())
+    };
+    let result = run(&clock, &workers, open, add_seven, |pool| {
+        pool.round(10)?;
+        assert_eq!(*pool.handle, 17);
+        pool.round(100)
+    });
     if result.is_ok() {
         assert!(workers.iter().all(|worker| lock_worker(worker).rounds == 2));
     }
@@ -105,11 +104,8 @@ fn a_thread_that_fails_or_panics_stops_all() {
             for failing in 0..3 {
                 let mut ways = [others; 3];
                 ways[failing] = way;
-                assert_eq!(
-                    rounds(&ways).0.unwrap_err().message,
-                    message,
-                    "{way:?} in {failing} of {others:?}"
-                );
+                let stop = rounds(&ways).0.unwrap_err();
+                assert_eq!(stop.message, message, "{way:?} in {failing} of {others:?}");
             }
         }
     }
@@ -117,7 +113,7 @@ fn a_thread_that_fails_or_panics_stops_all() {
 
 #[test]
 fn a_thread_whose_handle_can_not_be_opened_ends_it() {
-    let workers: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
+    let workers = made(&[Way::Ends; 3]);
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || match opened.fetch_add(1, Ordering::Relaxed) {
         2 => Err(WorkloadError::harness("no more")),
@@ -138,9 +134,7 @@ impl StartGate for TestGate<'_> {
 #[test]
 fn threads_behind_a_gate_start_when_it_opens() {
     for (is_opening, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
-        let ways = [Way::Ends, way, Way::Ends];
-        let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
-        let clock = Clock::new();
+        let (workers, clock) = (made(&[Way::Ends, way, Way::Ends]), Clock::new());
         let gate = TestGate(&clock, is_opening);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
         let start = clock.now();

@@ -95,23 +95,18 @@ fn a_round_is_that_of_all_clients() {
 #[test]
 fn what_goes_wrong_is_told_with_the_client_s_name() {
     let wrong = ClientReply::Failed { reason: Failure::WrongData, message: "a record is missing".into() };
+    let silent = "it does not answer: it has said nothing for 300ms";
+    let lost = Err("the connection is lost".to_owned());
+    let (ready, three) = (ClientReply::Ready, ClientReply::Done(round_result(3)));
     for (replies, reason, why) in [
-        (vec![], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
-        (vec![Ok(ClientReply::Ready)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
-        (vec![Ok(ClientReply::Alive)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
-        (
-            vec![Ok(ClientReply::Ready), Err("the connection is lost".into())],
-            Failure::Harness,
-            "the connection is lost",
-        ),
+        (vec![], Failure::Harness, silent),
+        (vec![Ok(ClientReply::Ready)], Failure::Harness, silent),
+        (vec![Ok(ClientReply::Alive)], Failure::Harness, silent),
+        (vec![Ok(ClientReply::Ready), lost], Failure::Harness, "the connection is lost"),
         (vec![Ok(wrong.clone())], Failure::WrongData, "a record is missing"),
         (vec![Ok(ClientReply::Ready), Ok(wrong)], Failure::WrongData, "a record is missing"),
         (vec![Ok(ClientReply::Opened)], Failure::Harness, "it said what it was not asked for"),
-        (
-            vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(round_result(3)))],
-            Failure::Harness,
-            "it reported threads that are not its own",
-        ),
+        (vec![Ok(ready), Ok(three)], Failure::Harness, "it reported threads that are not its own"),
     ] {
         let label = format!("{replies:?}");
         let Err(stop) = round(replies) else { panic!("{label} went well") };

@@ -1,34 +1,25 @@
-//! Checks the table at a trial's end: every row, and every index entry, after the store was closed and opened anew, twice. A lost
-//! acknowledged commit shows here.
+//! Checks every row and index entry at a trial's end, after the store was closed and opened anew, twice.
 
 use std::time::Instant;
 
-use super::rows::{COLUMNS, DELETED, Row, Source, TABLE};
-use crate::result::{Audit, Failure};
-use crate::store::StoreError;
+use super::rows::{COLUMNS, DELETED, Row, TABLE};
+use super::table::Messages;
+use crate::result::Audit;
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
-/// Rows by id, each with its version, or [`DELETED`] if deleted.
-pub struct ExpectedRows<'a> {
-    pub source: Source,
-    pub versions: &'a [u8],
-}
-
-impl ExpectedRows<'_> {
+impl Messages {
     pub fn live(&self) -> u64 {
-        self.versions.iter().filter(|version| **version != DELETED).count() as u64
+        self.ids().count() as u64
     }
 
-    /// Checks the table. Opens the store twice, and closes it. Fails with [`Failure::WrongData`] at the first row that is
-    /// missing, wrong, or there after it was deleted.
+    /// Checks the table in a store opened twice, and closes it. Fails at the first row that is missing, wrong, or there once deleted.
     pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         for _ in 0..2 {
             bench.reopen()?;
-            let mut session =
-                bench.store()?.sql().map_err(|error| store_error("reading the table back", &error))?;
+            let mut session = bench.store()?.sql().map_err(WorkloadError::during("reading the table back"))?;
             self.check_rows(session.as_mut())?;
             self.check_index(session.as_mut())?;
         }
@@ -36,10 +27,9 @@ impl ExpectedRows<'_> {
         Ok(Audit {
             records: self.live(),
             read_back: self.live(),
-            seen_gone: 0,
-            removed: 0,
             reopened: 2,
             took_ns: start.elapsed().as_nanos() as u64,
+            ..Audit::default()
         })
     }
 
@@ -86,26 +76,26 @@ impl ExpectedRows<'_> {
         let sql = format!("SELECT conversation, sent_at, id FROM {TABLE} ORDER BY conversation, sent_at, id");
         let entries = visit_rows(session, &sql, &mut visit)?;
         first_fault.map_or(Ok(()), |message| Err(wrong_data(message)))?;
-        match entries == self.live() {
-            true => Ok(()),
-            false => Err(wrong_data(format!(
-                "the index has {entries} entries, but there are {} rows",
-                self.live()
-            ))),
+        let live = self.live();
+        if entries == live {
+            return Ok(());
         }
+        Err(wrong_data(format!("the index has {entries} entries, but there are {live} rows")))
     }
 
-    fn ids(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..).zip(self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
+    /// Of the rows that are there.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
     }
 
-    fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
+    /// Makes it the row of an id.
+    pub fn fill<'r>(&self, row: &'r mut Row, id: u64) -> &'r Row {
         self.source.fill(row, id, self.versions[id as usize]);
         row
     }
 }
 
-/// Checks one row; `None` must be missing. Fails with [`Failure::WrongData`] otherwise.
+/// Checks one row; `None` must be missing. Fails with `Failure::WrongData` otherwise.
 pub fn check_row(
     session: &mut dyn SqlSession,
     select: StatementId,
@@ -117,15 +107,14 @@ pub fn check_row(
     let found = session.query(select, &row.key(), &mut |found| {
         is_right = expected.as_ref().is_some_and(|values| values.as_slice() == found);
     });
-    let found = found.map_err(|error| store_error("reading a row back", &error))?;
+    let found = found.map_err(WorkloadError::during("reading a row back"))?;
     let fault = match (found, is_right) {
         (0, true) | (1, true) => return Ok(()),
         (0, false) => "is missing, though its transaction has just returned",
         _ if expected.is_none() => "is still there, though it was just deleted",
         _ => "is not what was just written",
     };
-    let message = format!("the row {} {fault}", row.id());
-    Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
+    Err(WorkloadError::wrong_data(format!("the row {} {fault}", row.id())))
 }
 
 fn visit_rows(
@@ -134,7 +123,7 @@ fn visit_rows(
     visit: &mut dyn FnMut(&[SqlValue<'_>]),
 ) -> Result<u64, WorkloadError> {
     let query = session.prepare(sql).and_then(|query| session.query(query, &[], visit));
-    query.map_err(|error| store_error("reading the table back", &error))
+    query.map_err(WorkloadError::during("reading the table back"))
 }
 
 /// How the found row differs from the expected one.
@@ -153,11 +142,8 @@ fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> 
     }
 }
 
-fn store_error(action: &str, error: &StoreError) -> WorkloadError {
-    WorkloadError::store(action, error)
-}
-
 fn wrong_data(fault: String) -> WorkloadError {
-    let message = format!("{fault}, after the trial, when the store had been closed and opened anew");
-    WorkloadError { failure: Failure::WrongData, message, operation: None }
+    WorkloadError::wrong_data(format!(
+        "{fault}, after the trial, when the store had been closed and opened anew"
+    ))
 }

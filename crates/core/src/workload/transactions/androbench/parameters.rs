@@ -37,9 +37,10 @@ fn statement_s(case: &Case<'_>) -> f64 {
 
 impl AndrobenchParameters {
     pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
+        let number = |axis| cell.text(axis).parse::<u64>().unwrap_or_default();
         AndrobenchParameters {
-            rows: number(cell, Axis::ROWS),
-            statements: number(cell, Axis::STATEMENTS).max(1),
+            rows: number(Axis::ROWS),
+            statements: number(Axis::STATEMENTS).max(1),
             transactions: parameters.operations(),
             body_bytes: parameters.body.map_or(120, |size| size.0),
             rate: cell.rate(),
@@ -77,15 +78,7 @@ impl AndrobenchParameters {
     }
 }
 
-fn number(cell: &Cell, axis: Axis) -> u64 {
-    cell.text(axis).parse().unwrap_or_default()
-}
-
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    check(case).err()
-}
-
-fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let store = case.opens()?;
     if !store.capabilities.sql {
         return Err(LeftOutReason::NoSql { store: store.name.into() });
@@ -114,8 +107,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         + work.statements as f64 * (work.body_bytes as f64 + ROW_OVERHEAD_BYTES)
 }
 
-/// Seconds, by a rehearsal's transactions: settings decide whether they wait for the disk, and how often. The first ones are
-/// slower, so medians count.
+/// Seconds, by a rehearsal's transactions: settings decide on waits for the disk. The first are slower, so medians count.
 pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
     let operations = &rehearsal.ok()?.operations;
     if operations.is_empty() {
@@ -149,33 +141,18 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Capabilities, StoreDef};
     use crate::stores::{MEMORY, NULL};
-
-    fn cell() -> Cell {
-        let cell = Cell::new("memory");
-        cell.with(Axis::ROWS, Axis::ROWS.read("1000").unwrap())
-            .with(Axis::STATEMENTS, Axis::STATEMENTS.read("10").unwrap())
-    }
-
-    #[test]
-    fn a_cell_says_what_is_done() {
-        let parameters = Parameters::default().with("body", "200B").unwrap();
-        let parameters = parameters.with("operations", "300").unwrap();
-        let work = AndrobenchParameters::from_parameters(&cell(), &parameters);
-        assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
-        assert_eq!((work.changed_rows(), work.most_rows()), (3000, 4000));
-    }
 
     #[test]
     fn a_store_without_sql_and_a_table_that_is_too_large_are_left_out() {
-        let parameters = Parameters::default();
-        let sql = crate::store::StoreDef {
-            capabilities: crate::store::Capabilities { sql: true, ..MEMORY.capabilities },
-            ..MEMORY
-        };
-        let reason = |stores: &[crate::store::StoreDef], size_limit| {
-            let cell = cell();
-            super::reason(&Case::with_defaults(&cell, &parameters, stores, size_limit))
+        let (parameters, cell) = (Parameters::default(), Cell::new("memory"));
+        let cell = cell.with(Axis::ROWS, Axis::ROWS.read("1000").unwrap());
+        let cell = cell.with(Axis::STATEMENTS, Axis::STATEMENTS.read("10").unwrap());
+        let capabilities = Capabilities { sql: true, ..MEMORY.capabilities };
+        let sql = StoreDef { capabilities, ..MEMORY };
+        let reason = |stores: &[StoreDef], size_limit| {
+            check(&Case::with_defaults(&cell, &parameters, stores, size_limit)).err()
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(LeftOutReason::NoSql { store: "memory".into() }));
         assert!(matches!(reason(&[NULL], 1 << 30), Some(LeftOutReason::UnknownStore { .. })));

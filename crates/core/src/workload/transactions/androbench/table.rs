@@ -9,8 +9,10 @@ use super::rows::{self, DELETED, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
-use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, run_statements};
+use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
+
+const KEY_BYTES: u64 = 8;
 
 const INSERT: usize = 0;
 const UPDATE: usize = 1;
@@ -31,18 +33,17 @@ struct Statements {
 
 impl<'s> Table<'s> {
     pub fn make(store: &'s dyn Store) -> Result<Table<'s>, WorkloadError> {
-        let mut session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
+        let mut session = store.sql().map_err(WorkloadError::during("opening a session"))?;
         let schema = rows::schema(|sql_type| session.type_name(sql_type));
-        session.execute(&schema).map_err(|error| WorkloadError::store("making the table", &error))?;
-        super::check_settings(session.as_mut())?;
+        session.execute(&schema).map_err(WorkloadError::during("making the table"))?;
+        check_settings(session.as_mut())?;
         Ok(Table { session, statements: None })
     }
 
     pub fn prepare(&mut self) -> Result<(), WorkloadError> {
         let session = &mut self.session;
-        let mut prepare = |sql: &str| {
-            session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error))
-        };
+        let mut prepare =
+            |sql: &str| session.prepare(sql).map_err(WorkloadError::during("preparing a statement"));
         self.statements = Some(Statements {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
@@ -55,20 +56,21 @@ impl<'s> Table<'s> {
 
 /// All transactions of a trial, and the table's content. Its memory is taken before the store is opened.
 pub(crate) struct Messages {
-    work: AndrobenchParameters,
-    source: Source,
+    pub work: AndrobenchParameters,
+    pub source: Source,
     random: Xoshiro256PlusPlus,
-    versions: Vec<u8>,
+    /// By id; [`DELETED`] if deleted.
+    pub versions: Vec<u8>,
     /// In the order of deletion.
     to_delete: Vec<u32>,
     rows: Vec<Row>,
     expected: Row,
-    written: WrittenRecords,
+    pub written: WrittenRecords,
 }
 
 impl Messages {
     /// Takes all memory that the harness will need.
-    pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
+    pub fn prepare(work: AndrobenchParameters, seed: u64) -> Messages {
         let source = Source { seed, body_bytes: work.body_bytes };
         let max_rows = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
@@ -76,7 +78,7 @@ impl Messages {
         let mut versions = vec![DELETED; max_rows];
         versions.truncate(0);
         versions.resize(work.rows as usize, 0);
-        Ok(Messages {
+        Messages {
             work,
             source,
             random,
@@ -85,41 +87,17 @@ impl Messages {
             rows: (0..work.statements).map(|_| source.row()).collect(),
             expected: source.row(),
             written: WrittenRecords::default(),
-        })
-    }
-
-    pub fn rows(&self) -> u64 {
-        self.work.rows
-    }
-
-    pub fn source(&self) -> Source {
-        self.source
-    }
-
-    pub fn versions(&self) -> &[u8] {
-        &self.versions
-    }
-
-    /// To be called when the first rows were loaded.
-    pub fn count_load(&mut self, value_bytes: u64) {
-        self.written.records += self.work.rows;
-        self.written.value_bytes += value_bytes;
-    }
-
-    pub fn stored(&self, key_bytes: u64) -> StoredRecords {
-        let mut row = self.source.row();
-        let mut stored = StoredRecords { records: 0, key_bytes: 0, value_bytes: 0 };
-        for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED) {
-            self.source.fill(&mut row, id, *version);
-            stored.records += 1;
-            stored.value_bytes += row.value_bytes();
         }
-        stored.key_bytes = stored.records * key_bytes;
-        stored
     }
 
-    pub fn written(&self, key_bytes: u64) -> WrittenRecords {
-        WrittenRecords { key_bytes: self.written.records * key_bytes, ..self.written }
+    pub fn stored(&self) -> StoredRecords {
+        let (mut row, records) = (self.source.row(), self.live());
+        let value_bytes = self.ids().map(|id| self.fill(&mut row, id).value_bytes()).sum();
+        StoredRecords { records, key_bytes: records * KEY_BYTES, value_bytes }
+    }
+
+    pub fn written(&self) -> WrittenRecords {
+        WrittenRecords { key_bytes: self.written.records * KEY_BYTES, ..self.written }
     }
 }
 
@@ -129,8 +107,6 @@ impl Transactions<Table<'_>> for Messages {
         Kind { name: "update", acknowledged: Some("transactions that update") },
         Kind { name: "delete", acknowledged: Some("transactions that delete") },
     ];
-
-    fn begin(&mut self, _: usize) {}
 
     fn plan(&mut self, kind: usize, number: u64) -> u64 {
         let mut value_bytes = 0;

@@ -5,6 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::store::sql::SqlValue;
+use crate::workload::transactions::letters;
 
 pub const TABLE: &str = "tests";
 /// As in the paper; every SQL dialect knows these types.
@@ -48,14 +49,7 @@ impl Row {
         }
         self.value.clear();
         self.value.extend(self.number.to_be_bytes());
-        let letters = 1 + (random.next_u64() % MOST_LETTERS as u64) as usize;
-        while self.value.len() < NUMBER_BYTES + letters {
-            for byte in random.next_u64().to_le_bytes() {
-                if self.value.len() < NUMBER_BYTES + letters {
-                    self.value.push(b"abcdefghijklmnopqrstuvwxyz      "[usize::from(byte & 31)]);
-                }
-            }
-        }
+        self.value.extend(letters(&mut random, 1, MOST_LETTERS as u64));
     }
 
     pub fn key(&self) -> &[u8] {

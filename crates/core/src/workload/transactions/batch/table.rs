@@ -3,7 +3,7 @@
 use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::store::{Result, Session};
-use crate::workload::transactions::run_statements;
+use crate::workload::transactions::{check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 
 /// What transactions work on. A transaction has the store's guarantee when its call returns.
@@ -73,14 +73,11 @@ pub struct Rows<'s> {
 
 impl<'s> Rows<'s> {
     pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, WorkloadError> {
-        session.execute(rows::SCHEMA).map_err(|error| WorkloadError::store("making the table", &error))?;
-        session
-            .check_settings()
-            .map_err(|error| WorkloadError::store("reading the session's settings back", &error))?;
-        let mut prepare =
-            |sql| session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error));
-        let (insert, select, delete) =
-            (prepare(rows::INSERT)?, prepare(rows::SELECT)?, prepare(rows::DELETE)?);
+        session.execute(rows::SCHEMA).map_err(WorkloadError::during("making the table"))?;
+        check_settings(session.as_mut())?;
+        let mut prepare = |sql| session.prepare(sql).map_err(WorkloadError::during("preparing a statement"));
+        let [insert, select, delete] =
+            [prepare(rows::INSERT)?, prepare(rows::SELECT)?, prepare(rows::DELETE)?];
         Ok(Rows { session, insert, select, delete })
     }
 }
@@ -104,30 +101,22 @@ impl Table for Rows<'_> {
     }
 }
 
-pub struct Records<'s> {
-    session: Box<dyn Session + 's>,
-}
-
-impl<'s> Records<'s> {
-    pub fn new(session: Box<dyn Session + 's>) -> Records<'s> {
-        Records { session }
-    }
-}
+pub struct Records<'s>(pub Box<dyn Session + 's>);
 
 impl Table for Records<'_> {
     fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64> {
-        self.session.insert_batch(records).map(|()| rows.len() as u64)
+        self.0.insert_batch(records).map(|()| rows.len() as u64)
     }
 
     fn select(&mut self, rows: &[Row], read_buffer: &mut ReadBuffer) -> Result<u64> {
         let mut count = 0;
         for row in rows {
-            count += u64::from(self.session.get(row.key(), &mut |value| read_buffer.add(value))?);
+            count += u64::from(self.0.get(row.key(), &mut |value| read_buffer.add(value))?);
         }
         Ok(count)
     }
 
     fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64> {
-        self.session.remove_batch(keys).map(|()| rows.len() as u64)
+        self.0.remove_batch(keys).map(|()| rows.len() as u64)
     }
 }
