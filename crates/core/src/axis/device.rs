@@ -2,21 +2,16 @@
 
 pub mod values;
 
+use strum::VariantNames;
+
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
-use crate::sanitize::quoted;
+use super::words::{WORDS, read_word};
 use crate::units::{exact_bytes, parse_bytes};
 
 /// The largest file, in bytes.
 const MOST_FILE_BYTES: u64 = 1 << 40;
-
-const PATTERNS: &[&str] =
-    &[Pattern::SeqRead.name(), Pattern::SeqWrite.name(), Pattern::RandRead.name(), Pattern::RandWrite.name()];
-
-const OPEN_WAYS: &[&str] =
-    &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
 
 pub(super) static PATTERN: AxisDef = AxisDef {
     name: "pattern",
@@ -25,8 +20,8 @@ pub(super) static PATTERN: AxisDef = AxisDef {
     many: "patterns",
     presence: Presence::Always(11),
     role: Role::Contestant,
-    known: PATTERNS,
-    read: |text| read_word("pattern", text, PATTERNS),
+    known: Pattern::VARIANTS,
+    read: |text| read_word("pattern", text, Pattern::VARIANTS),
     ..WORDS
 };
 
@@ -73,8 +68,8 @@ pub(super) static IO: AxisDef = AxisDef {
     many: "ways to open the file",
     presence: Presence::Always(14),
     role: Role::Half,
-    known: OPEN_WAYS,
-    read: |text| read_word("way to open the file", text, OPEN_WAYS),
+    known: Io::VARIANTS,
+    read: |text| read_word("way to open the file", text, Io::VARIANTS),
     ..WORDS
 };
 
@@ -90,13 +85,6 @@ pub(super) static SYNC: AxisDef = AxisDef {
     words: |value| format!("sync {value}"),
     ..WORDS
 };
-
-fn read_word(noun: &str, text: &str, known: &[&str]) -> Result<Value, String> {
-    match known.iter().position(|word| *word == text) {
-        Some(index) => Ok(Value::new(text, index as u64, 0)),
-        None => Err(format!("{} is not a {noun}: use {}", quoted(text), known.join(", "))),
-    }
-}
 
 fn read_size(text: &str) -> Result<Value, String> {
     parse_bytes(text).map(|bytes| Value::new(&exact_bytes(bytes), bytes, bytes))

@@ -29,19 +29,14 @@ impl FromStr for DataSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DataSize, String> {
-        let to_error = || {
-            format!(
-                "{} is not a size of data: write it like 200MiB, or 1.25x of the machine's memory",
-                quoted(text)
-            )
-        };
-        match text.trim().strip_suffix('x') {
+        let size = match text.trim().strip_suffix('x') {
             Some(times) => {
                 times.trim().parse().ok().filter(|times: &f64| times.is_finite()).map(DataSize::Times)
             }
             None => text.parse::<Bytes>().ok().map(|bytes| DataSize::Bytes(bytes.0)),
-        }
-        .ok_or_else(to_error)
+        };
+        let form = "write it like 200MiB, or 1.25x of the machine's memory";
+        size.ok_or_else(|| format!("{} is not a size of data: {form}", quoted(text)))
     }
 }
 

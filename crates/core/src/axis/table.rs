@@ -7,10 +7,10 @@ use super::file_system::FileSystem;
 use super::file_system::kind::KINDS;
 use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
-use super::words::{WORDS, read};
+use super::words::{WORDS, read, read_count};
 use super::{device, life, shop, sql, table, ycsb};
 use crate::sanitize::quoted;
-use crate::units::{CountRange, Sizes, exact_bytes, parse_count, plural, with_commas};
+use crate::units::{CountRange, Sizes, exact_bytes, plural, with_commas};
 
 /// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -60,7 +60,9 @@ static DISK: AxisDef = AxisDef {
     many: "disks",
     presence: Presence::Off(HERE),
     known: &DISKS,
-    read: read_disk,
+    read: |text| {
+        read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
+    },
     words: |value| {
         if value.text() == HERE { "disk of the place".into() } else { format!("simulated disk {value}") }
     },
@@ -83,7 +85,7 @@ static MACHINE: AxisDef = AxisDef {
     many: "machines",
     presence: Presence::Off(HERE),
     known: &["here", "beaglebone-black", "laptop-hdd", "phone-2020", "raspberry-pi-zero-2"],
-    read: read_machine,
+    read: |text| read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens"),
     words: |value| format!("machine {value}"),
     ..WORDS
 };
@@ -109,7 +111,7 @@ static THREADS: AxisDef = AxisDef {
     many: "thread counts",
     presence: Presence::Off("1"),
     form: Form::Number,
-    read: read_threads,
+    read: |text| read_count(text, "threads", 4),
     check: |threads| match threads.lower() {
         0 => Err("a number of threads is 0: it must be at least 1".into()),
         1..=MOST_THREADS => Ok(()),
@@ -274,14 +276,6 @@ axes! {
     shop: DATA_SIZE INDEX LOAD_ORDER;
 }
 
-fn read_machine(text: &str) -> Result<Value, String> {
-    read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens")
-}
-
-fn read_disk(text: &str) -> Result<Value, String> {
-    read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
-}
-
 /// A name in a plan's table and in ids: letters, digits and `marks`.
 fn read_name(text: &str, marks: &[u8], expected: &str) -> Result<Value, String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
@@ -289,10 +283,4 @@ fn read_name(text: &str, marks: &[u8], expected: &str) -> Result<Value, String> 
         name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
         _ => Err(format!("{} is not {expected}", quoted(text))),
     }
-}
-
-fn read_threads(text: &str) -> Result<Value, String> {
-    let threads = parse_count(text)
-        .map_err(|_| format!("{} is not a number of threads: write it like 4", quoted(text)))?;
-    Ok(threads.into())
 }

@@ -90,19 +90,16 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let to_error = || {
-            format!(
-                "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
-                quoted(text)
-            )
-        };
         if text == "closed" {
             return Ok(Rate::Closed);
         }
         let number = text.strip_suffix("/s").unwrap_or(text);
         match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
             Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
-            _ => Err(to_error()),
+            _ => Err(format!(
+                "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
+                quoted(text)
+            )),
         }
     }
 }
@@ -141,21 +138,10 @@ pub enum Cache {
 
 words!(Cache, "{} is not a state of the cache: use warm or cold");
 
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum::VariantNames,
-    strum::VariantArray,
-)]
-#[strum(serialize_all = "lowercase")]
 /// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Compression {
     /// For compressible data.
     #[default]

@@ -2,7 +2,7 @@
 
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
+use super::words::{WORDS, read_word};
 use crate::sanitize::quoted;
 
 /// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
@@ -39,10 +39,7 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
     many: "distributions",
     role: Role::Row,
     known: DISTRIBUTIONS,
-    read: |text| match DISTRIBUTIONS.iter().position(|known| *known == text) {
-        Some(index) => Ok(Value::new(text, index as u64, 0)),
-        None => Err(format!("{} is not a distribution: use {}", quoted(text), DISTRIBUTIONS.join(", "))),
-    },
+    read: |text| read_word("distribution", text, DISTRIBUTIONS),
     ..WORDS
 };
 

@@ -73,11 +73,7 @@ impl Folder {
     }
 
     /// Opens as [`Folder::file`] does, with more flags.
-    pub(crate) fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
-        self.open_file(name, flags, 0)
-    }
-
-    pub(super) fn open_file(&self, name: &OsStr, extra_flags: OFlags, permissions: u32) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: &OsStr, extra_flags: OFlags, permissions: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags | extra_flags, Mode::from_raw_mode(permissions as _))?.into())
     }

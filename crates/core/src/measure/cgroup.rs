@@ -70,34 +70,34 @@ impl Drop for HeldCgroup {
 
 impl CgroupParent {
     /// Finds where this process may make cgroups that count memory; `try_out` tries one and removes it.
-    pub fn find(
-        mut try_out: impl FnMut(&CgroupParent) -> Result<(), String>,
-    ) -> Result<CgroupParent, String> {
-        let mut reason = "this system has no cgroups that count memory".to_owned();
-        for parent in CgroupParent::candidates(Controller::Memory) {
-            match parent.check_may_be_left().and_then(|()| try_out(&parent)) {
-                Ok(()) => return Ok(parent),
-                Err(error) => reason = error,
-            }
-        }
-        Err(reason)
+    pub fn find(try_out: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
+        CgroupParent::first(Controller::Memory, "this system has no cgroups that count memory".into(), try_out)
     }
 
     fn candidates(controller: Controller) -> Vec<CgroupParent> {
         candidates(controller, &cgroups::own_memberships())
     }
 
-    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
-    /// place, and what would help.
-    pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
-        let mut reason = format!("this system has no cgroups for {}", controller.name());
+    /// The first candidate that passes a check, or why the last one does not.
+    fn first(
+        controller: Controller,
+        mut reason: String,
+        mut check: impl FnMut(&CgroupParent) -> Result<(), String>,
+    ) -> Result<CgroupParent, String> {
         for parent in CgroupParent::candidates(controller) {
-            match parent.check_may_be_left().and_then(|()| parent.check_controller(controller)) {
+            match parent.check_may_be_left().and_then(|()| check(&parent)) {
                 Ok(()) => return Ok(parent),
                 Err(error) => reason = error,
             }
         }
         Err(reason)
+    }
+
+    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
+    /// place, and what would help.
+    pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
+        let reason = format!("this system has no cgroups for {}", controller.name());
+        CgroupParent::first(controller, reason, |parent| parent.check_controller(controller))
     }
 
     fn check_controller(&self, controller: Controller) -> Result<(), String> {
@@ -350,6 +350,10 @@ mod tests {
         )
     }
 
+    fn parent_at(folder: &Path, own_name: &str) -> CgroupParent {
+        CgroupParent { folder: folder.into(), version: Version::V2, own_folder: folder.join(own_name) }
+    }
+
     fn parent_folders(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
         let parents = parents_of(Controller::Memory, cgroups, mounts);
         parents.iter().map(|parent| (parent.version, parent.folder.display().to_string())).collect()
@@ -358,13 +362,8 @@ mod tests {
     #[test]
     fn version_1_is_below_ones_own_and_version_2_beside_it_or_at_the_top() {
         let v1 = parent_folders("4:memory:/a/b\n1:cpu:/\n0::/\n", V1);
-        assert_eq!(
-            v1,
-            [
-                (Version::V1, "/sys/fs/cgroup/memory/a/b".into()),
-                (Version::V2, "/sys/fs/cgroup/unified".into())
-            ]
-        );
+        let [own, unified] = ["memory/a/b", "unified"].map(|path| format!("/sys/fs/cgroup/{path}"));
+        assert_eq!(v1, [(Version::V1, own), (Version::V2, unified)]);
         let v2 = parent_folders("0::/user.slice/user-1000.slice/session-2.scope\n", V2);
         let slice = "/sys/fs/cgroup/user.slice/user-1000.slice".to_owned();
         assert_eq!(v2, [(Version::V2, slice), (Version::V2, "/sys/fs/cgroup".into())]);
@@ -375,35 +374,25 @@ mod tests {
     #[test]
     fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
         let parents_of_cpu = parents_of(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
-        let folders: Vec<_> =
-            parents_of_cpu.iter().map(|parent| parent.folder.display().to_string()).collect();
-        assert_eq!(folders, ["/sys/fs/cgroup/cpu/c"]);
+        let [parent] = parents_of_cpu.as_slice() else { panic!("{parents_of_cpu:?}") };
+        assert_eq!(parent.folder, Path::new("/sys/fs/cgroup/cpu/c"));
         assert_eq!(parents_of(Controller::Io, "1:cpu:/c\n", V1), []);
     }
 
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let parent = CgroupParent {
-            folder: top.path().into(),
-            version: Version::V2,
-            own_folder: top.path().join("own"),
-        };
+        let parent = parent_at(top.path(), "own");
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
-        assert_eq!(
-            (parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)),
-            (Ok(()), Ok(()))
-        );
+        for controller in [Controller::Memory, Controller::Cpu] {
+            assert_eq!(parent.check_controller(controller), Ok(()));
+        }
         let error = parent.check_controller(Controller::Io).unwrap_err();
         assert!(error.ends_with("cgroup.subtree_control does not pass on io"), "{error}");
         fs::remove_file(top.path().join("cgroup.procs")).unwrap();
-        assert!(
-            parent
-                .check_controller(Controller::Memory)
-                .unwrap_err()
-                .contains("cgroup.procs can't be written")
-        );
+        let error = parent.check_controller(Controller::Memory).unwrap_err();
+        assert!(error.contains("cgroup.procs can't be written"), "{error}");
     }
 
     /// Where this process may make cgroups: elsewhere the reason is printed.
@@ -458,8 +447,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own_folder = top.path().join("limited.scope");
         fs::create_dir(&own_folder).unwrap();
-        let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
+        let parent = parent_at(top.path(), "limited.scope");
         fs::write(own_folder.join("memory.max"), "max\n").unwrap();
         fs::write(own_folder.join("cpu.max"), "max 100000\n").unwrap();
         fs::write(own_folder.join("io.max"), "").unwrap();
@@ -481,8 +469,7 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
+        let parent = parent_at(top.path(), "own");
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();

@@ -163,13 +163,14 @@ fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
             }
             Err(error) => return Err(io::Error::new(error.kind(), format!("{name}: {error}"))),
         };
-        total += kibibytes(&text, "Pss:") * 1024;
-        files += kibibytes(&text, "Pss_File:") * 1024;
+        total += parse_number(&text, "Pss:") * 1024;
+        files += parse_number(&text, "Pss_File:") * 1024;
     }
     Ok((total, files))
 }
 
-fn kibibytes(text: &str, field: &str) -> u64 {
+/// The number behind a field's name, whatever its unit; 0 without one.
+fn parse_number(text: &str, field: &str) -> u64 {
     let parse_field = |line: &str| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok();
     text.lines().find_map(parse_field).unwrap_or(0)
 }
@@ -193,10 +194,6 @@ fn sum_field(processes: &[u32], field: &str) -> u64 {
         parse_number(&text, field)
     };
     processes.iter().map(read_field).sum()
-}
-
-fn parse_number(text: &str, field: &str) -> u64 {
-    text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -105,15 +105,8 @@ pub(crate) struct PackedLatencies {
 
 impl Latencies {
     pub(crate) fn pack(&self) -> Result<PackedLatencies, String> {
-        let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
-        let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
-        Ok(PackedLatencies {
-            histogram: encode(histogram)?,
-            sum_ns,
-            sum_of_squares,
-            min_ns: *min_ns,
-            max_ns: *max_ns,
-        })
+        let Latencies { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
+        Ok(PackedLatencies { histogram: encode(&self.histogram)?, sum_ns, sum_of_squares, min_ns, max_ns })
     }
 }
 
@@ -275,23 +268,8 @@ mod tests {
 
     #[test]
     fn known_values_are_exact_to_three_digits_from_a_nanosecond_to_a_minute() {
-        for truth in [
-            1,
-            2,
-            10,
-            127,
-            128,
-            129,
-            255,
-            999,
-            1_000,
-            2_047,
-            2_049,
-            12_345,
-            1_000_003,
-            987_654_321,
-            60_000_000_000,
-        ] {
+        let short = [1, 2, 10, 127, 128, 129, 255, 999, 1_000, 2_047, 2_049, 12_345, 1_000_003];
+        for truth in short.into_iter().chain([987_654_321, 60_000_000_000]) {
             let summary = latencies_of([truth]).summary().unwrap();
             let histogram = decode(&summary.histogram).unwrap();
             let read = histogram.value_at_quantile(0.5);
@@ -328,10 +306,8 @@ mod tests {
         }
         let direct = latencies_of(values);
         assert_eq!(merged.histogram(), direct.histogram());
-        assert_eq!(
-            (merged.sum_ns(), merged.min_ns, merged.max_ns),
-            (direct.sum_ns(), direct.min_ns, direct.max_ns)
-        );
+        let extremes = |all: &Latencies| (all.sum_ns(), all.min_ns, all.max_ns);
+        assert_eq!(extremes(&merged), extremes(&direct));
         // Floating-point sums of squares depend on the order of their summands.
         let (merged, direct) = (merged.summary().unwrap(), direct.summary().unwrap());
         assert!((merged.stdev_ns / direct.stdev_ns - 1.0).abs() < 1e-9);
@@ -341,16 +317,12 @@ mod tests {
     }
 
     #[test]
-    fn beyond_an_hour_the_sum_and_the_maximum_stay_exact() {
+    fn beyond_an_hour_the_sum_and_the_maximum_stay_exact_and_nothing_recorded_is_no_panic() {
         let day = 24 * LONGEST_NS;
-        let summary = latencies_of([day]).summary().unwrap();
-        assert_eq!((summary.max_ns, summary.mean_ns), (day, day as f64));
-    }
-
-    #[test]
-    fn nothing_recorded_is_no_panic() {
-        let summary = Latencies::new().unwrap().summary().unwrap();
-        assert_eq!((summary.min_ns, summary.max_ns, summary.mean_ns), (0, 0, 0.0));
+        for (latencies, min_ns, max_ns) in [(latencies_of([day]), day, day), (latencies_of([]), 0, 0)] {
+            let summary = latencies.summary().unwrap();
+            assert_eq!((summary.min_ns, summary.max_ns, summary.mean_ns), (min_ns, max_ns, max_ns as f64));
+        }
     }
 
     #[test]
@@ -375,12 +347,12 @@ mod tests {
     #[test]
     fn what_is_no_histogram_is_an_error() {
         let whole = latencies_of([5, 6, 7]).summary().unwrap().histogram;
-        let mut coarse = Histogram::<u64>::new_with_bounds(10, 1_000_000, 2).unwrap();
-        coarse.record(500).unwrap();
-        let coarse = encode(&coarse).unwrap();
-        let mut longer = Histogram::<u64>::new_with_bounds(1, u64::MAX, 3).unwrap();
-        longer.record(u64::MAX).unwrap();
-        let longer = encode(&longer).unwrap();
+        let one_value = |low, high, digits, value| {
+            let mut histogram = Histogram::<u64>::new_with_bounds(low, high, digits).unwrap();
+            histogram.record(value).unwrap();
+            encode(&histogram).unwrap()
+        };
+        let (coarse, longer) = (one_value(10, 1_000_000, 2, 500), one_value(1, u64::MAX, 3, u64::MAX));
         for text in ["", "?", "AAAA", &whole[..whole.len() / 2 / 4 * 4], &coarse, &longer] {
             assert!(occurrences(text).is_err(), "{text:?}");
         }

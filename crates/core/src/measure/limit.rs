@@ -57,19 +57,8 @@ impl Controller {
 }
 
 /// What holds a limit.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    strum::VariantNames,
-    strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(strum::VariantNames, strum::VariantArray)]
 pub enum LimitMechanism {
     /// A cgroup of version 1.
     #[strum(serialize = "cgroup v1")]

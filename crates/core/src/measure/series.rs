@@ -31,21 +31,11 @@ struct PendingSeconds {
     pending: BTreeMap<u32, Histogram<u64>>,
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
-    summaries: Vec<SecondSummary>,
+    /// The number of each second that was summed up, and its figures without its times.
+    summaries: Vec<(u32, Epoch)>,
     /// Whether histograms are kept, for another machine to merge; and those.
     keeps_histograms: bool,
     kept_histograms: Vec<(u32, Histogram<u64>)>,
-}
-
-#[derive(Debug)]
-struct SecondSummary {
-    number: u32,
-    count: u64,
-    mean_ns: f64,
-    p50_ns: u64,
-    p99_ns: u64,
-    p999_ns: u64,
-    max_ns: u64,
 }
 
 /// Pending seconds while threads keep pace: one that some have left, one that others are in, and one that a thread begins meanwhile.
@@ -122,13 +112,13 @@ impl Series {
             return Vec::new();
         }
         let began = gathered.began.zip(self.process_start).map(|(began, start)| began - start);
-        let second = |summary: SecondSummary| Second {
-            at_s: summary.number,
+        let second = |(at_s, summary): (u32, Epoch)| Second {
+            at_s,
             count: summary.count,
             p50_ns: summary.p50_ns,
             p99_ns: summary.p99_ns,
             max_ns: summary.max_ns,
-            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(summary.number) * 1000),
+            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(at_s) * 1000),
         };
         summaries.into_iter().map(second).collect()
     }
@@ -138,18 +128,10 @@ impl Series {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let summaries = std::mem::take(&mut gathered.summaries);
-        let epoch = |summary: SecondSummary| {
-            let start = self.period * summary.number;
-            Epoch {
-                at_ms: start.as_millis() as u64,
-                lasted_ms: wall.saturating_sub(start).min(self.period).as_millis().max(1) as u64,
-                count: summary.count,
-                mean_ns: summary.mean_ns,
-                p50_ns: summary.p50_ns,
-                p99_ns: summary.p99_ns,
-                p999_ns: summary.p999_ns,
-                max_ns: summary.max_ns,
-            }
+        let epoch = |(number, summary): (u32, Epoch)| {
+            let start = self.period * number;
+            let lasted_ms = wall.saturating_sub(start).min(self.period).as_millis().max(1) as u64;
+            Epoch { at_ms: start.as_millis() as u64, lasted_ms, ..summary }
         };
         summaries.into_iter().map(epoch).collect()
     }
@@ -176,15 +158,17 @@ impl PendingSeconds {
         {
             let (at_s, mut histogram) = entry.remove_entry();
             if !histogram.is_empty() {
-                self.summaries.push(SecondSummary {
-                    number: at_s,
+                let summary = Epoch {
+                    at_ms: 0,
+                    lasted_ms: 0,
                     count: histogram.len(),
                     mean_ns: histogram.mean(),
                     p50_ns: histogram.value_at_quantile(0.5),
                     p99_ns: histogram.value_at_quantile(0.99),
                     p999_ns: histogram.value_at_quantile(0.999),
                     max_ns: histogram.max(),
-                });
+                };
+                self.summaries.push((at_s, summary));
             }
             if self.keeps_histograms {
                 self.kept_histograms.push((at_s, histogram));
@@ -266,29 +250,18 @@ mod tests {
         let mut others = Latencies::new().unwrap();
         others.record(5_000);
         second.push_second(&others, 2).unwrap();
-        assert_eq!(
-            series.gathered.lock().unwrap().summaries.len(),
-            1,
-            "the first second has been left by both"
-        );
+        assert_eq!(series.gathered().summaries.len(), 1, "the first second has been left by both");
         latencies.record(70);
         first.start -= Duration::from_millis(3_500);
         first.add_latencies(&latencies).unwrap();
         latencies.record(80);
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
-        let second = |at_s, count, p50_ns, p99_ns, max_ns| Second {
-            at_s,
-            count,
-            p50_ns,
-            p99_ns,
-            max_ns,
-            in_trial_ms: None,
-        };
-        assert_eq!(
-            series.finish(),
-            [second(0, 101, 10, 10, 5_003), second(1, 1, 70, 70, 70), second(3, 1, 80, 80, 80)]
-        );
+        let seconds = [(0, 101, 10, 10, 5_003), (1, 1, 70, 70, 70), (3, 1, 80, 80, 80)];
+        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| {
+            Second { at_s, count, p50_ns, p99_ns, max_ns, in_trial_ms: None }
+        });
+        assert_eq!(series.finish(), seconds);
         // And the next phase begins anew.
         series.begin();
         assert_eq!(series.gathered().reached, [0, 0]);

@@ -250,22 +250,14 @@ mod tests {
         let with_errno = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
         // SAFETY: -1 is no descriptor, and the calls only report that.
         unsafe {
-            assert_eq!(with_errno(libc::fsync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(with_errno(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(with_errno(libc::syncfs(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(
-                with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
-                (-1, Some(libc::EBADF))
-            );
-            assert_eq!(
-                with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)),
-                (-1, Some(libc::ENOENT))
-            );
+            let written = with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int);
+            let synced = [libc::fsync, libc::fdatasync, libc::syncfs].map(|sync| with_errno(sync(-1)));
+            assert_eq!((written, synced), ((-1, Some(libc::EBADF)), [(-1, Some(libc::EBADF)); 3]));
+            let opened = with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC));
+            assert_eq!(opened, (-1, Some(libc::ENOENT)));
         }
-        assert_eq!(
-            File::open("/dev/null").unwrap().sync_all().unwrap_err().raw_os_error(),
-            Some(libc::EINVAL)
-        );
+        let error = File::open("/dev/null").unwrap().sync_all().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
     }
 
     #[test]

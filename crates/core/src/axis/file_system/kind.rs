@@ -258,18 +258,15 @@ mod tests {
     #[test]
     fn every_kind_is_whole() {
         for kind in KINDS {
-            assert!(!kind.is_a_program() || kind.fuse.is_some(), "{}", kind.name);
-            assert_eq!(FileSystemKind::find(kind.name), Some(kind));
-            assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
-            assert!(kind.clusters.is_sorted(), "{}", kind.name);
+            let name = kind.name;
+            assert!(!kind.is_a_program() || kind.fuse.is_some(), "{name}");
+            assert_eq!(FileSystemKind::find(name), Some(kind));
+            assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{name}");
+            assert!(kind.clusters.is_sorted(), "{name}");
             for cluster in kind.clusters {
                 let bytes = kind.image_bytes(*cluster, 10 * MIB);
-                assert!(bytes >= 60 * MIB && bytes.is_multiple_of(MIB), "{}", kind.name);
-                assert!(
-                    kind.format.is_none() || !kind.format_arguments(*cluster).is_empty(),
-                    "{}",
-                    kind.name
-                );
+                assert!(bytes >= 60 * MIB && bytes.is_multiple_of(MIB), "{name}");
+                assert!(kind.format.is_none() || !kind.format_arguments(*cluster).is_empty(), "{name}");
             }
         }
         assert_eq!(FileSystemKind::find("zfs"), None);

@@ -26,8 +26,8 @@ type Id = (u64, u64);
 
 struct Journal {
     files: HashMap<Id, WrittenFile>,
-    /// Folders with other files than the store's.
-    excluded: Vec<PathBuf>,
+    /// A folder with other files than the store's.
+    excluded: PathBuf,
 }
 
 /// A written file. It stays open: closing it would release this process's locks on it.
@@ -47,7 +47,7 @@ struct UnsyncedWrites {
 /// Starts the journal, except for files below `excluded`.
 pub(super) fn start_journal(excluded: &Path) {
     let excluded = excluded.canonicalize().unwrap_or_else(|_| excluded.into());
-    *journal() = Some(Journal { files: HashMap::new(), excluded: vec![excluded] });
+    *journal() = Some(Journal { files: HashMap::new(), excluded });
     JOURNALING.store(true, Ordering::Release);
     watch_all_calls();
 }
@@ -165,8 +165,7 @@ impl Journal {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
-            let is_excluded = self.excluded.iter().any(|folder| Path::new(&name).starts_with(folder));
-            if is_excluded || NO_DATA.iter().any(|start| name.starts_with(start)) {
+            if Path::new(&name).starts_with(&self.excluded) || NO_DATA.iter().any(|start| name.starts_with(start)) {
                 return None;
             }
             // The store may have opened it to be written alone.
@@ -374,11 +373,8 @@ mod tests {
     #[test]
     fn a_mapped_file_is_found_by_its_address() {
         let name = std::env::current_exe().unwrap();
-        let program_stat = rustix::fs::stat(&name).unwrap();
-        assert_eq!(
-            id_of_mapping(digits as *const () as usize),
-            Some((program_stat.st_dev, program_stat.st_ino))
-        );
+        let stat = rustix::fs::stat(&name).unwrap();
+        assert_eq!(id_of_mapping(digits as *const () as usize), Some((stat.st_dev, stat.st_ino)));
         assert_eq!(id_of_mapping(0), None);
     }
 }
