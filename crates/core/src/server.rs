@@ -53,15 +53,9 @@ pub fn users() -> &'static [User] {
     // The users from before servers were made known, and from after.
     static USERS: [OnceLock<Vec<User>>; 2] = [OnceLock::new(), OnceLock::new()];
     let users = &USERS[usize::from(!server_kind::all().is_empty())];
-    users.get_or_init(|| match rustix::process::geteuid().is_root() {
-        true => server_kind::all()
-            .iter()
-            .flat_map(|known| known.users)
-            .copied()
-            .chain(["nobody"])
-            .filter_map(find_user)
-            .collect(),
-        false => Vec::new(),
+    users.get_or_init(|| {
+        let names = server_kind::all().iter().flat_map(|known| known.users).copied().chain(["nobody"]);
+        if rustix::process::geteuid().is_root() { names.filter_map(find_user).collect() } else { Vec::new() }
     })
 }
 

@@ -308,14 +308,9 @@ impl GuaranteeOffer {
         settings: &'static str,
         dangers: &'static [Danger],
     ) -> GuaranteeOffer {
-        GuaranteeOffer {
-            atomic_replace: false,
-            ..GuaranteeOffer::replacing_values(guarantee, settings, dangers)
-        }
+        GuaranteeOffer { guarantee, settings, atomic_replace: false, dangers }
     }
-}
 
-impl GuaranteeOffer {
     /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
@@ -436,10 +431,7 @@ impl StoreDef {
 
     /// The tier that a request resolves to, or `None` if this store does not offer it.
     pub fn resolve(&self, request: Option<Guarantee>) -> Option<Guarantee> {
-        match request {
-            None => Some(self.shipped),
-            Some(tier) => self.offer(tier).map(|offer| offer.guarantee),
-        }
+        request.map_or(Some(self.shipped), |tier| Some(self.offer(tier)?.guarantee))
     }
 
     /// The store's offer for one tier.

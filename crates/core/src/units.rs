@@ -88,10 +88,8 @@ fn seconds_of(unit: &str) -> Option<f64> {
 
 /// Writes a size so that [`parse_bytes`] reads the same number back: `1KiB`, `1536B`.
 pub fn exact_bytes(bytes: u64) -> String {
-    let (unit, factor) = BINARY
-        .into_iter()
-        .find(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor))
-        .unwrap_or(("B", 1));
+    let is_exact = |(_, factor): &(&str, u64)| bytes >= *factor && bytes.is_multiple_of(*factor);
+    let (unit, factor) = BINARY.into_iter().find(is_exact).unwrap_or(("B", 1));
     format!("{}{unit}", bytes / factor)
 }
 
@@ -271,11 +269,8 @@ impl FromStr for CountRange {
             None => CountRange::starting_at(parse_count(text)?),
         };
         if range.to > MOST_RECORDS {
-            return Err(format!(
-                "the record count {} is too large: at most {}",
-                quoted(text),
-                with_commas(MOST_RECORDS)
-            ));
+            let (count, most) = (quoted(text), with_commas(MOST_RECORDS));
+            return Err(format!("the record count {count} is too large: at most {most}"));
         }
         if range.from == 0 || range.to <= range.from {
             return Err(format!(
@@ -446,10 +441,7 @@ mod tests {
 
     #[test]
     fn ranges_of_sizes_and_shares_are_read_as_people_write_them() {
-        for (text, range) in
-            [("0.2-6KB", (200, 6000)), ("1 KiB-4 KiB", (1024, 4096)), ("100-200", (100, 200))]
-        {
-            let (from, to) = range;
+        for (text, from, to) in [("0.2-6KB", 200, 6000), ("1 KiB-4 KiB", 1024, 4096), ("100-200", 100, 200)] {
             assert_eq!(text.parse(), Ok(SizeRange { from, to }), "{text}");
         }
         for text in ["6-0.2KB", "-6KB", "2KB-", "0-6KB", "1-2-3KB"] {
@@ -539,13 +531,9 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(rough_ns(870.0), "870 ns");
-        assert_eq!(rough_ns(1_250.0), "1.25 µs");
-        assert_eq!(rough_bytes(1_530_000.0), "1.46 MiB");
-        assert_eq!(
-            (rough_bytes(0.0), rough_bytes(1_023.0), rough_bytes(1_024.0)),
-            ("0 B".into(), "1023 B".into(), "1.00 KiB".into())
-        );
+        assert_eq!([870.0, 1_250.0].map(rough_ns), ["870 ns", "1.25 µs"]);
+        let sizes = [0.0, 1_023.0, 1_024.0, 1_530_000.0].map(rough_bytes);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.00 KiB", "1.46 MiB"]);
         assert_eq!(with_commas(1_000_000), "1,000,000");
         assert_eq!(three_digits(0.012_345), "0.0123");
         assert_eq!(rough_duration(Duration::from_secs(200)), "3 min 20 s");

@@ -65,7 +65,8 @@ fn the_header_is_laid_out_as_it_is_in_rust() {
             command.arg("-D_Static_assert=static_assert");
         }
         command.args("-Wall -Wextra -Wpedantic -Werror -fsyntax-only".split(' '));
-        let output = command.args([standard, "-x", language, "-I"]).args([include(), source.clone()]).output().unwrap();
+        command.args([standard, "-x", language, "-I"]).args([include(), source.clone()]);
+        let output = command.output().unwrap();
         assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -71,7 +71,8 @@ impl Drop for HeldCgroup {
 impl CgroupParent {
     /// Finds where this process may make cgroups that count memory; `try_out` tries one and removes it.
     pub fn find(try_out: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
-        CgroupParent::first(Controller::Memory, "this system has no cgroups that count memory".into(), try_out)
+        let reason = "this system has no cgroups that count memory".into();
+        CgroupParent::first(Controller::Memory, reason, try_out)
     }
 
     fn candidates(controller: Controller) -> Vec<CgroupParent> {

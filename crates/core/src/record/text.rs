@@ -71,7 +71,7 @@ impl TextSource {
             stop: shapes("STOP"),
             spoken: shapes("SPOKEN"),
         };
-        let urns = grammar.lists.iter().map(|list| Urn::new(list, URN_WORDS, SPREAD, &mut rng)).collect();
+        let urns = grammar.lists.iter().map(|list| Urn::new(list, &mut rng)).collect();
         TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
     }
 

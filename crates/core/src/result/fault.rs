@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 /// A kind of fault.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// A read fails, once.
@@ -52,9 +51,8 @@ impl FaultKind {
 }
 
 /// The outcome of a fault.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultOutcome {
     /// All is there, and no call failed.

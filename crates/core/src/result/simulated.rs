@@ -80,11 +80,8 @@ mod tests {
         };
         let late = |late_ns| report(late_ns).late(&report(late_ns).counts.requests);
         assert_eq!(late(100_000), None);
-        let reason = late(250_000).unwrap();
-        assert_eq!(
-            reason,
-            "the simulated disk steady answered late, by 25 % of the time that its model was busy"
-        );
+        let reason = "the simulated disk steady answered late, by 25 % of the time that its model was busy";
+        assert_eq!(late(250_000).unwrap(), reason);
         let text = serde_json::to_string(&report(7)).unwrap();
         assert!(text.starts_with("{\"name\":\"steady\",\"reads\":{\"requests\":0"), "{text}");
         assert_eq!(serde_json::from_str::<DiskReport>(&text).unwrap(), report(7));

@@ -238,12 +238,8 @@ mod tests {
         let written = |records, value_bytes| WrittenRecords { records, key_bytes: 32, value_bytes };
         let is_unfilled = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
         let buffer = PAGE.filled_by_writes();
-        assert!(
-            is_unfilled(&buffer, "4096")
-                && !is_unfilled(&buffer, "4092")
-                && !is_unfilled(&buffer, "as shipped")
-        );
-        assert!(!is_unfilled(&PAGE, "4096"));
+        assert!(is_unfilled(&buffer, "4096") && !is_unfilled(&PAGE, "4096"));
+        assert!(!is_unfilled(&buffer, "4092") && !is_unfilled(&buffer, "as shipped"));
     }
 
     #[test]

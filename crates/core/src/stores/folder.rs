@@ -44,9 +44,7 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
 };
 
 const FOLDER: StoreDef = StoreDef {
-    name: "",
     kind: StoreKind::Folder,
-    summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
     version: &version,
     capabilities: Capabilities {
@@ -68,7 +66,6 @@ const FOLDER: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     snippet: Some(include_str!("folder/snippet.txt")),
     python: Some(include_str!("folder/snippet.py")),
-    open: Err("this is what the layouts share"),
     ..StoreDef::DEFAULT
 };
 

@@ -51,9 +51,8 @@ impl Form {
         let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
         let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
         if words.len() == 4 && are_numbers(&words) {
-            return Err(
-                "it looks like a trace of trace_analyzer without keys: write it without -no_key".into()
-            );
+            let why = "it looks like a trace of trace_analyzer without keys: write it without -no_key";
+            return Err(why.into());
         }
         if words.len() == 5 && words[0].starts_with("0x") && are_numbers(&words[1..]) {
             return Ok(Form::RocksDb);

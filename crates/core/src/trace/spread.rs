@@ -43,13 +43,12 @@ impl Spread {
     /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
     pub fn open(path: &Path, options: ReaderOptions, whole_seconds: bool) -> Result<Spread, String> {
         let reader = Reader::open(path, options)?.warmed_up()?;
-        let scout = if whole_seconds {
+        let open_scout = || {
             let mut reader = Reader::open(path, options)?.warmed_up()?;
             let next_ns = reader.next_entry()?.map(|entry| entry.time_ns);
-            Some(LookaheadReader { reader, next_ns })
-        } else {
-            None
+            Ok::<_, String>(LookaheadReader { reader, next_ns })
         };
+        let scout = whole_seconds.then(open_scout).transpose()?;
         Ok(Spread { reader, scout, group_ns: 0, count: 0, position_in_group: 0 })
     }
 

@@ -114,7 +114,6 @@ struct SummaryCounts {
     words: Vec<(&'static OperationName, u64)>,
     keys: SizeCounts,
     values: SizeCounts,
-    longest_key: u64,
     largest_value: u64,
     census: Census,
     stretches: Vec<u64>,
@@ -125,10 +124,8 @@ struct SummaryCounts {
 }
 
 impl Summary {
-    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary.
-    ///
-    /// # Errors
-    /// A sentence that names the file, when it can't be read.
+    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary. The error is a sentence that
+    /// names the file, when it can't be read.
     pub fn read(
         path: &Path,
         options: ReaderOptions,
@@ -158,7 +155,6 @@ impl SummaryCounts {
             words: Vec::new(),
             keys: SizeCounts::new()?,
             values: SizeCounts::new()?,
-            longest_key: 0,
             largest_value: 0,
             census: Census::new(),
             stretches: vec![0; STRETCHES],
@@ -183,7 +179,6 @@ impl SummaryCounts {
         if entry.word.does == TraceOperation::Skip {
             return Ok(());
         }
-        self.longest_key = self.longest_key.max(entry.key.len() as u64);
         self.keys.add(entry.key.len() as u64);
         if entry.word.does.writes() {
             self.values.add(size);
@@ -215,8 +210,7 @@ impl SummaryCounts {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
         let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
-        let ignored = reader.ignored().to_vec();
-        let went_back = reader.went_back();
+        let (ignored, went_back) = (reader.ignored(), reader.went_back());
         let Some(sha256) = reader.digest(is_over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
         let record_tallies = self.census.record_tallies(unknown);
@@ -280,7 +274,7 @@ impl SummaryCounts {
             times: if self.whole_seconds { WHOLE_SECONDS } else { FINER_TIMES },
             keys: self.census.keys(),
             one_in: self.census.one_in(),
-            longest_key: self.longest_key,
+            longest_key: self.keys.max,
             largest_value: self.largest_value.max(unknown),
             unknown_value: unknown,
             write_bytes: self.values.sum,

@@ -165,7 +165,8 @@ impl Journal {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
-            if Path::new(&name).starts_with(&self.excluded) || NO_DATA.iter().any(|start| name.starts_with(start)) {
+            let has_no_data = NO_DATA.iter().any(|start| name.starts_with(start));
+            if has_no_data || Path::new(&name).starts_with(&self.excluded) {
                 return None;
             }
             // The store may have opened it to be written alone.
