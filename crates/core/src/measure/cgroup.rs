@@ -42,7 +42,7 @@ impl Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CgroupParent {
     folder: PathBuf,
-    version: Version,
+    pub(crate) version: Version,
     /// This process's cgroup, whose limits those made here must not escape.
     own_folder: PathBuf,
 }
@@ -50,14 +50,17 @@ pub struct CgroupParent {
 /// A trial's cgroup, as the trial knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialCgroup {
-    folder: PathBuf,
-    version: Version,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Which of the kernel's interfaces.
+    pub version: Version,
 }
 
 /// A trial's cgroup, as its maker holds it: the folder stays locked, so that nobody removes it before the trial has joined.
 #[derive(Debug)]
 pub struct HeldCgroup {
-    group: TrialCgroup,
+    /// The cgroup as the trial knows it.
+    pub group: TrialCgroup,
     lock: fs::File,
 }
 
@@ -117,11 +120,6 @@ impl CgroupParent {
                 .map_err(|error| format!("{} can't be written ({error})", path.display()))?;
         }
         Ok(())
-    }
-
-    /// Which of the kernel's interfaces.
-    pub fn version(&self) -> Version {
-        self.version
     }
 
     /// Whether one cgroup can serve both: they lie in one folder.
@@ -270,24 +268,7 @@ fn is_cgroup(folder: &Folder) -> bool {
     }
 }
 
-impl HeldCgroup {
-    /// The cgroup as the trial knows it.
-    pub fn group(&self) -> &TrialCgroup {
-        &self.group
-    }
-}
-
 impl TrialCgroup {
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Which of the kernel's interfaces.
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
     /// Moves this process, all its threads, into the cgroup: what it takes from now on is charged there.
     pub fn join(&self) -> Result<(), String> {
         let procs = self.folder.join("cgroup.procs");
@@ -412,13 +393,13 @@ mod tests {
         let files = tempfile::tempdir().unwrap();
         let held = parent.make(&parent.unused().unwrap()).unwrap();
         let script = "echo 0 > \"$0/cgroup.procs\"; head -c 8388608 /dev/zero > \"$1/file\"";
-        let arguments = [held.group().folder.as_path(), files.path()];
+        let arguments = [held.group.folder.as_path(), files.path()];
         let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
         assert!(status.unwrap().success());
-        assert!(held.group().peak_bytes().unwrap() >= 8 << 20);
-        let (memory_bytes, page_cache) = held.group().charged().unwrap();
+        assert!(held.group.peak_bytes().unwrap() >= 8 << 20);
+        let (memory_bytes, page_cache) = held.group.charged().unwrap();
         assert!(page_cache >= 8 << 20 && memory_bytes >= page_cache, "{memory_bytes} {page_cache}");
-        let folder = held.group().folder.clone();
+        let folder = held.group.folder.clone();
         assert_ne!(parent.unused().unwrap(), folder);
         assert!(!remove(&folder), "it is locked");
         drop(held);

@@ -33,7 +33,7 @@ fn groups() -> Vec<TrialCgroup> {
 /// Makes a server's process join the cgroups that hold servers, before it gives up the right to.
 pub fn enter(command: &mut Command) -> io::Result<()> {
     for group in groups() {
-        let procs = group.folder().join("cgroup.procs");
+        let procs = group.folder.join("cgroup.procs");
         let open = File::options().write(true).open(&procs);
         let open =
             open.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", procs.display())))?;
@@ -54,12 +54,12 @@ pub(crate) fn check_held() -> Result<(), String> {
         // One that has just ended is in none.
         let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
         for group in &groups {
-            let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
+            let name = group.folder.file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
             if is_in != should_be_in && !has_ended(pid) {
                 let (owner, should) =
                     if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
-                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder().display()));
+                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder.display()));
             }
         }
     }

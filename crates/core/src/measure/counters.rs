@@ -69,7 +69,7 @@ impl Snapshot {
         let bytes = self.bytes.zip(earlier.bytes);
         Counters {
             syncs: syncs.map(|syncs| syncs.calls()),
-            sync_ns: syncs.map(|syncs| syncs.ns()),
+            sync_ns: syncs.map(|syncs| syncs.ns),
             syncs_by_call: syncs.map(|syncs| syncs.by_call()).unwrap_or_default(),
             written_bytes: bytes.map(|(now, before)| now.written.saturating_sub(before.written)),
             read_bytes: bytes
@@ -160,7 +160,7 @@ impl Counters {
     pub(crate) fn without_syncs(mut self, excluded: &Syncs) -> Counters {
         let subtract = |count: Option<u64>, excluded| count.map(|count| count.saturating_sub(excluded));
         self.syncs = subtract(self.syncs, excluded.calls());
-        self.sync_ns = subtract(self.sync_ns, excluded.ns());
+        self.sync_ns = subtract(self.sync_ns, excluded.ns);
         for (call, number) in excluded.by_call() {
             if let Some(count) = self.syncs_by_call.get_mut(&call) {
                 *count = count.saturating_sub(number);
@@ -218,7 +218,7 @@ mod tests {
         let excluded = syncs::count_this_thread().since(&before);
         let counters = Counters {
             syncs: Some(3),
-            sync_ns: Some(excluded.ns() + 7),
+            sync_ns: Some(excluded.ns + 7),
             syncs_by_call: [("fsync".to_owned(), 1), ("sync".to_owned(), 2)].into(),
             ..Counters::default()
         };

@@ -34,7 +34,7 @@ const SECTOR_BYTES: u64 = 512;
 /// A block device whose counters can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDevice {
-    name: String,
+    pub(super) name: String,
     stat: PathBuf,
 }
 
@@ -51,11 +51,6 @@ impl BlockDevice {
         let path = Path::new("/sys/block").join(name).join("dev");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(text.trim().to_owned())
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// All that it read and wrote since it was attached.

@@ -24,7 +24,7 @@ pub(super) fn resident_histogram() -> Result<Histogram<u64>, String> {
 /// Latencies of one operation.
 #[derive(Debug, Clone)]
 pub struct Latencies {
-    histogram: Histogram<u64>,
+    pub(super) histogram: Histogram<u64>,
     sum_ns: u64,
     sum_of_squares: f64,
     min_ns: u64,
@@ -66,11 +66,6 @@ impl Latencies {
     /// The exact sum in nanoseconds.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns
-    }
-
-    /// The histogram.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
     }
 
     /// The distribution, with the full histogram.
@@ -305,7 +300,7 @@ mod tests {
             merged.merge(&packed.unpack().unwrap()).unwrap();
         }
         let direct = latencies_of(values);
-        assert_eq!(merged.histogram(), direct.histogram());
+        assert_eq!(merged.histogram, direct.histogram);
         let extremes = |all: &Latencies| (all.sum_ns(), all.min_ns, all.max_ns);
         assert_eq!(extremes(&merged), extremes(&direct));
         // Floating-point sums of squares depend on the order of their summands.

@@ -62,7 +62,7 @@ impl ResourceProbe {
 
     /// The trial's own file if the kernel keeps one.
     fn pressure_file(&self, kind: &str) -> PathBuf {
-        let own_file = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
+        let own_file = self.group.as_ref().map(|group| group.folder.join(format!("{kind}.pressure")));
         own_file.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
     }
 }

@@ -212,14 +212,14 @@ impl Seconds<'_> {
 
     fn set_reported(&self, reported: &mut Histogram<u64>, latencies: &Latencies) -> Result<(), String> {
         reported.reset();
-        reported.add(latencies.histogram()).map_err(|error| error.to_string())
+        reported.add(&latencies.histogram).map_err(|error| error.to_string())
     }
 
     fn push_second(&mut self, latencies: &Latencies, next_second: u32) -> Result<(), String> {
         let mut reported = self.lock_reported();
         let mut gathered = self.series.gathered();
         let pending = gathered.second(self.second)?;
-        pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
+        pending.add(&latencies.histogram).map_err(|error| error.to_string())?;
         pending.subtract(&*reported).map_err(|error| error.to_string())?;
         gathered.reached[self.thread] = next_second;
         let finished_before = gathered.reached.iter().copied().min().unwrap_or(0);

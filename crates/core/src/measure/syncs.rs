@@ -63,7 +63,8 @@ const NAMES: [&str; 7] =
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Syncs {
     calls: [u64; NAMES.len()],
-    ns: u64,
+    /// Time within them, added over the threads, in nanoseconds.
+    pub(crate) ns: u64,
 }
 
 impl Syncs {
@@ -72,11 +73,6 @@ impl Syncs {
     /// Calls, all kinds together.
     pub fn calls(&self) -> u64 {
         self.calls.iter().sum()
-    }
-
-    /// Time within them, added over the threads, in nanoseconds.
-    pub fn ns(&self) -> u64 {
-        self.ns
     }
 
     /// The calls that were made at all, by name.
@@ -268,10 +264,10 @@ mod tests {
                 let mine = count_this_thread();
                 assert_eq!(mine, Syncs::NONE, "a thread begins with nothing");
                 tempfile::tempfile().unwrap().sync_all().unwrap();
-                assert!(count_this_thread().ns() > 0);
+                assert!(count_this_thread().ns > 0);
             });
         });
         let total = count_all_threads().since(&before);
-        assert!(total.calls() >= 1 && total.ns() > 0, "{total:?}");
+        assert!(total.calls() >= 1 && total.ns > 0, "{total:?}");
     }
 }

@@ -112,7 +112,7 @@ impl<'a> DeviceMeter<'a> {
         let traffic = device::sync_file_system(folder).and_then(|()| self.device.traffic());
         let now = traffic.map_err(|error| error.to_string())?;
         Ok(Device {
-            name: self.device.name().into(),
+            name: self.device.name,
             shared: self.spec.shared,
             settled: now.since(&self.before),
             burst: self.burst,

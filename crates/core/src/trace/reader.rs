@@ -43,15 +43,17 @@ enum Lines {
 pub struct Reader {
     path: PathBuf,
     options: ReaderOptions,
-    form: Form,
-    packed_by: Option<&'static str>,
+    pub(super) form: Form,
+    /// What the file is packed by.
+    pub(super) packed_by: Option<&'static str>,
     lines: Lines,
     key: Vec<u8>,
     position: u64,
     line_number: u64,
     first_ns: u64,
     latest_ns: u64,
-    went_back: u64,
+    /// Operations so far whose time lay before that of one ahead of them.
+    pub(super) went_back: u64,
 }
 
 impl Reader {
@@ -92,16 +94,6 @@ impl Reader {
         }
     }
 
-    /// Its form.
-    pub fn form(&self) -> Form {
-        self.form
-    }
-
-    /// What the file is packed by.
-    pub fn packed_by(&self) -> Option<&'static str> {
-        self.packed_by
-    }
-
     /// The columns that are not played, by their names.
     pub fn ignored(&self) -> Vec<String> {
         match &self.lines {
@@ -116,11 +108,6 @@ impl Reader {
             Lines::Csv { columns, .. } => columns.has_times(),
             Lines::Plain { .. } => true,
         }
-    }
-
-    /// Operations so far whose time lay before that of one ahead of them.
-    pub fn went_back(&self) -> u64 {
-        self.went_back
     }
 
     /// The next operation; `None` at the end. The error is a sentence that names the file and the line.

@@ -209,8 +209,8 @@ impl SummaryCounts {
         options: ReaderOptions,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
-        let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
-        let (ignored, went_back) = (reader.ignored(), reader.went_back());
+        let (form, packed_by, has_times) = (reader.form, reader.packed_by, reader.has_times());
+        let (ignored, went_back) = (reader.ignored(), reader.went_back);
         let Some(sha256) = reader.digest(is_over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
         let record_tallies = self.census.record_tallies(unknown);

@@ -45,7 +45,7 @@ impl LimitValues {
         }
         let memberships = cgroups::own_memberships();
         for group in &self.groups {
-            let folder = group.folder();
+            let folder = &group.folder;
             if memberships.iter().all(|membership| membership.folder.file_name() != folder.file_name()) {
                 return Err(format!("the process is not in {} though it joined it", folder.display()));
             }
@@ -121,7 +121,7 @@ impl LimitValues {
     fn value_in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
         let mut last_result = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
-            match files::read_limit(group.folder(), group.version(), limit, self.device.as_deref()) {
+            match files::read_limit(&group.folder, group.version, limit, self.device.as_deref()) {
                 Ok(Some(found)) => return Ok(Some(found)),
                 no_value => last_result = no_value,
             }

@@ -24,7 +24,8 @@ pub struct LimitSupport {
     cgroup_parents: BTreeMap<Controller, Result<CgroupParent, String>>,
     /// What scopes of the user's systemd can hold, or why there are none.
     scope_controllers: Result<BTreeSet<Controller>, String>,
-    processors: Vec<usize>,
+    /// The processors that this process may run on, by number.
+    pub processors: Vec<usize>,
     has_swap: bool,
 }
 
@@ -74,11 +75,6 @@ impl LimitSupport {
         self
     }
 
-    /// The processors that this process may run on, by number.
-    pub fn processors(&self) -> &[usize] {
-        &self.processors
-    }
-
     /// How limits are held, for a device or the reason why it is unknown. Those in `optional` need not be held. The error says
     /// which limit can't be held, why, and what would help.
     pub fn decide(
@@ -120,7 +116,7 @@ impl LimitSupport {
         match self.cgroup_parents.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
             Ok(parent) => {
                 let mechanism =
-                    if parent.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
+                    if parent.version == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
                 let remark = self.escape_remark(limit, &parent);
                 Ok((mechanism, Some(parent), remark))
             }
@@ -134,7 +130,7 @@ impl LimitSupport {
 
     /// What a limit does not hold.
     fn escape_remark(&self, limit: LimitKind, parent: &CgroupParent) -> Option<String> {
-        let is_v1 = parent.version() == Version::V1;
+        let is_v1 = parent.version == Version::V1;
         match limit {
             LimitKind::WriteBandwidth | LimitKind::WriteOperations if is_v1 => Some(WRITES_ESCAPE.to_owned()),
             LimitKind::Memory if self.has_swap && !parent.limits_swap() => Some(SWAP_ESCAPES.to_owned()),

@@ -35,11 +35,11 @@ impl LimitedCgroup {
         let parent = CgroupParent::with_controller(Controller::from_limit(limit));
         let held = parent.and_then(|parent| parent.make(&parent.unused()?));
         let held = held.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
-        let group = held.group().clone();
+        let group = held.group.clone();
         let limited = LimitedCgroup { held: Some(held), group };
-        let folder = limited.group.folder();
-        hold(folder, limited.group.version(), (limit, value), device, &[0]).unwrap();
-        let found = read_limit(folder, limited.group.version(), limit, device).unwrap();
+        let folder = &limited.group.folder;
+        hold(folder, limited.group.version, (limit, value), device, &[0]).unwrap();
+        let found = read_limit(folder, limited.group.version, limit, device).unwrap();
         assert_eq!(found, Some(value), "{limit} is read back");
         Some(limited)
     }
@@ -47,19 +47,19 @@ impl LimitedCgroup {
     fn shell(&self, script: &str, argument: &Path) -> Command {
         let mut command = Command::new("sh");
         command.args(["-euc", &format!("echo 0 > \"$0/cgroup.procs\"; {script}")]);
-        command.arg(self.group.folder()).arg(argument).stdin(Stdio::null());
+        command.arg(&self.group.folder).arg(argument).stdin(Stdio::null());
         command
     }
 
     fn evidence(&self) -> LimitCounts {
-        evidence(self.group.folder(), self.group.version())
+        evidence(&self.group.folder, self.group.version)
     }
 }
 
 impl Drop for LimitedCgroup {
     fn drop(&mut self) {
         self.held.take();
-        assert!(cgroup::remove(self.group.folder()), "{} is removed", self.group.folder().display());
+        assert!(cgroup::remove(&self.group.folder), "{} is removed", self.group.folder.display());
     }
 }
 
