@@ -22,11 +22,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 /// Whether a character is a terminal's control character, or changes the direction of text, so that a name reads as another
 /// (Unicode's bidirectional formatting characters, UAX #9).
 pub fn is_code(letter: char) -> bool {
-    (letter.is_control() && letter != '\n' && letter != '\t') || is_direction(letter)
-}
-
-fn is_direction(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || (letter.is_control() && letter != '\n' && letter != '\t')
 }
 
 /// Text in one line, without control characters.
@@ -141,14 +138,12 @@ pub fn without_names(text: &str) -> String {
     without_users(text).split_inclusive([' ', '\n', '"', '\'', ',']).map(hide_user).collect()
 }
 
-/// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
-fn shorten_words(message: &str, max_letters: usize) -> String {
-    message.split(' ').map(|word| cut(word, max_letters, GAP)).collect::<Vec<_>>().join(" ")
-}
-
-/// A message of a library, which repeats wrong input: no word is longer than such a piece may be, and none is very long.
+/// A message of a library, which repeats wrong input: no word, whatever surrounds it, is longer than such a piece may be, and the
+/// message is not very long; the ends of longer ones stay.
 pub fn shortened(message: &str) -> String {
-    cut(&shorten_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
+    let message = without_users(message);
+    let words: Vec<String> = message.split(' ').map(|word| cut(word, PIECE, GAP)).collect();
+    cut(&words.join(" "), PIECE * 20, SPACED_GAP)
 }
 
 /// A line that is no longer than this many characters: a longer one is cut at its end.

@@ -146,17 +146,15 @@ pub fn with_commas(count: u64) -> String {
 pub fn three_digits(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     match magnitude {
-        3.. => grouped_signed(value),
+        3.. => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", with_commas(value.abs().round() as u64))
+        }
         2 => format!("{value:.0}"),
         1 => format!("{value:.1}"),
         0 => format!("{value:.2}"),
         small => format!("{value:.*}", (2 - small).clamp(2, 9) as usize),
     }
-}
-
-fn grouped_signed(value: f64) -> String {
-    let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", with_commas(value.abs().round() as u64))
 }
 
 /// A half-open range of record sizes in bytes: at least `from`, less than `to`. A single size `n` is `n..n+1`.

@@ -123,10 +123,8 @@ impl FromStr for FileSystem {
         let (first, directory) =
             first.split_once('@').map_or((first, None), |(first, name)| (first, Some(name)));
         if directory.is_some_and(|name| name.is_empty() || FileSystem::is_meant(name)) {
-            return Err(format!(
-                "{} names no directory behind the @: write it like ext4:4096@hdd, with --at hdd=DIR",
-                quoted(text)
-            ));
+            let form = "write it like ext4:4096@hdd, with --at hdd=DIR";
+            return Err(format!("{} names no directory behind the @: {form}", quoted(text)));
         }
         let directory = directory.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
@@ -241,10 +239,7 @@ mod tests {
     fn an_image_in_a_named_directory_is_called_by_either() {
         let names = |place: &str| FileSystem::names_of(place);
         assert_eq!(names("ntfs:4096@hdd"), ["ntfs:4096@hdd", "ntfs:4096", "hdd"]);
-        assert_eq!(
-            (names("hdd"), names("ntfs:4096")),
-            (vec!["hdd".to_owned()], vec!["ntfs:4096".to_owned()])
-        );
+        assert_eq!([names("hdd"), names("ntfs:4096")], [["hdd"], ["ntfs:4096"]]);
         let spec: FileSystem = "ext4:4096@hdd,noatime".parse().unwrap();
         assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4, noatime, on hdd", 4096));
     }
@@ -267,14 +262,11 @@ mod tests {
     #[test]
     fn options_in_a_list_stay_with_their_file_system() {
         let list = "here,ext4:4096,data=journal,noatime,ssd, ntfs:512 ,tmpfs";
-        assert_eq!(
-            FileSystem::split_places(list),
-            ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"]
-        );
+        let places = ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"];
+        assert_eq!(FileSystem::split_places(list), places);
         assert_eq!(FileSystem::split_places("ssd,hdd"), ["ssd", "hdd"]);
-        assert_eq!(
-            FileSystem::split_places("ext4:4096,btrfs,btrfs,nodatacow,compress-force=zstd,ssd,nobarrier"),
-            ["ext4:4096", "btrfs", "btrfs,nodatacow,compress-force=zstd", "ssd", "nobarrier"]
-        );
+        let list = "ext4:4096,btrfs,btrfs,nodatacow,compress-force=zstd,ssd,nobarrier";
+        let places = ["ext4:4096", "btrfs", "btrfs,nodatacow,compress-force=zstd", "ssd", "nobarrier"];
+        assert_eq!(FileSystem::split_places(list), places);
     }
 }

@@ -67,12 +67,10 @@ fn check_data_size(size: &Value) -> Result<(), String> {
         true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),
         true => Err(format!("the data are {size} of the memory: they must be from 0.01x to 100x")),
         false if (LEAST_BYTES..=MOST_BYTES).contains(&size.lower()) => Ok(()),
-        false => Err(format!(
-            "the data are {}: they must be from {} to {}",
-            exact_bytes(size.lower()),
-            exact_bytes(LEAST_BYTES),
-            exact_bytes(MOST_BYTES)
-        )),
+        false => {
+            let [found, least, most] = [size.lower(), LEAST_BYTES, MOST_BYTES].map(exact_bytes);
+            Err(format!("the data are {found}: they must be from {least} to {most}"))
+        }
     }
 }
 

@@ -216,11 +216,10 @@ static RECORD_SIZE: AxisDef = AxisDef {
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),
-        most => Err(format!(
-            "record sizes go up to {} ({size}): at most {}",
-            exact_bytes(most),
-            exact_bytes(MOST_BYTES)
-        )),
+        largest => {
+            let [largest, most] = [largest, MOST_BYTES].map(exact_bytes);
+            Err(format!("record sizes go up to {largest} ({size}): at most {most}"))
+        }
     },
     ..WORDS
 };

@@ -50,11 +50,11 @@ fn workload(text: &str) -> Result<Value, String> {
     }
     match text.strip_prefix(OWN) {
         Some(name) if is_name(name) => Ok(Value::new(text, BUILT_IN.len() as u64, 0)),
-        _ => Err(format!(
-            "{} is not a workload of YCSB: use {}, or a property file of your own with -P FILE",
-            quoted(text),
-            BUILT_IN.join(", ")
-        )),
+        _ => {
+            let (wrong, known) = (quoted(text), BUILT_IN.join(", "));
+            let own = "a property file of your own with -P FILE";
+            Err(format!("{wrong} is not a workload of YCSB: use {known}, or {own}"))
+        }
     }
 }
 
@@ -88,10 +88,9 @@ mod tests {
             assert!(error.contains("is not a workload of YCSB"), "{text}: {error}");
         }
         assert_eq!(own_name("my file"), "own:my_file");
-        assert!(
-            Axis::WORKLOAD.read(&own_name("")).is_ok()
-                && Axis::WORKLOAD.read(&own_name(&"é".repeat(99))).is_ok()
-        );
+        for file in ["", &"é".repeat(99)] {
+            assert!(Axis::WORKLOAD.read(&own_name(file)).is_ok(), "{file}");
+        }
     }
 
     #[test]

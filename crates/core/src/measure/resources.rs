@@ -197,9 +197,7 @@ mod tests {
         let series = series.unwrap();
         let [user, idle] = ["user_share", "idle_share"].map(|name| &series.figures[name]);
         assert!(series.at_s.len() >= 2 && user.len() == series.at_s.len());
-        assert!(
-            user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0),
-            "{series:?}"
-        );
+        let are_shares = user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0);
+        assert!(are_shares, "{series:?}");
     }
 }

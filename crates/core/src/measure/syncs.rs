@@ -198,10 +198,8 @@ mod tests {
             // SAFETY: the descriptor is open.
             syncs_of(|| assert_eq!(unsafe { libc::sync_file_range(fd, 0, 0, flags) }, 0))
         };
-        assert_eq!(
-            range(libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER),
-            one_call("sync_file_range")
-        );
+        let write_and_wait = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        assert_eq!(range(write_and_wait), one_call("sync_file_range"));
         assert_eq!(range(libc::SYNC_FILE_RANGE_WRITE), []);
     }
 

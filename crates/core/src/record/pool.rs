@@ -49,12 +49,11 @@ impl Pool {
             }
         }
         if (bytes.len() as u64) < size.to * 2 {
+            let [found, largest, least] = [bytes.len() as u64, size.to, size.to * 2].map(exact_bytes);
             return Err(format!(
-                "the files in {} come to {}, too little for records of up to {}: at least {} are needed, so that records differ",
+                "the files in {} come to {found}, too little for records of up to {largest}: at least {least} are needed, so that \
+                 records differ",
                 directory.display(),
-                exact_bytes(bytes.len() as u64),
-                exact_bytes(size.to),
-                exact_bytes(size.to * 2),
             ));
         }
         Ok(Pool { data: Data::Compressible, bytes })

@@ -186,11 +186,8 @@ impl fmt::Display for LeftOutReason {
                 "clients on other machines can use a running server alone, and {store} is none: name one with --url"
             ),
             LeftOutReason::FewThreads { threads, clients } => {
-                write!(
-                    f,
-                    "{clients} clients can't share {}: name as many with --threads, or more",
-                    plural(*threads, "thread")
-                )
+                let threads = plural(*threads, "thread");
+                write!(f, "{clients} clients can't share {threads}: name as many with --threads, or more")
             }
             LeftOutReason::BypassesCache => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")

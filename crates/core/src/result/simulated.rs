@@ -26,13 +26,8 @@ impl DiskReport {
     /// How late it answered, if that is too much.
     fn late(&self, requests: &Requests) -> Option<String> {
         let late = requests.late_share();
-        (late > MOST_LATE).then(|| {
-            format!(
-                "the simulated disk {} answered late, by {:.0} % of the time that its model was busy",
-                self.name,
-                late * 100.0
-            )
-        })
+        let by = format!("by {:.0} % of the time that its model was busy", late * 100.0);
+        (late > MOST_LATE).then(|| format!("the simulated disk {} answered late, {by}", self.name))
     }
 
     /// Warnings of the times of operations over which it answered late; over the trial, where they were not counted by themselves.

@@ -67,13 +67,9 @@ impl Evidence {
         };
         let harms: Vec<String> = Harm::ALL.into_iter().filter(is_counted).map(describe_harm).collect();
         let harms = if harms.is_empty() { "none did harm".into() } else { harms.join(", ") };
-        format!(
-            "{}: of {} {harms} (version {}; {}).",
-            self.guarantee,
-            self.cuts(),
-            self.version,
-            self.file_systems.replace(' ', ", ")
-        )
+        let Evidence { guarantee, version, .. } = self;
+        let (cuts, file_systems) = (self.cuts(), self.file_systems.replace(' ', ", "));
+        format!("{guarantee}: of {cuts} {harms} (version {version}; {file_systems}).")
     }
 
     /// The states that were looked at: `600 power cuts`.

@@ -139,12 +139,11 @@ impl Sizes {
     pub fn describe(&self) -> String {
         match self.single_range() {
             Some(range) => range.to_string(),
-            None => format!(
-                "mixed sizes (median {}, mean {}, largest {})",
-                rough_bytes(self.median() as f64),
-                rough_bytes(self.mean()),
-                rough_bytes(self.largest() as f64),
-            ),
+            None => {
+                let sizes = [self.median() as f64, self.mean(), self.largest() as f64];
+                let [median, mean, largest] = sizes.map(rough_bytes);
+                format!("mixed sizes (median {median}, mean {mean}, largest {largest})")
+            }
         }
     }
 }

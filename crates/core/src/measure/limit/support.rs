@@ -245,10 +245,8 @@ mod tests {
         let decision = with_scope.decide(&memory_and_share, &[], Ok(())).unwrap();
         assert_eq!(mechanisms(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
         let error = with_scope.decide(&all_limits(), &[], Ok(())).unwrap_err();
-        assert!(
-            error.starts_with("memory can't be limited here: nothing is writable: run as root"),
-            "{error}"
-        );
+        let expected = "memory can't be limited here: nothing is writable: run as root";
+        assert!(error.starts_with(expected), "{error}");
         let io: Vec<LimitKind> = LimitKind::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
         let decision = with_scope.decide(&all_limits(), &io, Ok(())).unwrap();
         assert_eq!((decision.held.len(), decision.not_held.len()), (3, 4));
@@ -258,21 +256,15 @@ mod tests {
     #[test]
     fn a_process_limits_itself_where_that_is_enough() {
         let nowhere = support(None, None);
-        let processors = [(LimitKind::Processors, 1)].into();
-        assert_eq!(
-            mechanisms(&nowhere.decide(&processors, &[], Ok(())).unwrap()),
-            [LimitMechanism::Affinity].into()
-        );
+        let decision = nowhere.decide(&[(LimitKind::Processors, 1)].into(), &[], Ok(())).unwrap();
+        assert_eq!(mechanisms(&decision), [LimitMechanism::Affinity].into());
         let memory = [(LimitKind::Memory, 1 << 20)].into();
         let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
         assert_eq!(decision.held[0].by, LimitMechanism::ResourceLimit);
         assert!(decision.held[0].remark.as_ref().unwrap().contains("page cache is not charged"));
-        let error = nowhere.decide(&memory, &[], Ok(())).unwrap_err();
-        assert_eq!(
-            error,
-            "memory can't be limited here: nothing is writable; no systemd: run as root, or as a user of systemd with cgroups \
-             of version 2"
-        );
+        let help = "run as root, or as a user of systemd with cgroups of version 2";
+        let expected = format!("memory can't be limited here: nothing is writable; no systemd: {help}");
+        assert_eq!(nowhere.decide(&memory, &[], Ok(())).unwrap_err(), expected);
     }
 
     #[test]
