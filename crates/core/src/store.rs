@@ -303,11 +303,7 @@ impl GuaranteeOffer {
     }
 
     /// An offer of a store that can leave a replaced value torn.
-    pub const fn tearing(
-        guarantee: Guarantee,
-        settings: &'static str,
-        dangers: &'static [Danger],
-    ) -> GuaranteeOffer {
+    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Self {
         GuaranteeOffer { guarantee, settings, atomic_replace: false, dangers }
     }
 
@@ -440,12 +436,9 @@ impl StoreDef {
     }
 
     /// The abilities that it has with these settings.
-    pub fn capabilities_with<'s>(
-        &self,
-        settings: impl IntoIterator<Item = (&'s str, &'s str)>,
-    ) -> Capabilities {
+    pub fn capabilities_with<'s>(&self, given: impl IntoIterator<Item = (&'s str, &'s str)>) -> Capabilities {
         let mut capabilities = self.capabilities.clone();
-        for (name, value) in settings {
+        for (name, value) in given {
             if let Some(setting) = self.setting(name) {
                 (setting.limits)(value, &mut capabilities);
             }

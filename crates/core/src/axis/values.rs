@@ -57,9 +57,7 @@ impl FromStr for GuaranteeChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "default" => Ok(GuaranteeChoice::Default),
-            _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
-                format!("{} is not a guarantee: use default, none, process, power or node", quoted(text))
-            }),
+            _ => text.parse().map(GuaranteeChoice::Tier),
         }
     }
 }

@@ -15,20 +15,14 @@ use crate::store::{
     StoreError, hold_to_tier,
 };
 
-/// What opening a store takes from its entry.
-pub struct LibraryEntry {
-    pub name: &'static str,
-    pub settings: &'static [SettingDef],
-    pub max_key_bytes: usize,
-}
-
+/// Opens a library's store by its entry's name, settings and longest key.
 pub fn open(
     loaded: &'static LoadedLibrary,
-    entry: &LibraryEntry,
+    (name, known, max_key_bytes): (&str, &[SettingDef], usize),
     options: &OpenOptions<'_>,
 ) -> Result<Box<dyn Store>> {
-    GivenSettings::new(options, entry.settings)?;
-    let calls = LibraryCalls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
+    GivenSettings::new(options, known)?;
+    let calls = LibraryCalls::new(loaded.table(name).map_err(StoreError::Engine)?)?;
     let to_c_string = |text: &str| {
         CString::new(text).map_err(|_| StoreError::BadSetting("a setting's value holds a zero byte".into()))
     };
@@ -67,7 +61,7 @@ pub fn open(
         store: Some(store),
         guarantee,
         source: format!("a library of one's own: {}", loaded.library.path.display()),
-        max_key_bytes: entry.max_key_bytes,
+        max_key_bytes,
     });
     if guarantee as i32 != tier_code {
         return Err(StoreError::Engine(format!("the library's tier gave {tier_code}, which is no tier")));
@@ -129,14 +123,10 @@ impl ErrorBuffer {
     }
 
     #[inline(always)]
-    fn call(
-        &mut self,
-        function_name: &'static str,
-        function: impl FnOnce(*mut ffi::Error) -> i32,
-    ) -> Result<()> {
+    fn call(&mut self, name: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
         match function(&raw mut self.0) {
             ffi::OK => Ok(()),
-            code => Err(self.take_error(function_name, code)),
+            code => Err(self.take_error(name, code)),
         }
     }
 

@@ -283,13 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_recording_both() {
-        let mut merged = latencies_of([5, 100]);
-        merged.merge(&latencies_of([1, 7_000_000])).unwrap();
-        assert_eq!(merged.summary().unwrap(), latencies_of([1, 5, 100, 7_000_000]).summary().unwrap());
-    }
-
-    #[test]
     fn packed_on_several_machines_and_merged_they_are_those_of_one_process() {
         let mut random = fastrand::Rng::with_seed(11);
         let values: Vec<u64> = (0..20_000).map(|_| random.u64(1..4) << random.u32(0..44)).collect();

@@ -247,7 +247,7 @@ impl FolderSession<'_> {
     fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         let mut fresh = FreshDirectories::default();
-        self.write_in_place(key, value, self.store.config.sync_file, &mut fresh)?;
+        self.overwrite(key, value, self.store.config.sync_file, &mut fresh)?;
         if !self.store.config.sync_folder {
             return Ok(());
         }
@@ -286,7 +286,7 @@ impl FolderSession<'_> {
         for (index, (key, value)) in records.iter().enumerate() {
             match rename {
                 true => self.write_temporary(index, key, value, sync_each_file, &mut fresh)?,
-                false => self.write_in_place(key, value, sync_each_file, &mut fresh)?,
+                false => self.overwrite(key, value, sync_each_file, &mut fresh)?,
             }
         }
         if !sync_each_file {
@@ -311,15 +311,9 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    fn write_in_place(
-        &mut self,
-        key: &[u8],
-        value: &[u8],
-        sync: bool,
-        fresh: &mut FreshDirectories,
-    ) -> Result<()> {
+    fn overwrite(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut FreshDirectories) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
-        let file = create(self.store, &mut self.path, directory, name, fresh)?;
+        let file = create(self.store, &mut self.path, directory, name, made)?;
         write_whole(file, value, sync)
     }
 

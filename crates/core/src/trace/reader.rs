@@ -68,7 +68,7 @@ impl Reader {
             Some(form) => form,
             None => Form::detect(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        let lines = Lines::begin_reading(source, form, options.unit_ns, &first);
+        let lines = Lines::begin(source, form, options.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
         Ok(Reader::open_at_start(path.to_path_buf(), options, (form, packed_by), lines))
     }
@@ -148,7 +148,7 @@ impl Reader {
         io::copy(&mut source.by_ref().take(read_bytes), &mut io::sink()).map_err(describe_error)?;
         source.rewind().map_err(describe_error)?;
         let first = first_line(&mut source).map_err(describe_error)?.unwrap_or_default();
-        let lines = Lines::begin_reading(source, form, options.unit_ns, &first)?;
+        let lines = Lines::begin(source, form, options.unit_ns, &first)?;
         Ok(Reader::open_at_start(path, options, (form, packed_by), lines))
     }
 
@@ -171,12 +171,7 @@ fn first_line(source: &mut Source) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Lines {
-    fn begin_reading(
-        source: Source,
-        form: Form,
-        unit_ns: Option<u64>,
-        first: &[u8],
-    ) -> Result<Lines, String> {
+    fn begin(source: Source, form: Form, unit_ns: Option<u64>, first: &[u8]) -> Result<Lines, String> {
         if form != Form::Csv {
             return match unit_ns {
                 Some(_) => Err(format!("a unit of times is for CSV alone: {form} defines its unit")),
@@ -204,17 +199,13 @@ impl Lines {
         }
     }
 
-    fn next(
-        &mut self,
-        form: Form,
-        key: &mut Vec<u8>,
-        number: &mut u64,
-    ) -> Result<Option<ParsedLine>, String> {
+    /// The next line; `lines` is the number of lines so far.
+    fn next(&mut self, form: Form, key: &mut Vec<u8>, lines: &mut u64) -> Result<Option<ParsedLine>, String> {
         match self {
             Lines::Csv { reader, columns, fields, .. } => {
                 reader.get_mut().allow_more();
                 let has_record = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
-                *number = fields.position().map_or(*number, csv::Position::line);
+                *lines = fields.position().map_or(*lines, csv::Position::line);
                 if has_record { columns.read(fields, key).map(Some) } else { Ok(None) }
             }
             Lines::Plain { source, line } => {
@@ -222,7 +213,7 @@ impl Lines {
                 let mut ration = source.by_ref().take(MOST_LINE);
                 loop {
                     line.clear();
-                    *number += 1;
+                    *lines += 1;
                     if ration.read_until(b'\n', line).map_err(|error| error.to_string())? == 0
                         && ration.limit() > 0
                     {

@@ -83,16 +83,12 @@ impl LimitSupport {
         optional: &[LimitKind],
         device: Result<(), &str>,
     ) -> Result<LimitDecisions, String> {
-        let own_methods = limits
-            .iter()
-            .map(|(limit, value)| (*limit, *value, self.method_without_systemd(*limit, optional, device)));
-        let (decision, first_unmet) = partition(own_methods, optional);
+        let (decision, first_unmet) =
+            partition(limits, optional, |limit| self.own_method(limit, optional, device));
         let Some((limit, reason)) = first_unmet else { return Ok(decision) };
         if let Ok(controllers) = &self.scope_controllers {
-            let scope_methods = limits
-                .iter()
-                .map(|(limit, value)| (*limit, *value, method_by_scope(controllers, *limit, device)));
-            if let (decision, None) = partition(scope_methods, optional) {
+            let method = |limit| scope_method(controllers, limit, device);
+            if let (decision, None) = partition(limits, optional, method) {
                 return Ok(decision);
             }
         }
@@ -103,12 +99,7 @@ impl LimitSupport {
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
-    fn method_without_systemd(
-        &self,
-        limit: LimitKind,
-        optional: &[LimitKind],
-        device: Result<(), &str>,
-    ) -> LimitMethod {
+    fn own_method(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> LimitMethod {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
         }
@@ -142,16 +133,12 @@ impl LimitSupport {
 /// What holds a limit, where, and what escapes it; or why nothing does.
 type LimitMethod = Result<(LimitMechanism, Option<CgroupParent>, Option<String>), String>;
 
-fn method_by_scope(
-    controllers: &BTreeSet<Controller>,
-    limit: LimitKind,
-    device: Result<(), &str>,
-) -> LimitMethod {
+fn scope_method(allowed: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> LimitMethod {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
         LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
-        limit if controllers.contains(&Controller::from_limit(limit)) => {
+        limit if allowed.contains(&Controller::from_limit(limit)) => {
             Ok((LimitMechanism::Scope, None, None))
         }
         limit => Err(format!("the user's systemd may not limit {}", Controller::from_limit(limit).name())),
@@ -160,12 +147,13 @@ fn method_by_scope(
 
 /// Limits that are held and not, and the first required one that is not.
 fn partition(
-    methods: impl Iterator<Item = (LimitKind, u64, LimitMethod)>,
+    limits: &Limits,
     optional: &[LimitKind],
+    method: impl Fn(LimitKind) -> LimitMethod,
 ) -> (LimitDecisions, Option<(LimitKind, String)>) {
     let (mut decision, mut first_unmet) = (LimitDecisions::default(), None);
-    for (limit, asked, method) in methods {
-        match method {
+    for (limit, asked) in limits.iter().map(|(limit, asked)| (*limit, *asked)) {
+        match method(limit) {
             Ok((mechanism, home, remark)) => {
                 decision.held.push(HeldLimit { limit, asked, by: mechanism, home, remark })
             }

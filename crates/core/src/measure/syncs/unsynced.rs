@@ -103,15 +103,11 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
 }
 
 /// Runs an action on a file, under the journal's lock if it belongs to the journal.
-fn with_file<T, A: FnOnce() -> T>(
-    fd: c_int,
-    action: A,
-    run_journaled: impl FnOnce(&mut WrittenFile, A) -> T,
-) -> T {
+fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut WrittenFile, A) -> T) -> T {
     let Some(id) = JOURNALING.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
     match guard.as_mut().and_then(|journal| journal.written_file(fd, id)) {
-        Some(written_file) => run_journaled(written_file, action),
+        Some(written_file) => noted(written_file, action),
         // A pipe that nobody reads must not hold the lock.
         None => {
             drop(guard);
