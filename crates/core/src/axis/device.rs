@@ -10,7 +10,6 @@ use super::value::Value;
 use super::words::{WORDS, read_word};
 use crate::units::{exact_bytes, parse_bytes};
 
-/// The largest file, in bytes.
 const MOST_FILE_BYTES: u64 = 1 << 40;
 
 pub(super) static PATTERN: AxisDef = AxisDef {

@@ -72,47 +72,28 @@ pub fn open(
     Ok(opened)
 }
 
-/// The functions of a store, all present.
-#[derive(Clone, Copy)]
-struct LibraryCalls {
-    table: Table,
-    open: ffi::Open,
-    close: ffi::OfStore,
-    tier: ffi::Tier,
-    count: ffi::Number,
-    settle: ffi::OfStore,
-    read_settings: ffi::Values,
-    session: ffi::Session,
-    end: ffi::End,
-    get: ffi::Get,
-    put: ffi::Put,
-    remove: ffi::Remove,
-    batch: ffi::Batch,
+/// Makes a struct of a table's functions, all present.
+macro_rules! library_calls {
+    ($($name:ident: $type:ident),+) => {
+        #[derive(Clone, Copy)]
+        struct LibraryCalls {
+            table: Table,
+            $($name: ffi::$type),+
+        }
+
+        impl LibraryCalls {
+            fn new(table: Table) -> Result<LibraryCalls> {
+                let calls = || Some(LibraryCalls { table, $($name: table.0.$name?),+ });
+                let why = "the library's table has changed since it was checked";
+                calls().ok_or_else(|| StoreError::Engine(why.into()))
+            }
+        }
+    };
 }
 
-impl LibraryCalls {
-    fn new(table: Table) -> Result<LibraryCalls> {
-        let read_table = || {
-            let entries = table.0;
-            Some(LibraryCalls {
-                table,
-                open: entries.open?,
-                close: entries.close?,
-                tier: entries.tier?,
-                count: entries.count?,
-                settle: entries.settle?,
-                read_settings: entries.read_settings?,
-                session: entries.session?,
-                end: entries.end?,
-                get: entries.get?,
-                put: entries.put?,
-                remove: entries.remove?,
-                batch: entries.batch?,
-            })
-        };
-        read_table()
-            .ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
-    }
+library_calls! {
+    open: Open, close: OfStore, tier: Tier, count: Number, settle: OfStore, read_settings: Values,
+    session: Session, end: End, get: Get, put: Put, remove: Remove, batch: Batch
 }
 
 struct ErrorBuffer(ffi::Error);

@@ -22,18 +22,11 @@ const PREFIX: &str = "storebench-";
 const MAX_GROUPS: u32 = 1000;
 
 impl Version {
-    /// The file with what is charged now, and the line of `memory.stat` with the page cache in it.
-    fn usage_files(self) -> (&'static str, &'static str) {
+    /// The file with what is charged now, the line of `memory.stat` with the page cache in it, and the file with the peak.
+    fn usage_files(self) -> [&'static str; 3] {
         match self {
-            Version::V1 => ("memory.usage_in_bytes", "cache"),
-            Version::V2 => ("memory.current", "file"),
-        }
-    }
-
-    fn peak(self) -> &'static str {
-        match self {
-            Version::V1 => "memory.max_usage_in_bytes",
-            Version::V2 => "memory.peak",
+            Version::V1 => ["memory.usage_in_bytes", "cache", "memory.max_usage_in_bytes"],
+            Version::V2 => ["memory.current", "file", "memory.peak"],
         }
     }
 }
@@ -189,7 +182,7 @@ impl CgroupParent {
 
     /// Checks that a cgroup made here reports its peak.
     pub fn tells_peak(&self, held: &HeldCgroup) -> Result<(), String> {
-        let peak = held.group.folder.join(self.version.peak());
+        let peak = held.group.peak_file();
         match peak.exists() {
             true => Ok(()),
             false => Err(format!("the cgroup does not report its peak: there is no {}", peak.display())),
@@ -277,17 +270,22 @@ impl TrialCgroup {
 
     /// The bytes charged now, and how many of them are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
-        let (file, line) = self.version.usage_files();
+        let [file, line, _] = self.version.usage_files();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
         let stat = read("memory.stat")?;
         let cache = stat.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '))?;
         Some((read(file)?.trim().parse().ok()?, cache.trim().parse().ok()?))
     }
 
+    fn peak_file(&self) -> PathBuf {
+        let [.., peak] = self.version.usage_files();
+        self.folder.join(peak)
+    }
+
     /// The most that was charged at once, in bytes: memory of its processes, page cache that they were the first to fill, and
     /// what the kernel keeps for them. The kernel charges in steps of up to 256 KiB a processor.
     pub fn peak_bytes(&self) -> Result<u64, String> {
-        let path = self.folder.join(self.version.peak());
+        let path = self.peak_file();
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         text.trim().parse().map_err(|_| format!("{} says {:?}", path.display(), text.trim()))
     }

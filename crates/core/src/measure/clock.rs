@@ -16,7 +16,6 @@ pub const TSC: &str = "tsc";
 #[derive(Debug, Clone)]
 pub struct Clock {
     clock: quanta::Clock,
-    /// Whether the clock is the time-stamp counter.
     tsc: bool,
     /// Nanoseconds in 2^32 ticks.
     scale: u64,

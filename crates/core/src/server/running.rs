@@ -273,7 +273,8 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     let namespace = ServerNamespace::read_note(folder).ok().flatten();
     let mut unresponsive = UNRESPONSIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Some(namespace), Some(unresponsive)) = (&namespace, &*unresponsive)
-        && unresponsive.is_at(&namespace.url)
+        && unresponsive.namespace.url == namespace.url
+        && unresponsive.since.elapsed() < SILENCE
     {
         let message = unresponsive.message.replace(&unresponsive.namespace.name, &namespace.name);
         return Err(io::Error::other(UndroppedNamespace(message)));
@@ -298,12 +299,6 @@ struct UnresponsiveServer {
 }
 
 static UNRESPONSIVE: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
-
-impl UnresponsiveServer {
-    fn is_at(&self, url: &str) -> bool {
-        self.namespace.url == url && self.since.elapsed() < SILENCE
-    }
-}
 
 /// The message of the command that drops it; empty on success.
 fn run_to_drop(folder: &Path) -> io::Result<String> {

@@ -38,7 +38,6 @@ enum LastValue {
     Missing,
 }
 
-/// The history of a key so far.
 #[derive(Debug, Clone, Copy)]
 struct KeyHistory {
     first: u64,

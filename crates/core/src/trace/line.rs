@@ -131,7 +131,6 @@ fn strip_blanks(raw: &[u8]) -> &[u8] {
     if field.len() < raw.len() { unquote(field) } else { raw }
 }
 
-/// A field without the quotes around it.
 fn unquote(field: &[u8]) -> &[u8] {
     field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }

@@ -9,7 +9,6 @@ use super::line::{self, Columns, ParsedLine};
 use super::source::Source;
 use crate::read_limited::RationedReader;
 
-/// The longest line, in bytes.
 const MOST_LINE: u64 = 4 << 20;
 /// Bytes that are read ahead so that a decoder has all its memory: what a frame's window holds at most, several times.
 const WARM_UP: u64 = 64 << 20;
@@ -25,7 +24,6 @@ pub struct ReaderOptions {
     pub unit_ns: Option<u64>,
 }
 
-/// The reader of lines, by the form of the trace.
 enum Lines {
     Csv {
         reader: Box<csv::Reader<RationedReader<Source>>>,

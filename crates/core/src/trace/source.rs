@@ -46,7 +46,6 @@ impl Seek for DigestingReader {
     }
 }
 
-/// The way in which a file is packed.
 enum Decompressor {
     None,
     Zstd {
@@ -110,7 +109,6 @@ impl Source {
         }
     }
 
-    /// Goes past the mark that a text may begin with.
     fn skip_mark(&mut self) -> io::Result<()> {
         let head = self.fill_buf()?;
         if UTF_16.iter().any(|mark| head.starts_with(mark)) {

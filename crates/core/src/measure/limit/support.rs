@@ -119,7 +119,6 @@ impl LimitSupport {
         }
     }
 
-    /// What a limit does not hold.
     fn escape_remark(&self, limit: LimitKind, parent: &CgroupParent) -> Option<String> {
         let is_v1 = parent.version == Version::V1;
         match limit {

@@ -216,7 +216,6 @@ impl WrittenFile {
         }
     }
 
-    /// Restores the state at the last sync.
     fn undo(&mut self) -> io::Result<()> {
         let Some(current_length) = self.length() else {
             return Err(io::Error::other("a file has no length"));
