@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::{WORDS, one_of};
+use super::words::{named, one_of};
 use crate::sanitize::quoted;
 use crate::units::{Bytes, exact_bytes};
 
@@ -75,25 +75,19 @@ fn check_data_size(size: &Value) -> Result<(), String> {
 }
 
 pub(super) static DATA_SIZE: AxisDef = AxisDef {
-    name: "data_size",
-    order: 1041,
     value_name: "SIZE,...",
     help: "data-size: the data in all tables: 200MiB, or 1.25x (of the machine's memory)",
-    many: "data sizes",
     presence: Presence::Always(23),
     role: Role::Column,
     form: Form::Quantity,
     read: data_size,
     check: check_data_size,
     words: |size| format!("data size {size}"),
-    ..WORDS
+    ..named("data_size", 1041, "data sizes")
 };
 
 pub(super) static INDEX: AxisDef = AxisDef {
-    name: "index",
-    order: 1036,
     help: "data-size: the secondary index on orders: customer (by customer), none",
-    many: "indexes",
     presence: Presence::Off("customer"),
     role: Role::Row,
     known: &["customer", "none"],
@@ -102,21 +96,18 @@ pub(super) static INDEX: AxisDef = AxisDef {
         "none" => "no index".into(),
         other => format!("index by {other}"),
     },
-    ..WORDS
+    ..named("index", 1036, "indexes")
 };
 
 pub(super) static LOAD_ORDER: AxisDef = AxisDef {
-    name: "load_order",
-    order: 1037,
     help: "data-size: the order of rows when they are loaded: sorted (by primary key), unsorted",
-    many: "load orders",
     presence: Presence::Off("sorted"),
     role: Role::Row,
     prepares: true,
     known: &["sorted", "unsorted"],
     read: |text| one_of(text, "an order to load in", &["sorted", "unsorted"]),
     words: |order| format!("loaded {order}"),
-    ..WORDS
+    ..named("load_order", 1037, "load orders")
 };
 
 #[cfg(test)]

@@ -2,30 +2,24 @@
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::{WORDS, read_count};
+use super::words::{named, read_count};
 use crate::units::{plural, with_commas};
 
 pub(super) static ROWS: AxisDef = AxisDef {
-    name: "rows",
-    order: 1042,
     value_name: "N,...",
     help: "Rows that the table holds before the first transaction",
-    many: "numbers of rows",
     presence: Presence::Always(21),
     role: Role::Column,
     form: Form::Number,
     read: |text| read_count(text, "rows", 1000),
     check: |rows| at_most(100_000_000, rows, "rows"),
     words: |rows| plural(rows.lower(), "row"),
-    ..WORDS
+    ..named("rows", 1042, "numbers of rows")
 };
 
 pub(super) static STATEMENTS: AxisDef = AxisDef {
-    name: "statements",
-    order: 1043,
     value_name: "N,...",
     help: "Statements in each transaction",
-    many: "statements a transaction",
     presence: Presence::Off("1"),
     role: Role::Row,
     form: Form::Number,
@@ -35,15 +29,12 @@ pub(super) static STATEMENTS: AxisDef = AxisDef {
         _ => at_most(100_000, statements, "statements"),
     },
     words: |statements| format!("{} a transaction", plural(statements.lower(), "statement")),
-    ..WORDS
+    ..named("statements", 1043, "statements a transaction")
 };
 
 pub(super) static TRANSACTIONS: AxisDef = AxisDef {
-    name: "transactions",
-    order: 1044,
     value_name: "N,...",
     help: "Transactions of each kind, on a table that is empty at first",
-    many: "numbers of transactions",
     presence: Presence::Always(22),
     role: Role::Column,
     form: Form::Number,
@@ -53,7 +44,7 @@ pub(super) static TRANSACTIONS: AxisDef = AxisDef {
         _ => at_most(10_000_000, transactions, "transactions"),
     },
     words: |transactions| plural(transactions.lower(), "transaction"),
-    ..WORDS
+    ..named("transactions", 1044, "numbers of transactions")
 };
 
 fn at_most(most: u64, count: &Value, noun: &str) -> Result<(), String> {

@@ -27,6 +27,11 @@ pub const WORDS: AxisDef = AxisDef {
     split: None,
 };
 
+/// [`WORDS`] of an axis of this name, at this place in the order, and with this plural.
+pub(super) const fn named(name: &'static str, order: u16, many: &'static str) -> AxisDef {
+    AxisDef { name, order, many, ..WORDS }
+}
+
 /// Reads a value of a type.
 pub fn read<T: FromStr<Err = String> + Into<Value>>(text: &str) -> Result<Value, String> {
     text.parse::<T>().map(Into::into)

@@ -2,7 +2,7 @@
 
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
-use super::words::{WORDS, read_word};
+use super::words::{named, read_word};
 use crate::sanitize::quoted;
 
 /// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
@@ -20,27 +20,21 @@ pub(crate) const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {
-    name: "workload",
-    order: 1031,
     help: "ycsb: its workloads A, B, C, D, E, F; U (updates alone); load (inserts into an empty store)",
-    many: "workloads",
     presence: Presence::Always(6),
     role: Role::Row,
     known: BUILT_IN,
     read: workload,
     words: |value| format!("workload {value}"),
-    ..WORDS
+    ..named("workload", 1031, "workloads")
 };
 
 pub(super) static DISTRIBUTION: AxisDef = AxisDef {
-    name: "distribution",
-    order: 1032,
     help: "ycsb: how records are chosen: default (as the workload says), uniform, zipfian, zipfian-ycsb, latest, hotspot, exponential, sequential",
-    many: "distributions",
     role: Role::Row,
     known: DISTRIBUTIONS,
     read: |text| read_word("distribution", text, DISTRIBUTIONS),
-    ..WORDS
+    ..named("distribution", 1032, "distributions")
 };
 
 fn workload(text: &str) -> Result<Value, String> {
