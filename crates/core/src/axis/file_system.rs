@@ -254,13 +254,9 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_are_told_from_names_of_places() {
+    fn file_systems_are_told_from_names_of_places_and_keep_their_options_in_a_list() {
         assert!(["ext4:1024", "xfs", "ext4,noatime"].into_iter().all(FileSystem::is_meant));
         assert!(!["here", "ssd", "noatime"].into_iter().any(FileSystem::is_meant));
-    }
-
-    #[test]
-    fn options_in_a_list_stay_with_their_file_system() {
         let list = "here,ext4:4096,data=journal,noatime,ssd, ntfs:512 ,tmpfs";
         let places = ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"];
         assert_eq!(FileSystem::split_places(list), places);

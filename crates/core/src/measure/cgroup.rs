@@ -349,10 +349,7 @@ mod tests {
         assert_eq!(v2, [(Version::V2, slice), (Version::V2, "/sys/fs/cgroup".into())]);
         assert_eq!(parent_folders("0::/\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
         assert_eq!(parent_folders("0::/a.slice\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
-    }
-
-    #[test]
-    fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
+        // Each controller of version 1 has a hierarchy of its own.
         let parents_of_cpu = parents_of(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
         let [parent] = parents_of_cpu.as_slice() else { panic!("{parents_of_cpu:?}") };
         assert_eq!(parent.folder, Path::new("/sys/fs/cgroup/cpu/c"));

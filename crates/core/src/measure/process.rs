@@ -118,8 +118,7 @@ mod tests {
         let is_seen = || {
             reset_peak().unwrap();
             let before = resident().unwrap();
-            let hoard = std::hint::black_box(vec![1_u8; 64 << 20]);
-            drop(hoard);
+            drop(std::hint::black_box(vec![1_u8; 64 << 20]));
             resident().unwrap().peak_bytes >= before.now_bytes + (60 << 20)
         };
         // Other tests of this process may give memory back, or forget the peak, in the midst of one look.

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_into_files_of_version_2_is_read_back() {
+    fn what_is_written_into_files_is_read_back() {
         let group = group_with_limits(Version::V2);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!((text("memory.max"), text("memory.swap.max")), ("67108864".into(), "0".into()));
@@ -225,10 +225,6 @@ mod tests {
         assert_eq!(io(LimitKind::ReadBandwidth, "8:0"), Some(5));
         assert_eq!(io(LimitKind::ReadOperations, "8:0"), Some(6));
         assert_eq!((io(LimitKind::WriteBandwidth, "8:0"), io(LimitKind::ReadBandwidth, "9:9")), (None, None));
-    }
-
-    #[test]
-    fn what_is_written_into_files_of_version_1_is_read_back() {
         let group = group_with_limits(Version::V1);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!(text("memory.memsw.limit_in_bytes"), (65 << 20).to_string());

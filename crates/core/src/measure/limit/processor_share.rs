@@ -66,6 +66,8 @@ mod tests {
         assert_eq!(figures_with_warnings(operations(), 55_000), ["get"]);
         assert_eq!(figures_with_warnings(operations(), 40_000), ["get", "insert"]);
         assert!(figures_with_warnings(operations(), 1_000_000).is_empty());
+        let mix = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
+        assert_eq!(figures_with_warnings(mix, 55_000), [OVERALL, "read"], "parts are doubted with it");
     }
 
     #[test]
@@ -76,11 +78,5 @@ mod tests {
             let warnings = warnings(vec![operation("get", Some((1000, 1000)))], millionths);
             assert!(warnings[0].reason.contains(words), "{}", warnings[0].reason);
         }
-    }
-
-    #[test]
-    fn parts_of_a_mix_are_doubted_with_it() {
-        let operations = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
-        assert_eq!(figures_with_warnings(operations, 55_000), [OVERALL, "read"]);
     }
 }

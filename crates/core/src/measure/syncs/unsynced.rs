@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overwritten_comes_back_and_what_was_appended_goes() {
+    fn what_was_overwritten_comes_back_what_was_appended_goes_and_what_was_synced_stays() {
         assert_eq!(undo_and_read(digits()), "0123456789");
         let mut file = digits();
         write(&mut file, 2, b"abc");
@@ -326,10 +326,6 @@ mod tests {
         write(&mut file, 3, b"twice");
         write(&mut file, 40, b"beyond");
         assert_eq!(undo_and_read(file), "0123456789");
-    }
-
-    #[test]
-    fn what_was_synced_stays() {
         let mut file = digits();
         write(&mut file, 2, b"abc");
         file.unsynced = None;

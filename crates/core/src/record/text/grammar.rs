@@ -223,9 +223,18 @@ mod tests {
                 assert!(word.trim_start_matches('_').len() <= 14, "{word}");
             }
         }
-        let words = Grammar::english().words;
-        assert!(words.len() <= usize::from(u16::MAX));
-        for word in words {
+        let grammar = Grammar::english();
+        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
+            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "what the source says is there: {name}");
+        }
+        for list in grammar.lists {
+            let mut words = list.words.clone();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), list.words.len(), "no word is in a list twice");
+        }
+        assert!(grammar.words.len() <= usize::from(u16::MAX));
+        for word in grammar.words {
             let text = String::from_utf8_lossy(&word.bytes[..word.len()]).into_owned();
             let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
             assert!(capitals <= 1, "{text} is used as a name and not defined above");
@@ -244,24 +253,6 @@ mod tests {
                 assert!(weight.is_some_and(|weight: u64| weight > 0), "{name}: {alternative}");
                 assert!(parts.next().is_some(), "{name}: {alternative}");
             }
-        }
-    }
-
-    #[test]
-    fn no_word_is_in_a_list_twice() {
-        for list in Grammar::english().lists {
-            let mut words = list.words.clone();
-            words.sort_unstable();
-            words.dedup();
-            assert_eq!(words.len(), list.words.len());
-        }
-    }
-
-    #[test]
-    fn what_the_source_says_is_there() {
-        let grammar = Grammar::english();
-        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
-            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "{name}");
         }
     }
 }
