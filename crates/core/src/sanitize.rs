@@ -172,8 +172,7 @@ pub fn message(text: &str) -> String {
     cut(&without_users(&one_line(text)), MESSAGE, SPACED_GAP)
 }
 
-/// Replaces control characters in JSON strings, except ends of lines and tabs. Works on the text, so that the thousands of lines
-/// without any cost a look at each byte.
+/// Replaces control characters in JSON strings, except ends of lines and tabs; lines without any cost a look at each byte.
 pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
     let code_length = |index: usize| code_at(&json[index..]);
     let mut out = Vec::new();

@@ -88,8 +88,7 @@ fn find_user(name: &'static str) -> Option<User> {
     Some(User { name, uid: entry.pw_uid, gid: entry.pw_gid })
 }
 
-/// Ends servers at work in a folder whose starter has gone, and what they left outside it. Looks for nothing if nothing says that
-/// there is one.
+/// Ends servers at work in a folder whose starter has gone, and what they left outside it, if its [`MARK`] says that there is one.
 pub fn end_in(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(MARK)).is_err() {
         return Ok(());

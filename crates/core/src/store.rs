@@ -59,8 +59,7 @@ pub struct OpenOptions<'a> {
     pub sessions: usize,
     /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
     pub transactions: bool,
-    /// A folder of the run, outside `directory`, for what is no data: a server's template and socket. `None`: a store that needs
-    /// one makes it in `directory`.
+    /// A folder of the run for what is no data: a server's template and socket. `None`: a store that needs one makes it in `directory`.
     pub beside: Option<&'a Path>,
 }
 
@@ -323,8 +322,7 @@ pub struct ServerDef {
     pub known: server::ServerKind,
     /// What this machine lacks to run it, and what to install; `None` if it has all.
     pub lacks: fn() -> Option<String>,
-    /// Makes the files of a new server in the store's folder, as an administrator would do once, unmeasured. Existing files stay,
-    /// and opening makes missing ones.
+    /// Makes the files of a new server in the store's folder, unmeasured. Existing files stay, and opening makes missing ones.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
     /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
     pub start_s: f64,

@@ -18,8 +18,7 @@ const SIZES: &str = "write it like 512B, 4KiB (1024 bytes each), 4KB (1000) or 1
 const COUNTS: &str = "write it like 50000, 50,000, 50k, 1M or 1e6";
 const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
 
-/// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB`, `4k`, `10G` (units of 1024), `4KB`, `10GB` (units of 1000). The error
-/// says what a size looks like.
+/// Reads a size in bytes: `512`, `4KiB`, `1.5 GiB`, `10G` (units of 1024), `4KB` (units of 1000). The error says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = number::split_unit(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -54,8 +53,7 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says
-/// what a duration looks like.
+/// Reads a duration: `30s`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says what one looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let to_error = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
     let mut rest = text.trim();

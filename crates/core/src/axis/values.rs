@@ -70,8 +70,7 @@ pub enum Rate {
     /// Closed loop: each begins when the one before it has ended.
     #[default]
     Closed,
-    /// Open loop: this number begins each second, over all threads, whether or not earlier ones have ended; latency counts from the
-    /// moment when an operation was due.
+    /// Open loop: this number begins each second, over all threads, whether or not earlier ones have ended; latency counts from when due.
     PerSecond(u32),
 }
 

@@ -83,8 +83,7 @@ impl Folder {
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
 
-    /// Deletes whatever has this name, a folder with all in it. Fails when a folder belongs to another user; what was deleted
-    /// before has gone.
+    /// Deletes whatever has this name, a folder with all in it. Fails at a folder of another user; what was deleted before has gone.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -123,8 +122,7 @@ impl Folder {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Deletes all but `kept`, again until nothing is there: a killed process may still end its last call. Fails when a folder
-    /// belongs to another user.
+    /// Deletes all but `kept`, again until nothing is there: a killed process may still end its last call. Fails at another user's folder.
     pub fn empty(&self, kept: Option<&OsStr>) -> io::Result<()> {
         for round in 0..ROUNDS {
             if round > 1 {

@@ -48,8 +48,7 @@ pub fn parse(list: &[u8]) -> Vec<Mount> {
     list.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-/// `procfs_core` takes only text and leaves the kernel's escapes: bytes beyond ASCII are escaped before it reads the line, and
-/// all escapes are undone afterwards.
+/// `procfs_core` takes only text and leaves escapes: bytes beyond ASCII are escaped before it reads, and all are undone afterwards.
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut text = String::with_capacity(line.len());
     for byte in line {

@@ -90,8 +90,7 @@ impl CgroupParent {
         Err(reason)
     }
 
-    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
-    /// place, and what would help.
+    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such place.
     pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
         let reason = format!("this system has no cgroups for {}", controller.name());
         CgroupParent::first(controller, reason, |parent| parent.check_controller(controller))

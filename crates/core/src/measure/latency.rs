@@ -182,14 +182,12 @@ fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?))
 }
 
-/// The bytes after a cookie and a length, if the cookie matches. Its third half-byte is the width of a word, on which the format
-/// does not depend.
+/// The bytes after a cookie and a length, if the cookie matches, but for its third half-byte: the width of a word, which does not matter.
 fn strip_cookie(bytes: &[u8], cookie: u32) -> Option<&[u8]> {
     (read_word(bytes, 0)? & !0xf0 == cookie).then(|| bytes.get(8..)).flatten()
 }
 
-/// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory: taking it costs as
-/// much as using it.
+/// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory, which is costly to take.
 fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
@@ -216,8 +214,7 @@ fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an
-/// hour.
+/// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an hour.
 pub const BUCKETS: u16 = 2048 + 1024 * (LONGEST_NS.ilog2() as u16 - 10);
 
 /// The most that a histogram takes, in bytes: its header, and nine for each bucket.

@@ -12,8 +12,7 @@ use crate::test_hooks;
 pub struct Probe {
     /// Making and deleting an empty file, in nanoseconds.
     pub file_creation_ns: u64,
-    /// Appending 4 KiB to a file and syncing it, in nanoseconds: the median of several, as one that waits for other programs' writes
-    /// says nothing of the rest.
+    /// Appending 4 KiB to a file and syncing it, in nanoseconds: the median of several, as one may wait for other programs' writes.
     pub sync_ns: u64,
     /// Writing and syncing a large file, in bytes per second.
     pub write_bytes_per_s: f64,

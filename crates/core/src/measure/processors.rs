@@ -85,8 +85,7 @@ fn read() -> io::Result<String> {
     fs::read_to_string(STAT).map_err(|error| io::Error::new(error.kind(), format!("{STAT}: {error}")))
 }
 
-/// The fields after a line's name, which is `cpu` for all processors: user, nice, system, idle, iowait, irq, softirq, steal; guests'
-/// time is in user and nice already.
+/// The fields after a line's name: user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user and nice already.
 fn parse(text: &str, name: &str) -> Option<Snapshot> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;

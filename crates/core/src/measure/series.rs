@@ -195,8 +195,7 @@ impl Seconds<'_> {
         self.series.gathered().began = Some(self.start);
     }
 
-    /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
-    /// quantum ended.
+    /// Hands over what was measured since the last time, if a second has ended: operations count where their quantum ended.
     pub fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), String> {
         let current_second = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
         if current_second > self.second { self.push_second(latencies, current_second) } else { Ok(()) }

@@ -150,8 +150,7 @@ pub fn check_counting() -> Result<(), &'static str> {
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
 }
 
-/// Starts a journal of unsynced writes, except to files below `excluded`. It slows every write, so no measured process keeps one.
-/// Fails when calls don't pass this program.
+/// Starts a journal of unsynced writes, except to files below `excluded`, which slows every write. Fails when calls don't pass this program.
 pub(crate) fn keep_journal(excluded: &Path) -> Result<(), &'static str> {
     check_counting()?;
     unsynced::start_journal(excluded);

@@ -29,8 +29,7 @@ impl Pool {
         Pool { data, bytes }
     }
 
-    /// A pool of the files in `directory`, in order of name, up to 64 MiB. Fails when it can't be read or holds too little text
-    /// for records of `size`.
+    /// A pool of the files in `directory`, by name, up to 64 MiB. Fails when it can't be read or is too little for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
         let describe_error = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
         let mut files: Vec<_> = std::fs::read_dir(directory)

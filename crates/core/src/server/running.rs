@@ -213,8 +213,7 @@ pub struct ServerNamespace {
 }
 
 impl ServerNamespace {
-    /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names what
-    /// storebench does not make.
+    /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names anything else.
     pub fn read_note(folder: &Path) -> io::Result<Option<ServerNamespace>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

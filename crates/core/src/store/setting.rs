@@ -198,8 +198,7 @@ impl SettingDef {
         SettingDef { numbered, ..self }
     }
 
-    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` for a setting in bytes. What is no size stays
-    /// as it is, for the store to judge.
+    /// A value as the store takes it: `4KiB` is `4096` for a setting in bytes. What is no size stays as it is, for the store to judge.
     pub fn read(&self, text: &str) -> String {
         match (self.unit, parse_bytes(text)) {
             (Unit::Bytes, Ok(bytes)) => bytes.to_string(),

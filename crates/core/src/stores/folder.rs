@@ -117,8 +117,7 @@ struct Folder {
     group: GroupSync,
     /// Their numbers keep temporary names apart.
     sessions: AtomicU64,
-    /// Writers with new directories that may not be durable yet. While it is not zero, a writer that found its directory syncs
-    /// the parents too: it may be one of those.
+    /// Writers with new directories that may not be durable yet: meanwhile, a writer that found its directory syncs the parents too.
     fresh_directories: AtomicUsize,
 }
 
@@ -384,8 +383,7 @@ fn name_temporary(name: &mut String, session: u64, index: usize) {
     let _ = write!(name, "{TEMPORARY_PREFIX}{session}-{index}");
 }
 
-/// Whether an operation has made directories, which count as fresh until it has synced them. If it fails before, they stay fresh,
-/// which costs later writers only time.
+/// Whether an operation has made directories, which count as fresh until it has synced them, also if it fails before.
 #[derive(Default)]
 struct FreshDirectories(bool);
 
@@ -405,8 +403,7 @@ impl FreshDirectories {
     }
 }
 
-/// Opens an empty file for writing. Makes directories only after the system missed one, so that a file in an old directory costs
-/// no more than opening it.
+/// Opens an empty file for writing. Makes directories only after the system missed one: in an old directory it costs no more.
 fn create(
     store: &Folder,
     buffer: &mut Vec<u8>,

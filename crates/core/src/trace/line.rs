@@ -180,8 +180,7 @@ pub fn csv_fields(line: &str) -> Vec<String> {
     if has_record { fields.collect() } else { Vec::new() }
 }
 
-/// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
-/// may hold commas.
+/// Reads a line of Twitter's traces: time in seconds, key (which may hold commas), its size, the value's, client, operation, time to live.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let missing_column = || "it has fewer than the seven columns of Twitter's traces";

@@ -134,8 +134,7 @@ impl Source {
         self.skip_mark()
     }
 
-    /// The SHA-256 of the whole file, in hexadecimal: reads what is left of it, unless `is_over` says to stop, which is an error of
-    /// the kind [`io::ErrorKind::Interrupted`].
+    /// The SHA-256 of the whole file, in hexadecimal; [`io::ErrorKind::Interrupted`] where `is_over` says to stop.
     pub fn digest(mut self, is_over: &dyn Fn() -> bool) -> io::Result<String> {
         let raw = self.raw.get_mut();
         let mut buffer = vec![0; CHUNK];

@@ -124,8 +124,7 @@ struct SummaryCounts {
 }
 
 impl Summary {
-    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary. The error is a sentence that
-    /// names the file, when it can't be read.
+    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary. The error names the file.
     pub fn read(
         path: &Path,
         options: ReaderOptions,

@@ -231,9 +231,8 @@ impl FileSystemKind {
         (self.arguments)(cluster)
     }
 
-    /// The size of an image for a trial that takes `trial_bytes` bytes, in bytes: with room for the file system's own tables
-    /// and journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what
-    /// is not written takes nothing.
+    /// The size in bytes of an image for a trial that takes `trial_bytes`: with room for the file system's tables and journal and a
+    /// store's own files, and as much again, so that it is never nearly full. It is sparse: what is not written takes nothing.
     pub fn image_bytes(&self, cluster: u32, trial_bytes: u64) -> u64 {
         let own_files = u64::from(cluster) * STORE_FILES + STORE_BYTES;
         let bytes = (self.least_bytes)(cluster)

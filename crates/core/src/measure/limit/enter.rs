@@ -37,8 +37,7 @@ impl LimitValues {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
-    /// Puts this process under its limits from now on, and gives those in force. The error names a limit that is not in force as
-    /// asked for.
+    /// Puts this process under its limits from now on, and gives those in force. The error names one that is not as asked for.
     pub fn enter(&self) -> Result<Vec<LimitReport>, String> {
         for group in &self.groups {
             group.join()?;
@@ -130,8 +129,7 @@ impl LimitValues {
     }
 }
 
-/// Whether the limit in force is the one asked for: memory in whole pages, a share as exactly as slices of time allow, no more
-/// processors than there are.
+/// Whether the limit in force is as asked for: memory in whole pages, a share as exact as slices are, no more processors than there are.
 fn is_as_asked(limit: LimitKind, asked: u64, found: u64, processors: u64) -> bool {
     match limit {
         LimitKind::Memory => found <= asked && asked - found < 64 << 10,
