@@ -174,12 +174,10 @@ pub fn message(text: &str) -> String {
 
 /// Replaces control characters in JSON strings, except ends of lines and tabs; lines without any cost a look at each byte.
 pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
-    let code_length = |index: usize| code_at(&json[index..]);
     let mut out = Vec::new();
     let (mut index, mut copied) = (0, 0);
     while index < json.len() {
-        let escaped = json[index] == b'\\';
-        match code_length(index) {
+        match code_at(&json[index..]) {
             Some(length) => {
                 out.extend_from_slice(&json[copied..index]);
                 out.push(b' ');
@@ -187,7 +185,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
                 copied = index;
             }
             // A letter after a backslash belongs to it, another backslash above all.
-            None => index += if escaped { 2 } else { 1 },
+            None => index += if json[index] == b'\\' { 2 } else { 1 },
         }
     }
     if copied == 0 {

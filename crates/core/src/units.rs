@@ -200,10 +200,8 @@ impl FromStr for SizeRange {
             return Err(format!("the record size {} starts at 0: values have at least 1 byte", quoted(text)));
         }
         if to <= from {
-            return Err(format!(
-                "the record size {} is empty: write FROM..TO with FROM less than TO, like 1KiB..10KiB",
-                quoted(text)
-            ));
+            let form = "write FROM..TO with FROM less than TO, like 1KiB..10KiB";
+            return Err(format!("the record size {} is empty: {form}", quoted(text)));
         }
         Ok(SizeRange { from, to })
     }
@@ -269,10 +267,8 @@ impl FromStr for CountRange {
             return Err(format!("the record count {count} is too large: at most {most}"));
         }
         if range.from == 0 || range.to <= range.from {
-            return Err(format!(
-                "the record count {} is empty: write FROM..TO with 0 < FROM < TO, like 1000..5000",
-                quoted(text)
-            ));
+            let form = "write FROM..TO with 0 < FROM < TO, like 1000..5000";
+            return Err(format!("the record count {} is empty: {form}", quoted(text)));
         }
         Ok(range)
     }

@@ -179,9 +179,8 @@ fn check_option(option: &str) -> Result<(), String> {
     // The kernel reads 00 and 0x0 as 0, too.
     let keeps_barrier = option.strip_prefix("barrier=").is_none_or(|value| value == "1");
     if WITHOUT_BARRIERS.contains(&option) || !keeps_barrier {
-        return Err(format!(
-            "with the mount option {option} no sync reaches the disk: no guarantee would hold"
-        ));
+        let why = "no sync reaches the disk: no guarantee would hold";
+        return Err(format!("with the mount option {option} {why}"));
     }
     if option.ends_with("=panic") {
         return Err(format!("the mount option {option} would stop the machine at an error"));

@@ -93,10 +93,10 @@ impl FromStr for Rate {
         let number = text.strip_suffix("/s").unwrap_or(text);
         match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
             Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
-            _ => Err(format!(
-                "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
-                quoted(text)
-            )),
+            _ => {
+                let form = "use closed, or operations per second like 5000/s or 5000";
+                Err(format!("{} is not a rate: {form}", quoted(text)))
+            }
         }
     }
 }
@@ -212,13 +212,8 @@ impl FromStr for Background {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let to_error = || {
-            format!(
-                "{} is not a background: use none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
-                 memory, memory:25% (up to 90%) or video",
-                quoted(text)
-            )
-        };
+        let known = "none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), memory, memory:25% (up to 90%) or video";
+        let to_error = || format!("{} is not a background: use {known}", quoted(text));
         if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
             return Ok(*kind);
         }

@@ -118,11 +118,8 @@ impl ErrorBuffer {
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         let message = String::from_utf8_lossy(&text[..end]).trim().to_owned();
         text[0] = 0;
-        let message = if message.is_empty() {
-            format!("the library's {function_name} failed and did not say why")
-        } else {
-            message
-        };
+        let unsaid = || format!("the library's {function_name} failed and did not say why");
+        let message = Some(message).filter(|text| !text.is_empty()).unwrap_or_else(unsaid);
         match code {
             ffi::UNSUPPORTED => StoreError::Unsupported(message),
             ffi::BAD_SETTING => StoreError::BadSetting(message),
@@ -176,10 +173,9 @@ impl LibraryStore {
         let to_error = |why: String| StoreError::Engine(format!("the library's {function_name}: {why}"));
         let setting = |value: &ffi::Value| {
             let (name, value_text) = (text("a name", value.name)?, text("a value", value.value)?);
-            Ok(if value.read_back != 0 {
-                Setting::read_back(name, value_text)
-            } else {
-                Setting::unverified(name, value_text)
+            Ok(match value.read_back {
+                0 => Setting::unverified(name, value_text),
+                _ => Setting::read_back(name, value_text),
             })
         };
         let values = list(function_name, first, count).map_err(to_error)?;
@@ -301,9 +297,8 @@ fn bytes<'a>(function_name: &str, first: *const c_void, length: usize) -> Result
         return Ok(&[]);
     }
     if first.is_null() || length > isize::MAX as usize {
-        return Err(StoreError::Engine(format!(
-            "the library's {function_name} showed {length} bytes at {first:?}"
-        )));
+        let why = format!("the library's {function_name} showed {length} bytes at {first:?}");
+        return Err(StoreError::Engine(why));
     }
     // SAFETY: by the header, `length` bytes are there until the next call.
     Ok(unsafe { slice::from_raw_parts(first.cast(), length) })
@@ -416,9 +411,8 @@ impl Session for LibrarySession<'_> {
         }
         called.and(outcome)?;
         if shown_count > limit {
-            return Err(StoreError::Engine(format!(
-                "the library's scan showed {shown_count} records, but {limit} were asked for"
-            )));
+            let why = format!("the library's scan showed {shown_count} records, but {limit} were asked for");
+            return Err(StoreError::Engine(why));
         }
         Ok(shown_count)
     }

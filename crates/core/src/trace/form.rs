@@ -70,10 +70,9 @@ impl Form {
         if is_own_operation || Columns::from_header(&fields).is_some() {
             return Ok(Form::Csv);
         }
-        Err(format!(
-            "its first line, {}, is of no known form; say --format csv (time,operation,key,size), twitter or rocksdb",
-            quoted(&text.chars().take(60).collect::<String>())
-        ))
+        let start = quoted(&text.chars().take(60).collect::<String>());
+        let forms = "csv (time,operation,key,size), twitter or rocksdb";
+        Err(format!("its first line, {start}, is of no known form; say --format {forms}"))
     }
 }
 

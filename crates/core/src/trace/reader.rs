@@ -68,17 +68,8 @@ impl Reader {
         };
         let lines = Lines::begin(source, form, options.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
-        Ok(Reader::open_at_start(path.to_path_buf(), options, (form, packed_by), lines))
-    }
-
-    fn open_at_start(
-        path: PathBuf,
-        options: ReaderOptions,
-        (form, packed_by): (Form, Option<&'static str>),
-        lines: Lines,
-    ) -> Reader {
-        Reader {
-            path,
+        Ok(Reader {
+            path: path.to_path_buf(),
             options,
             form,
             packed_by,
@@ -89,7 +80,7 @@ impl Reader {
             first_ns: 0,
             latest_ns: 0,
             went_back: 0,
-        }
+        })
     }
 
     /// The columns that are not played, by their names.
@@ -135,19 +126,19 @@ impl Reader {
 
     /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
     pub fn warmed_up(self) -> Result<Reader, String> {
-        let read_bytes = if self.packed_by.is_some() { WARM_UP } else { 0 };
-        self.rewind_after(read_bytes)
+        let is_packed = self.packed_by.is_some();
+        self.rewind_after(if is_packed { WARM_UP } else { 0 })
     }
 
-    fn rewind_after(self, read_bytes: u64) -> Result<Reader, String> {
-        let Reader { path, options, form, packed_by, lines, .. } = self;
-        let describe_error = |error: io::Error| format!("the trace {}: {error}", path.display());
-        let mut source = lines.into_source();
+    fn rewind_after(mut self, read_bytes: u64) -> Result<Reader, String> {
+        let describe_error = |error: io::Error| format!("the trace {}: {error}", self.path.display());
+        let mut source = self.lines.into_source();
         io::copy(&mut source.by_ref().take(read_bytes), &mut io::sink()).map_err(describe_error)?;
         source.rewind().map_err(describe_error)?;
         let first = first_line(&mut source).map_err(describe_error)?.unwrap_or_default();
-        let lines = Lines::begin(source, form, options.unit_ns, &first)?;
-        Ok(Reader::open_at_start(path, options, (form, packed_by), lines))
+        self.lines = Lines::begin(source, self.form, self.options.unit_ns, &first)?;
+        (self.position, self.line_number, self.went_back) = (0, 0, 0);
+        Ok(self)
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `is_over` said to stop.

@@ -5,7 +5,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::census::{Census, KeyTally, RecordTallies, Skew};
+use super::census::{Census, RecordTallies, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
@@ -137,9 +137,8 @@ impl Summary {
             if entry.position % CHECK_INTERVAL == 0 && is_over() {
                 return Ok(None);
             }
-            counts.add(&entry).map_err(|why| {
-                format!("the trace {}, operation {}: {why}", path.display(), entry.position)
-            })?;
+            let place = || format!("the trace {}, operation {}", path.display(), entry.position);
+            counts.add(&entry).map_err(|why| format!("{}: {why}", place()))?;
         }
         if counts.operations == 0 {
             return Err(format!("the trace {} has no operation", path.display()));
@@ -216,16 +215,14 @@ impl SummaryCounts {
         let mut facts = self.facts(form, record_tallies, unknown);
         facts.sha256.clone_from(&sha256);
         facts.limit = options.limit.unwrap_or_default();
-        if !has_times {
-            facts.times = NO_TIMES;
-        }
+        facts.times = if has_times { facts.times } else { NO_TIMES };
         self.words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
         let touched_records = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let KeyTally { keys, key_bytes, value_bytes } =
-                self.census.records_touched_up_to(operations, unknown);
-            TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
+            let touched = self.census.records_touched_up_to(operations, unknown);
+            let bytes = touched.key_bytes + touched.value_bytes;
+            TouchedRecords { share, operations, keys: touched.keys, bytes }
         };
         let share = |(word, count): &(&'static OperationName, u64)| Share {
             operation: word.name,
@@ -315,16 +312,9 @@ impl SizeCounts {
         if histogram.is_empty() {
             return Sizes::default();
         }
-        let quantile_size = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
-        let mean = *sum as f64 / histogram.len() as f64;
-        Sizes {
-            mean,
-            min: *min,
-            p50: quantile_size(0.5),
-            p90: quantile_size(0.9),
-            p99: quantile_size(0.99),
-            max: *max,
-        }
+        let size_at = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
+        let [p50, p90, p99] = [0.5, 0.9, 0.99].map(size_at);
+        Sizes { mean: *sum as f64 / histogram.len() as f64, min: *min, p50, p90, p99, max: *max }
     }
 }
 

@@ -190,12 +190,8 @@ impl FromStr for Sizes {
 }
 
 fn parse_part(text: &str) -> Result<SizePart, String> {
-    let to_error = || {
-        format!(
-            "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",
-            quoted(text)
-        )
-    };
+    let form = "write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%";
+    let to_error = || format!("{} is not a part of the record sizes: {form}", quoted(text));
     let (share, range) = text.split_once(':').ok_or_else(to_error)?;
     let share = share.trim().strip_suffix('%').and_then(number::parse_fraction).ok_or_else(to_error)?;
     let millionths = share * 10_000.0;

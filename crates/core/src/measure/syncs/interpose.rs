@@ -258,10 +258,8 @@ pub(super) fn check() -> Result<(), String> {
         // SAFETY: the name ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         if !ptr::eq(found, own) {
-            let name = name.to_string_lossy();
-            return Err(format!(
-                "another definition of {name} is in this program's way: its calls are not counted"
-            ));
+            let definition = format!("another definition of {}", name.to_string_lossy());
+            return Err(format!("{definition} is in this program's way: its calls are not counted"));
         }
     }
     // A device that can't be synced says so at once.

@@ -29,14 +29,10 @@ impl Word {
         let length = mark.len().min(14);
         bytes[..length].copy_from_slice(&mark.as_bytes()[..length]);
         let space = usize::from(!(text == "\"" || text == "("));
-        bytes[15] = (length + space) as u8;
-        for (is_set, flag) in [
-            (sticks, Word::STICKS),
-            (text == "a", Word::ARTICLE),
-            (text.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']), Word::VOWEL),
-        ] {
-            bytes[15] |= if is_set { flag } else { 0 };
-        }
+        let begins_with_vowel = text.starts_with(|first: char| "aeiouAEIOU".contains(first));
+        let flags = [(sticks, Word::STICKS), (text == "a", Word::ARTICLE), (begins_with_vowel, Word::VOWEL)];
+        let flags: u8 = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
+        bytes[15] = flags | (length + space) as u8;
         Word { bytes }
     }
 
