@@ -13,7 +13,8 @@ use crate::units::{as_text, parse_bytes};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
     kind: &'static FileSystemKind,
-    cluster: u32,
+    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 if it has none.
+    pub cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
     has_explicit_cluster: bool,
     /// The name of the directory that its image lies in, if given.
@@ -32,11 +33,6 @@ impl FileSystem {
     /// The kind of file system.
     pub fn kind(&self) -> &'static FileSystemKind {
         self.kind
-    }
-
-    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 if it has none.
-    pub fn cluster(&self) -> u32 {
-        self.cluster
     }
 
     /// The least that a file takes at a location of this name, in bytes: a cluster, or 4 KiB when it has smaller ones or is not known.
@@ -204,8 +200,8 @@ mod tests {
             assert_eq!(text.parse::<FileSystem>().unwrap().to_string(), text);
         }
         let spec: FileSystem = "ext4:4KiB".parse().unwrap();
-        assert_eq!((spec.cluster(), spec.to_string().as_str()), (4096, "ext4:4096"));
-        assert_eq!("ext2".parse::<FileSystem>().unwrap().cluster(), 4096);
+        assert_eq!((spec.cluster, spec.to_string().as_str()), (4096, "ext4:4096"));
+        assert_eq!("ext2".parse::<FileSystem>().unwrap().cluster, 4096);
         assert_eq!("ext4,noatime,commit=60".parse::<FileSystem>().unwrap().options(), "noatime,commit=60");
     }
 
@@ -240,7 +236,7 @@ mod tests {
         assert_eq!(names("ntfs:4096@hdd"), ["ntfs:4096@hdd", "ntfs:4096", "hdd"]);
         assert_eq!([names("hdd"), names("ntfs:4096")], [["hdd"], ["ntfs:4096"]]);
         let spec: FileSystem = "ext4:4096@hdd,noatime".parse().unwrap();
-        assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4, noatime, on hdd", 4096));
+        assert_eq!((spec.without_cluster().as_str(), spec.cluster), ("ext4, noatime, on hdd", 4096));
     }
 
     #[test]

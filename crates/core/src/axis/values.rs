@@ -250,7 +250,7 @@ macro_rules! to_value {
 to_value!(SizeRange, size => (size.from, size.to));
 to_value!(Sizes, sizes => (sizes.span().from, sizes.span().to));
 to_value!(CountRange, count => (count.from, count.to));
-to_value!(FileSystem, system => (u64::from(system.cluster()), 0));
+to_value!(FileSystem, system => (u64::from(system.cluster), 0));
 to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
 to_value!(Compression, compression => (compression as u64, 0));

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::LimitValues;
+pub use self::enter::{LimitValues, WantedLimit};
 pub(crate) use self::enter::allowed_processors;
 pub use self::files::{LimitCounts, evidence, hold, read_limit};
 pub use self::processor_share::beyond_share;

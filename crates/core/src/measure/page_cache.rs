@@ -89,9 +89,8 @@ pub fn empty(folder: &Path) -> io::Result<EmptiedCache> {
 /// yet. Does nothing if the system does not list mappings.
 pub(crate) fn fill_with_program() -> io::Result<()> {
     let maps_file = match File::open("/proc/self/maps") {
-        Ok(maps_file) => maps_file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
+        opened => opened?,
     };
     let maps = MemoryMaps::from_buf_read(BufReader::new(maps_file)).map_err(io::Error::other)?;
     let mut buffer = vec![0; READ_BYTES as usize];

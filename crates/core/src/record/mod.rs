@@ -134,7 +134,7 @@ impl Records {
     pub fn append_value(&self, index: u64, version: u8, out: &mut Vec<u8>) {
         let recipe = self.recipe(index, version);
         let start = out.len();
-        let slice = &self.pool.bytes()[recipe.offset..recipe.offset + recipe.length];
+        let slice = &self.pool.bytes[recipe.offset..recipe.offset + recipe.length];
         out.extend_from_slice(slice);
         let value = &mut out[start..];
         if recipe.mask != 0 {
@@ -151,7 +151,7 @@ impl Records {
             return false;
         }
         let stamped = recipe.length.min(FINGERPRINT_BYTES);
-        let slice = &self.pool.bytes()[recipe.offset..recipe.offset + recipe.length];
+        let slice = &self.pool.bytes[recipe.offset..recipe.offset + recipe.length];
         value[..stamped] == recipe.fingerprint[..stamped]
             && equal_under_mask(value, slice, recipe.mask, stamped)
     }
@@ -180,9 +180,9 @@ impl Records {
         let hash = self.hash(index, version);
         let length = self.length(hash, version);
         let second_hash = mix(hash);
-        let max_offset = (self.pool.bytes().len() - length) as u64;
+        let max_offset = (self.pool.bytes.len() - length) as u64;
         let third_hash = mix(second_hash);
-        let (mask, fingerprint) = match self.pool.data() {
+        let (mask, fingerprint) = match self.pool.data {
             Data::Incompressible => (second_hash | 1, third_hash.to_le_bytes()),
             Data::Compressible => (0, letters(third_hash)),
         };

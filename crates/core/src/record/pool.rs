@@ -14,8 +14,9 @@ const OWN_TEXT_BYTES: u64 = 64 << 20;
 /// The bytes that values are made from.
 #[derive(Debug)]
 pub struct Pool {
-    data: Data,
-    bytes: Vec<u8>,
+    /// The kind of bytes that the pool is made of.
+    pub(crate) data: Data,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Pool {
@@ -57,16 +58,6 @@ impl Pool {
         }
         Ok(Pool { data: Data::Compressible, bytes })
     }
-
-    /// The kind of bytes that the pool is made of.
-    pub fn data(&self) -> Data {
-        self.data
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
 }
 
 pub(crate) fn pool_bytes(data: Data, size: SizeRange) -> u64 {
@@ -97,7 +88,7 @@ mod tests {
         std::fs::write(folder.path().join("b.txt"), "world").unwrap();
         std::fs::write(folder.path().join("a.txt"), "hello ").unwrap();
         let pool = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 5 }).unwrap();
-        assert_eq!(pool.bytes(), b"hello world");
+        assert_eq!(pool.bytes, b"hello world");
         let error = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 1024 }).unwrap_err();
         assert!(error.contains("at least 2KiB"), "{error}");
         assert!(Pool::from_directory(Path::new("/nonexistent"), SizeRange { from: 1, to: 2 }).is_err());

@@ -66,12 +66,8 @@ pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let sockets =
         names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
-    let sockets: io::Result<Vec<_>> = sockets.collect();
-    let report_error = |error: io::Error| {
-        print_line(&error.to_string());
-        error.to_string()
-    };
-    let sockets = sockets.map_err(report_error)?;
+    let sockets = sockets.collect::<io::Result<Vec<_>>>().map_err(|error| error.to_string());
+    let sockets = sockets.inspect_err(|why| print_line(why))?;
     print_line(READY);
     serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
 }

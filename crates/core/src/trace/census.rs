@@ -176,12 +176,9 @@ impl Census {
                 LastValue::Missing => {}
             }
         }
-        let factor = self.one_in();
-        RecordTallies {
-            before: tallies.before.scaled_by(factor),
-            kept: tallies.kept.scaled_by(factor),
-            written: tallies.written.scaled_by(factor),
-        }
+        let RecordTallies { before, kept, written } = tallies;
+        let [before, kept, written] = [before, kept, written].map(|tally| tally.scaled_by(self.one_in()));
+        RecordTallies { before, kept, written }
     }
 
     /// The spread of operations over the keys.

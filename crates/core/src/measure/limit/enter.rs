@@ -12,13 +12,16 @@ use crate::kernel::system;
 use crate::measure::cgroup::TrialCgroup;
 use crate::result::{LimitKind, LimitReport};
 
+/// A limit and its value, with what holds it and what escapes it.
+pub type WantedLimit = (LimitKind, u64, LimitMechanism, Option<String>);
+
 /// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitValues {
     /// The cgroups that it is to join.
     pub groups: Vec<TrialCgroup>,
-    /// The limits, each with what holds it and what escapes it.
-    pub limits: Vec<(LimitKind, u64, LimitMechanism, Option<String>)>,
+    /// The limits.
+    pub limits: Vec<WantedLimit>,
     /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
@@ -56,7 +59,7 @@ impl LimitValues {
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let memberships = cgroups::own_memberships();
-        let check = |limit: &(LimitKind, u64, LimitMechanism, Option<String>)| {
+        let check = |limit: &WantedLimit| {
             let (.., mechanism, _) = limit;
             let is_server_alone = matches!(mechanism, LimitMechanism::V1 | LimitMechanism::V2);
             let scope = if is_server_alone { SERVER_ALONE } else { SERVER_AND_CLIENT };
@@ -70,12 +73,8 @@ impl LimitValues {
         self.limits.iter().map(check).collect()
     }
 
-    fn check(
-        &self,
-        wanted_limit: &(LimitKind, u64, LimitMechanism, Option<String>),
-        memberships: &[Membership],
-    ) -> Result<LimitReport, String> {
-        let (limit, asked, mechanism, _) = wanted_limit;
+    fn check(&self, wanted: &WantedLimit, memberships: &[Membership]) -> Result<LimitReport, String> {
+        let (limit, asked, mechanism, _) = wanted;
         let in_force = match mechanism {
             LimitMechanism::Affinity => limit_processors(&self.processors, *asked)?,
             LimitMechanism::ResourceLimit => limit_data(*asked)?,
@@ -92,14 +91,11 @@ impl LimitValues {
                 files::read_limit(&folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
-        self.report(wanted_limit, in_force)
+        self.report(wanted, in_force)
     }
 
-    fn report(
-        &self,
-        (limit, asked, mechanism, remark): &(LimitKind, u64, LimitMechanism, Option<String>),
-        in_force: Option<u64>,
-    ) -> Result<LimitReport, String> {
+    fn report(&self, wanted: &WantedLimit, in_force: Option<u64>) -> Result<LimitReport, String> {
+        let (limit, asked, mechanism, remark) = wanted;
         let available = self.processors.len() as u64;
         if !in_force.is_some_and(|found| is_as_asked(*limit, *asked, found, available)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
