@@ -153,11 +153,7 @@ words!(Compression, "{} is no way to compress: use auto, on or off");
 
 impl Compression {
     pub(crate) fn is_on(self, data: Data) -> bool {
-        match self {
-            Compression::Auto => data == Data::Compressible,
-            Compression::On => true,
-            Compression::Off => false,
-        }
+        self == Compression::On || (self == Compression::Auto && data == Data::Compressible)
     }
 }
 
@@ -255,13 +251,7 @@ to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
 to_value!(Compression, compression => (compression as u64, 0));
 to_value!(Cache, cache => (cache as u64, 0));
-to_value!(GuaranteeChoice, asked => match asked.tier() {
-    None => (0, 0),
-    Some(Guarantee::None) => (1, 0),
-    Some(Guarantee::Process) => (2, 0),
-    Some(Guarantee::Power) => (3, 0),
-    Some(Guarantee::Node) => (4, 0),
-});
+to_value!(GuaranteeChoice, asked => (asked.tier().map_or(0, |tier| tier as u64 + 1), 0));
 to_value!(Rate, rate => match rate {
     Rate::Closed => (0, 0),
     Rate::PerSecond(rate) => (u64::from(rate), u64::from(rate)),

@@ -49,7 +49,7 @@ impl Snapshot {
     }
 
     fn take_process() -> Snapshot {
-        let usage = process::usage();
+        let usage = process::usage_of(libc::RUSAGE_SELF);
         Snapshot {
             // A server makes syncs where they can't be counted.
             syncs: (syncs::check_counting().is_ok() && !children::is_there()).then(syncs::count_all_threads),
@@ -107,12 +107,12 @@ pub(super) fn written_bytes() -> io::Result<u64> {
 
 /// Bytes that the kernel had to read from disks since the process was started, running servers included.
 pub fn fetched_bytes() -> io::Result<u64> {
-    Ok(fields(["read_bytes"])?.0[0] + children::fetched_bytes())
+    Ok(fields(["read_bytes"])?.0[0] + children::sum_field(&children::processes(), "read_bytes: "))
 }
 
 fn bytes() -> io::Result<Bytes> {
     let ([own_written, own_read], measuring_read) = fields(["wchar", "rchar"])?;
-    let (written, read) = children::bytes();
+    let (written, read) = children::bytes_of(&children::processes());
     Ok(Bytes { written: own_written + written, read: own_read + read, measuring_read })
 }
 

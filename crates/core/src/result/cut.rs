@@ -49,14 +49,11 @@ words!(StateFinding, all);
 impl StateFinding {
     /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
     pub fn is_allowed(self, tier: Guarantee) -> bool {
+        let is_held = matches!(self, StateFinding::Held | StateFinding::FileSystem);
         match tier {
             Guarantee::None => true,
-            Guarantee::Process => {
-                matches!(self, StateFinding::Held | StateFinding::Lost | StateFinding::FileSystem)
-            }
-            Guarantee::Power | Guarantee::Node => {
-                matches!(self, StateFinding::Held | StateFinding::FileSystem)
-            }
+            Guarantee::Process => is_held || self == StateFinding::Lost,
+            Guarantee::Power | Guarantee::Node => is_held,
         }
     }
 
