@@ -38,12 +38,10 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// A user as whom servers run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct User {
-    /// The name.
     pub name: &'static str,
-    /// The number.
     pub uid: u32,
-    /// The number of its group.
     pub gid: u32,
 }
 

@@ -319,13 +319,11 @@ mod tests {
         for values in [vec![], vec![1], wide, near, long, vec![0, 2047, 2048, 2049, 4096, 9 * LONGEST_NS]] {
             let text = latencies_of(values).summary().unwrap().histogram;
             let histogram = decode(&text).unwrap();
-            let truth: Vec<(u64, u64)> = histogram
+            let truth = histogram
                 .iter_recorded()
-                .map(|step| (histogram.highest_equivalent(step.value_iterated_to()), step.count_at_value()))
-                .collect();
+                .map(|step| (histogram.highest_equivalent(step.value_iterated_to()), step.count_at_value()));
             let found = occurrences(&text).unwrap();
-            let found: Vec<_> = found.into_iter().map(|(bucket, n)| (longest_of(bucket), n)).collect();
-            assert_eq!(found, truth);
+            assert!(found.into_iter().map(|(bucket, count)| (longest_of(bucket), count)).eq(truth));
         }
     }
 

@@ -167,12 +167,9 @@ mod tests {
         };
         let page = rustix::param::page_size() as u64;
         // A page in which one part ends and the next begins is mapped twice.
-        let pages: BTreeSet<u64> = maps
-            .0
-            .iter()
-            .filter(is_of_program)
-            .flat_map(|map| map.offset / page..(map.offset + map.address.1 - map.address.0) / page)
-            .collect();
+        let end_of = |map: &MemoryMap| map.offset + map.address.1 - map.address.0;
+        let pages_of = |map: &MemoryMap| map.offset / page..end_of(map) / page;
+        let pages: BTreeSet<u64> = maps.0.iter().filter(is_of_program).flat_map(pages_of).collect();
         let program_bytes = pages.len() as u64 * page;
         let program = File::open(&program_path).unwrap();
         // Pages that are in use stay; much of a program never is.

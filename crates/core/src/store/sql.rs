@@ -6,16 +6,12 @@ use super::error::{Result, StoreError};
 
 /// A value that is bound to a statement, or read from a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs)]
 pub enum SqlValue<'a> {
-    /// No value.
     Null,
-    /// A whole number.
     Integer(i64),
-    /// A number.
     Real(f64),
-    /// Text.
     Text(&'a str),
-    /// Bytes.
     Blob(&'a [u8]),
 }
 

@@ -40,12 +40,10 @@ pub struct LimitDecisions {
 
 /// A limit that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct HeldLimit {
-    /// The resource that is limited.
     pub limit: LimitKind,
-    /// To what.
     pub asked: u64,
-    /// What holds it.
     pub by: LimitMechanism,
     /// Where the cgroup is made that holds it, if one does.
     pub home: Option<CgroupParent>,
@@ -58,9 +56,7 @@ impl LimitSupport {
     pub fn detect() -> LimitSupport {
         let swap_total = memory::read_meminfo().map(|memory| memory.swap_total);
         LimitSupport {
-            cgroup_parents: Controller::ALL
-                .map(|controller| (controller, CgroupParent::with_controller(controller)))
-                .into(),
+            cgroup_parents: Controller::ALL.map(|each| (each, CgroupParent::with_controller(each))).into(),
             scope_controllers: detect_scope_controllers(),
             processors: allowed_processors().unwrap_or_default(),
             has_swap: swap_total.is_some_and(|bytes| bytes > 0),
@@ -106,10 +102,9 @@ impl LimitSupport {
         let unknown = || Err("nothing is known of it".to_owned());
         match self.cgroup_parents.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
             Ok(parent) => {
-                let mechanism =
-                    if parent.version == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
+                let is_v1 = parent.version == Version::V1;
                 let remark = self.escape_remark(limit, &parent);
-                Ok((mechanism, Some(parent), remark))
+                Ok((if is_v1 { LimitMechanism::V1 } else { LimitMechanism::V2 }, Some(parent), remark))
             }
             Err(_) if limit == LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
             Err(_) if limit == LimitKind::Memory && optional.contains(&limit) => {
@@ -197,9 +192,7 @@ mod tests {
         let parent = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
         LimitSupport {
             cgroup_parents: Controller::ALL.map(|controller| (controller, parent(controller))).into(),
-            scope_controllers: scope
-                .map(|controllers| controllers.iter().copied().collect())
-                .ok_or_else(|| "no systemd".to_owned()),
+            scope_controllers: scope.map(|all| all.iter().copied().collect()).ok_or("no systemd".to_owned()),
             processors: vec![0, 1],
             has_swap: false,
         }
@@ -226,10 +219,9 @@ mod tests {
 
     #[test]
     fn systemd_comes_next_with_what_it_was_handed() {
-        let memory_and_share =
-            [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
+        let limits = [LimitKind::Memory, LimitKind::Processors, LimitKind::Share].map(|limit| (limit, 1));
         let with_scope = support(None, Some(&[Controller::Memory, Controller::Cpu]));
-        let decision = with_scope.decide(&memory_and_share, &[], Ok(())).unwrap();
+        let decision = with_scope.decide(&limits.into(), &[], Ok(())).unwrap();
         assert_eq!(mechanisms(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
         let error = with_scope.decide(&all_limits(), &[], Ok(())).unwrap_err();
         let expected = "memory can't be limited here: nothing is writable: run as root";
