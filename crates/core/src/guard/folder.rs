@@ -138,8 +138,7 @@ impl Folder {
 
     /// Whether it holds nothing but what has this name.
     pub fn holds_only(&self, name: &OsStr) -> io::Result<bool> {
-        let mut entries = Dir::read_from(&self.handle)?;
-        while let Some(entry) = entries.read() {
+        for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
             let found = entry.file_name().to_bytes();
             if ![b".".as_slice(), b"..", name.as_bytes()].contains(&found) {
@@ -187,8 +186,7 @@ impl Folder {
     /// Deletes entries but `kept`; gives whether there were any.
     fn delete_entries(&self, kept: Option<&OsStr>) -> io::Result<bool> {
         let mut found = false;
-        let mut entries = Dir::read_from(&self.handle)?;
-        while let Some(entry) = entries.read() {
+        for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." || Some(name) == kept {

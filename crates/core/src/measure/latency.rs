@@ -299,10 +299,7 @@ mod tests {
         assert_eq!(merged.histogram, direct.histogram);
         let empty = Latencies::new().unwrap().pack().unwrap().unpack().unwrap();
         assert_eq!((empty.count(), empty.min_ns), (0, u64::MAX));
-    }
-
-    #[test]
-    fn beyond_an_hour_the_sum_and_the_maximum_stay_exact_and_nothing_recorded_is_no_panic() {
+        // Beyond an hour the sum and the maximum stay exact, and nothing recorded is no panic.
         let day = 24 * LONGEST_NS;
         for (latencies, min_ns, max_ns) in [(latencies_of([day]), day, day), (latencies_of([]), 0, 0)] {
             let summary = latencies.summary().unwrap();

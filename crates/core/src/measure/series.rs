@@ -24,7 +24,7 @@ pub struct Series {
     process_start: Option<Instant>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct PendingSeconds {
     began: Option<Instant>,
     reached: Vec<u32>,
@@ -51,15 +51,8 @@ impl Series {
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let reported = histograms(threads).map(|histogram| histogram.map(Mutex::new));
-        let gathered = PendingSeconds {
-            began: None,
-            reached: vec![0; threads],
-            pending: BTreeMap::new(),
-            spare: histograms(PENDING).collect::<Result<_, _>>()?,
-            summaries: Vec::new(),
-            keeps_histograms: false,
-            kept_histograms: Vec::new(),
-        };
+        let spare = histograms(PENDING).collect::<Result<_, _>>()?;
+        let gathered = PendingSeconds { reached: vec![0; threads], spare, ..PendingSeconds::default() };
         let reported = reported.collect::<Result<_, _>>()?;
         let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
         Ok(Series { reported, gathered: Mutex::new(gathered), period, process_start })
