@@ -18,7 +18,7 @@ pub struct FileSystem {
     /// Whether the cluster size was named, so that it is written again as it was.
     has_explicit_cluster: bool,
     /// The name of the directory that its image lies in, if given.
-    directory: Option<String>,
+    pub directory: Option<String>,
     options: Vec<String>,
 }
 
@@ -44,11 +44,6 @@ impl FileSystem {
     /// Its mount options, with commas between them.
     pub fn options(&self) -> String {
         self.options.join(",")
-    }
-
-    /// The name of the directory that its image lies in, if given.
-    pub fn directory_name(&self) -> Option<&str> {
-        self.directory.as_deref()
     }
 
     /// The same file system, in an image in a directory of this name.

@@ -81,7 +81,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
             places.insert(name.clone(), Location::Directory(find_directory(&name)?));
             continue;
         };
-        match file_system.directory_name() {
+        match file_system.directory.as_deref() {
             Some(directory) => {
                 let within = find_directory(directory)?;
                 places.insert(name, make_image(&within, file_system));
