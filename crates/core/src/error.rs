@@ -116,11 +116,6 @@ impl Error {
         Error { exit, message: message.into(), advice: None }
     }
 
-    /// The error with how to go on.
-    pub fn advising(self, advice: String) -> Error {
-        Error { advice: Some(advice), ..self }
-    }
-
     /// A value that is not allowed.
     pub fn bad_value(message: impl Into<String>) -> Error {
         Error::new(Exit::BadValue, message)

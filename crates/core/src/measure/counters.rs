@@ -7,10 +7,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use crate::measure::children;
-use crate::measure::disk_requests;
-use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
+use crate::measure::{children, disk_requests, process};
 use crate::result::{Counters, Requests, UnknownFigure};
 
 #[derive(Debug, Clone)]

@@ -47,11 +47,6 @@ pub fn load_1min() -> Option<f64> {
     read("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
-/// Memory that can be had without swapping, in bytes.
-pub fn memory_available_bytes() -> Option<u64> {
-    memory::read_meminfo()?.mem_available
-}
-
 /// Describes the file system and the device under `path`, which exists.
 pub fn describe_location(name: &str, path: &Path) -> std::io::Result<LocationInfo> {
     let device = fs::metadata(path)?.dev();

@@ -10,8 +10,7 @@ use std::ptr;
 use procfs_core::FromBufRead;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
 
-use crate::kernel::mounts;
-use crate::kernel::system;
+use crate::kernel::{mounts, system};
 use crate::words::words;
 
 /// The means by which the page cache was emptied.

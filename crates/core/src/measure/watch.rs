@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::measure::cgroup::TrialCgroup;
-use crate::measure::device::DeviceSpec;
-use crate::measure::device::{self, BlockDevice};
+use crate::measure::device::{self, BlockDevice, DeviceSpec};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
 
