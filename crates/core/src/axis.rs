@@ -23,7 +23,6 @@ use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
 pub use value::Value;
 
-/// The axes in the table; an entry holds all else about an axis.
 impl Axis {
     /// Every axis of the table, then those that the program adds.
     pub fn all() -> Vec<Axis> {

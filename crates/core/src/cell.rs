@@ -239,21 +239,17 @@ mod tests {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    fn with_value(cell: Cell, axis: Axis, value: &str) -> Cell {
-        cell.with(axis, axis.read(value).unwrap())
+    fn at<const N: usize>(values: [(Axis, &str); N]) -> Cell {
+        values.into_iter().fold(cell(), |cell, (axis, value)| cell.with(axis, axis.read(value).unwrap()))
     }
 
     #[test]
     fn ids_are_stable() {
         assert_eq!(cell().id(), "sqlite/1B..1KiB/100..500/compressible/power");
-        let elsewhere = [(Axis::RATE, "5000/s"), (Axis::THREADS, "4"), (Axis::PLACE, "ssd")];
-        let elsewhere =
-            elsewhere.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
-        assert_eq!(
-            elsewhere.id(),
-            "sqlite/1B..1KiB/100..500/compressible/power/place=ssd/threads=4/rate=5000/s"
-        );
-        assert_eq!(with_value(with_value(cell(), Axis::THREADS, "4"), Axis::THREADS, "1"), cell());
+        let elsewhere = at([(Axis::RATE, "5000/s"), (Axis::THREADS, "4"), (Axis::PLACE, "ssd")]);
+        let id = "sqlite/1B..1KiB/100..500/compressible/power/place=ssd/threads=4/rate=5000/s";
+        assert_eq!(elsewhere.id(), id);
+        assert_eq!(at([(Axis::THREADS, "4"), (Axis::THREADS, "1")]), cell());
     }
 
     #[test]
@@ -261,8 +257,7 @@ mod tests {
         let text = serde_json::to_string(&cell()).unwrap();
         assert!(!text.contains("threads") && !text.contains("background"), "{text}");
         assert_eq!(read(&text).unwrap(), cell());
-        let full = [(Axis::BACKGROUND, "cpu:2"), (Axis::CACHE, "cold"), (Axis::THREADS, "4")];
-        let full = full.into_iter().fold(cell(), |cell, (axis, value)| with_value(cell, axis, value));
+        let full = at([(Axis::BACKGROUND, "cpu:2"), (Axis::CACHE, "cold"), (Axis::THREADS, "4")]);
         let text = serde_json::to_string(&full).unwrap();
         assert!(text.contains("\"threads\":4"), "{text}");
         assert_eq!(read(&text).unwrap(), full);
@@ -285,7 +280,7 @@ mod tests {
 
     #[test]
     fn expected_bytes_stop_at_the_upper_bound() {
-        let cell = with_value(cell(), Axis::RECORD_SIZE, "1B..2B");
+        let cell = at([(Axis::RECORD_SIZE, "1B..2B")]);
         assert_eq!(cell.expected_bytes(1000), 500.0);
         assert_eq!(cell.expected_bytes(50), 150.0);
     }

@@ -116,11 +116,6 @@ impl Error {
         Error { exit, message: message.into(), advice: None }
     }
 
-    /// The error with how to go on.
-    pub fn advising(self, advice: String) -> Error {
-        Error { advice: Some(advice), ..self }
-    }
-
     /// A value that is not allowed.
     pub fn bad_value(message: impl Into<String>) -> Error {
         Error::new(Exit::BadValue, message)
@@ -181,14 +176,6 @@ pub fn unknown<'a>(noun: &str, name: &str, known: impl IntoIterator<Item = &'a s
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_exit_has_a_code_of_its_own() {
-        let mut codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        assert_eq!(codes.len(), Exit::ALL.len());
-    }
 
     #[test]
     fn system_errors_get_the_code_of_their_kind() {

@@ -41,10 +41,6 @@ pub fn reload(library: &Library) -> Result<Library, String> {
     if found.sha256 == library.sha256 {
         return Ok(found);
     }
-    Err(format!(
-        "the library {} has changed: its SHA-256 begins with {}; the run began with {}",
-        library.path.display(),
-        short(&found.sha256),
-        short(&library.sha256)
-    ))
+    let (path, now, then) = (library.path.display(), short(&found.sha256), short(&library.sha256));
+    Err(format!("the library {path} has changed: its SHA-256 begins with {now}; the run began with {then}"))
 }

@@ -22,11 +22,8 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 /// Whether a character is a terminal's control character, or changes the direction of text, so that a name reads as another
 /// (Unicode's bidirectional formatting characters, UAX #9).
 pub fn is_code(letter: char) -> bool {
-    (letter.is_control() && letter != '\n' && letter != '\t') || is_direction(letter)
-}
-
-fn is_direction(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || (letter.is_control() && letter != '\n' && letter != '\t')
 }
 
 /// Text in one line, without control characters.
@@ -96,20 +93,17 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
         return Cow::Owned(format!("{scheme}://{GAP}"));
     }
     let is_shown = |parameter: &str| parameter.starts_with("host=") || parameter.starts_with("socket=");
-    if !location.contains('@')
-        && parameters.split('&').all(|parameter| parameter.is_empty() || is_shown(parameter))
-    {
+    let may_stay = |parameter: &str| parameter.is_empty() || is_shown(parameter);
+    if !location.contains('@') && parameters.split('&').all(may_stay) {
         return Cow::Borrowed(text);
     }
-    let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
     let location =
         location.rsplit_once('@').map_or_else(|| location.to_owned(), |(_, host)| format!("{GAP}@{host}"));
-    let question = if parameters.is_empty() {
-        String::new()
-    } else {
-        format!("?{}", shown.collect::<Vec<_>>().join("&"))
-    };
-    Cow::Owned(format!("{scheme}://{location}{question}"))
+    if parameters.is_empty() {
+        return Cow::Owned(format!("{scheme}://{location}"));
+    }
+    let shown = parameters.split('&').map(|parameter| if is_shown(parameter) { parameter } else { GAP });
+    Cow::Owned(format!("{scheme}://{location}?{}", shown.collect::<Vec<_>>().join("&")))
 }
 
 /// Mount options whose values are names and addresses.
@@ -144,14 +138,12 @@ pub fn without_names(text: &str) -> String {
     without_users(text).split_inclusive([' ', '\n', '"', '\'', ',']).map(hide_user).collect()
 }
 
-/// A message in which every word, whatever surrounds it, is at most this many characters long; the ends of longer ones stay.
-fn shorten_words(message: &str, max_letters: usize) -> String {
-    message.split(' ').map(|word| cut(word, max_letters, GAP)).collect::<Vec<_>>().join(" ")
-}
-
-/// A message of a library, which repeats wrong input: no word is longer than such a piece may be, and none is very long.
+/// A message of a library, which repeats wrong input: no word, whatever surrounds it, is longer than such a piece may be, and the
+/// message is not very long; the ends of longer ones stay.
 pub fn shortened(message: &str) -> String {
-    cut(&shorten_words(&without_users(message), PIECE), PIECE * 20, SPACED_GAP)
+    let message = without_users(message);
+    let words: Vec<String> = message.split(' ').map(|word| cut(word, PIECE, GAP)).collect();
+    cut(&words.join(" "), PIECE * 20, SPACED_GAP)
 }
 
 /// A line that is no longer than this many characters: a longer one is cut at its end.
@@ -180,15 +172,12 @@ pub fn message(text: &str) -> String {
     cut(&without_users(&one_line(text)), MESSAGE, SPACED_GAP)
 }
 
-/// Replaces control characters in JSON strings, except ends of lines and tabs. Works on the text, so that the thousands of lines
-/// without any cost a look at each byte.
+/// Replaces control characters in JSON strings, except ends of lines and tabs; lines without any cost a look at each byte.
 pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
-    let code_length = |index: usize| code_at(&json[index..]);
     let mut out = Vec::new();
     let (mut index, mut copied) = (0, 0);
     while index < json.len() {
-        let escaped = json[index] == b'\\';
-        match code_length(index) {
+        match code_at(&json[index..]) {
             Some(length) => {
                 out.extend_from_slice(&json[copied..index]);
                 out.push(b' ');
@@ -196,7 +185,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
                 copied = index;
             }
             // A letter after a backslash belongs to it, another backslash above all.
-            None => index += if escaped { 2 } else { 1 },
+            None => index += if json[index] == b'\\' { 2 } else { 1 },
         }
     }
     if copied == 0 {
@@ -230,15 +219,11 @@ mod tests {
     fn no_escape_code_is_left() {
         assert_eq!(plain("a\u{1b}[31mb\u{9b}2J\rc\td\n"), "a [31mb 2J c\td\n");
         assert!(matches!(plain("données\n"), Cow::Borrowed(_)));
-        assert_eq!(
-            coloured("\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J \u{1b}[1"),
-            "\u{1b}[1;31mred\u{1b}[0m  ]0;title   [2J  [1"
-        );
+        let shown = coloured("\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J \u{1b}[1");
+        assert_eq!(shown, "\u{1b}[1;31mred\u{1b}[0m  ]0;title   [2J  [1");
         assert_eq!(message("a\nb\u{1b}c"), "a b c");
-        assert_eq!(
-            (plain("a\u{202e}b\u{2069}"), one_line("x\u{61c}\u{200f}\ny")),
-            ("a b ".into(), "x   y".into())
-        );
+        assert_eq!(plain("a\u{202e}b\u{2069}"), "a b ");
+        assert_eq!(one_line("x\u{61c}\u{200f}\ny"), "x   y");
         assert_eq!(plain("שלום"), "שלום", "letters that are written from right to left are themselves");
     }
 

@@ -38,12 +38,10 @@ const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// A user as whom servers run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct User {
-    /// The name.
     pub name: &'static str,
-    /// The number.
     pub uid: u32,
-    /// The number of its group.
     pub gid: u32,
 }
 
@@ -53,15 +51,9 @@ pub fn users() -> &'static [User] {
     // The users from before servers were made known, and from after.
     static USERS: [OnceLock<Vec<User>>; 2] = [OnceLock::new(), OnceLock::new()];
     let users = &USERS[usize::from(!server_kind::all().is_empty())];
-    users.get_or_init(|| match rustix::process::geteuid().is_root() {
-        true => server_kind::all()
-            .iter()
-            .flat_map(|known| known.users)
-            .copied()
-            .chain(["nobody"])
-            .filter_map(find_user)
-            .collect(),
-        false => Vec::new(),
+    users.get_or_init(|| {
+        let names = server_kind::all().iter().flat_map(|known| known.users).copied().chain(["nobody"]);
+        if rustix::process::geteuid().is_root() { names.filter_map(find_user).collect() } else { Vec::new() }
     })
 }
 
@@ -94,8 +86,7 @@ fn find_user(name: &'static str) -> Option<User> {
     Some(User { name, uid: entry.pw_uid, gid: entry.pw_gid })
 }
 
-/// Ends servers at work in a folder whose starter has gone, and what they left outside it. Looks for nothing if nothing says that
-/// there is one.
+/// Ends servers at work in a folder whose starter has gone, and what they left outside it, if its [`MARK`] says that there is one.
 pub fn end_in(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(MARK)).is_err() {
         return Ok(());

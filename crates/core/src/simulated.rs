@@ -2,7 +2,6 @@
 //! model says so. It is a child of the parent of all trials, outside of the trial's limits.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -94,34 +93,21 @@ impl<'a> TracePart<'a> {
 impl ServedDisk {
     /// Starts a disk's server, and waits until the disk is mounted in the empty folder `mount_point`.
     pub fn start(serving: DiskService<'_>, mount_point: &Path) -> io::Result<ServedDisk> {
-        let DiskService {
-            disk: SimulatedDisk { name, disk, estimates },
-            seed,
-            journal,
-            image,
-            in_memory,
-            traced,
-        } = serving;
+        let DiskService { disk: SimulatedDisk { name, disk, estimates }, traced, .. } = serving;
         let order = Order {
             disk: (**disk).clone(),
-            seed,
-            in_memory,
-            journal: journal.to_vec(),
+            seed: serving.seed,
+            in_memory: serving.in_memory,
+            journal: serving.journal.to_vec(),
             estimates: estimates.clone(),
             log: traced.log.map(Path::to_path_buf),
             cut: traced.cut.map(|(log, state)| (log.to_path_buf(), state.to_path_buf())),
             fault: traced.fault,
         };
-        let words = [
-            OsString::from(WORD),
-            OsString::from(name),
-            OsString::from(mount_point),
-            OsString::from(std::process::id().to_string()),
-            OsString::from(serde_json::to_string(&order)?),
-        ];
         let mut command = Command::new(lifeline::this_program()?);
-        command.arg0(lifeline::NAME).args(words).process_group(0);
-        command.stdin(image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg0(lifeline::NAME).arg(WORD).arg(name).arg(mount_point).process_group(0);
+        command.args([std::process::id().to_string(), serde_json::to_string(&order)?]);
+        command.stdin(serving.image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut served = ServedDisk { server: command.spawn()? };
         let first_line = served.server.stdout.take().map(BufReader::new).and_then(|out| out.lines().next());
         match first_line.transpose()? {

@@ -59,8 +59,7 @@ pub struct OpenOptions<'a> {
     pub sessions: usize,
     /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
     pub transactions: bool,
-    /// A folder of the run, outside `directory`, for what is no data: a server's template and socket. `None`: a store that needs
-    /// one makes it in `directory`.
+    /// A folder of the run for what is no data: a server's template and socket. `None`: a store that needs one makes it in `directory`.
     pub beside: Option<&'a Path>,
 }
 
@@ -303,19 +302,10 @@ impl GuaranteeOffer {
     }
 
     /// An offer of a store that can leave a replaced value torn.
-    pub const fn tearing(
-        guarantee: Guarantee,
-        settings: &'static str,
-        dangers: &'static [Danger],
-    ) -> GuaranteeOffer {
-        GuaranteeOffer {
-            atomic_replace: false,
-            ..GuaranteeOffer::replacing_values(guarantee, settings, dangers)
-        }
+    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Self {
+        GuaranteeOffer { guarantee, settings, atomic_replace: false, dangers }
     }
-}
 
-impl GuaranteeOffer {
     /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
@@ -332,8 +322,7 @@ pub struct ServerDef {
     pub known: server::ServerKind,
     /// What this machine lacks to run it, and what to install; `None` if it has all.
     pub lacks: fn() -> Option<String>,
-    /// Makes the files of a new server in the store's folder, as an administrator would do once, unmeasured. Existing files stay,
-    /// and opening makes missing ones.
+    /// Makes the files of a new server in the store's folder, unmeasured. Existing files stay, and opening makes missing ones.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
     /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
     pub start_s: f64,
@@ -436,10 +425,7 @@ impl StoreDef {
 
     /// The tier that a request resolves to, or `None` if this store does not offer it.
     pub fn resolve(&self, request: Option<Guarantee>) -> Option<Guarantee> {
-        match request {
-            None => Some(self.shipped),
-            Some(tier) => self.offer(tier).map(|offer| offer.guarantee),
-        }
+        request.map_or(Some(self.shipped), |tier| Some(self.offer(tier)?.guarantee))
     }
 
     /// The store's offer for one tier.
@@ -448,12 +434,9 @@ impl StoreDef {
     }
 
     /// The abilities that it has with these settings.
-    pub fn capabilities_with<'s>(
-        &self,
-        settings: impl IntoIterator<Item = (&'s str, &'s str)>,
-    ) -> Capabilities {
+    pub fn capabilities_with<'s>(&self, given: impl IntoIterator<Item = (&'s str, &'s str)>) -> Capabilities {
         let mut capabilities = self.capabilities.clone();
-        for (name, value) in settings {
+        for (name, value) in given {
             if let Some(setting) = self.setting(name) {
                 (setting.limits)(value, &mut capabilities);
             }

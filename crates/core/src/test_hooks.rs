@@ -7,8 +7,7 @@ pub(crate) const QUICK_PROBES: &str = "quick-probes";
 /// The word for [`memory_keeps`].
 pub const MEMORY_KEEPS: &str = "memory-keeps";
 
-/// Whether a location is probed with a few bytes, and its device not watched while idle: what others write to the device is then
-/// unknown in results.
+/// Whether a location is probed with a few bytes, and its device not watched while idle, so that others' writes to it are unknown.
 pub fn probes_in_a_moment() -> bool {
     is_set(QUICK_PROBES)
 }
@@ -18,8 +17,7 @@ pub fn memory_keeps() -> bool {
     is_set(MEMORY_KEEPS)
 }
 
-/// Whether a trial counts as alone on its machine, and a simulated disk as in time: other tests run next to it, and would decide what can
-/// be judged.
+/// Whether a trial counts as alone on its machine, and a simulated disk as in time, whatever other tests run next to it.
 pub fn is_alone() -> bool {
     is_set("alone")
 }

@@ -18,8 +18,7 @@ const SIZES: &str = "write it like 512B, 4KiB (1024 bytes each), 4KB (1000) or 1
 const COUNTS: &str = "write it like 50000, 50,000, 50k, 1M or 1e6";
 const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
 
-/// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB`, `4k`, `10G` (units of 1024), `4KB`, `10GB` (units of 1000). The error
-/// says what a size looks like.
+/// Reads a size in bytes: `512`, `4KiB`, `1.5 GiB`, `10G` (units of 1024), `4KB` (units of 1000). The error says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = number::split_unit(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -54,8 +53,7 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says
-/// what a duration looks like.
+/// Reads a duration: `30s`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says what one looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let to_error = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
     let mut rest = text.trim();
@@ -88,10 +86,8 @@ fn seconds_of(unit: &str) -> Option<f64> {
 
 /// Writes a size so that [`parse_bytes`] reads the same number back: `1KiB`, `1536B`.
 pub fn exact_bytes(bytes: u64) -> String {
-    let (unit, factor) = BINARY
-        .into_iter()
-        .find(|(_, factor)| bytes >= *factor && bytes.is_multiple_of(*factor))
-        .unwrap_or(("B", 1));
+    let is_exact = |(_, factor): &(&str, u64)| bytes >= *factor && bytes.is_multiple_of(*factor);
+    let (unit, factor) = BINARY.into_iter().find(is_exact).unwrap_or(("B", 1));
     format!("{}{unit}", bytes / factor)
 }
 
@@ -148,17 +144,15 @@ pub fn with_commas(count: u64) -> String {
 pub fn three_digits(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     match magnitude {
-        3.. => grouped_signed(value),
+        3.. => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", with_commas(value.abs().round() as u64))
+        }
         2 => format!("{value:.0}"),
         1 => format!("{value:.1}"),
         0 => format!("{value:.2}"),
         small => format!("{value:.*}", (2 - small).clamp(2, 9) as usize),
     }
-}
-
-fn grouped_signed(value: f64) -> String {
-    let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", with_commas(value.abs().round() as u64))
 }
 
 /// A half-open range of record sizes in bytes: at least `from`, less than `to`. A single size `n` is `n..n+1`.
@@ -206,10 +200,8 @@ impl FromStr for SizeRange {
             return Err(format!("the record size {} starts at 0: values have at least 1 byte", quoted(text)));
         }
         if to <= from {
-            return Err(format!(
-                "the record size {} is empty: write FROM..TO with FROM less than TO, like 1KiB..10KiB",
-                quoted(text)
-            ));
+            let form = "write FROM..TO with FROM less than TO, like 1KiB..10KiB";
+            return Err(format!("the record size {} is empty: {form}", quoted(text)));
         }
         Ok(SizeRange { from, to })
     }
@@ -271,17 +263,12 @@ impl FromStr for CountRange {
             None => CountRange::starting_at(parse_count(text)?),
         };
         if range.to > MOST_RECORDS {
-            return Err(format!(
-                "the record count {} is too large: at most {}",
-                quoted(text),
-                with_commas(MOST_RECORDS)
-            ));
+            let (count, most) = (quoted(text), with_commas(MOST_RECORDS));
+            return Err(format!("the record count {count} is too large: at most {most}"));
         }
         if range.from == 0 || range.to <= range.from {
-            return Err(format!(
-                "the record count {} is empty: write FROM..TO with 0 < FROM < TO, like 1000..5000",
-                quoted(text)
-            ));
+            let form = "write FROM..TO with 0 < FROM < TO, like 1000..5000";
+            return Err(format!("the record count {} is empty: {form}", quoted(text)));
         }
         Ok(range)
     }
@@ -446,10 +433,7 @@ mod tests {
 
     #[test]
     fn ranges_of_sizes_and_shares_are_read_as_people_write_them() {
-        for (text, range) in
-            [("0.2-6KB", (200, 6000)), ("1 KiB-4 KiB", (1024, 4096)), ("100-200", (100, 200))]
-        {
-            let (from, to) = range;
+        for (text, from, to) in [("0.2-6KB", 200, 6000), ("1 KiB-4 KiB", 1024, 4096), ("100-200", 100, 200)] {
             assert_eq!(text.parse(), Ok(SizeRange { from, to }), "{text}");
         }
         for text in ["6-0.2KB", "-6KB", "2KB-", "0-6KB", "1-2-3KB"] {
@@ -486,15 +470,11 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_written_as_they_are_read() {
+    fn durations_are_read_as_people_write_them_and_periods_written_as_they_are_read() {
         for text in ["500us", "20ms", "1500us", "2ns", "0ms", "120000ms"] {
             assert_eq!(text.parse::<Period>().unwrap().to_string(), text);
         }
         assert_eq!("2m".parse::<Period>().unwrap().to_string(), "120000ms");
-    }
-
-    #[test]
-    fn durations_are_read_as_people_write_them() {
         for (text, ms) in [
             ("500ms", 500),
             ("1.5m", 90_000),
@@ -539,13 +519,9 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(rough_ns(870.0), "870 ns");
-        assert_eq!(rough_ns(1_250.0), "1.25 µs");
-        assert_eq!(rough_bytes(1_530_000.0), "1.46 MiB");
-        assert_eq!(
-            (rough_bytes(0.0), rough_bytes(1_023.0), rough_bytes(1_024.0)),
-            ("0 B".into(), "1023 B".into(), "1.00 KiB".into())
-        );
+        assert_eq!([870.0, 1_250.0].map(rough_ns), ["870 ns", "1.25 µs"]);
+        let sizes = [0.0, 1_023.0, 1_024.0, 1_530_000.0].map(rough_bytes);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.00 KiB", "1.46 MiB"]);
         assert_eq!(with_commas(1_000_000), "1,000,000");
         assert_eq!(three_digits(0.012_345), "0.0123");
         assert_eq!(rough_duration(Duration::from_secs(200)), "3 min 20 s");

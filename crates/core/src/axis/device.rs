@@ -2,40 +2,28 @@
 
 pub mod values;
 
+use strum::VariantNames;
+
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
-use crate::sanitize::quoted;
+use super::words::{named, read_word};
 use crate::units::{exact_bytes, parse_bytes};
 
-/// The largest file, in bytes.
 const MOST_FILE_BYTES: u64 = 1 << 40;
 
-const PATTERNS: &[&str] =
-    &[Pattern::SeqRead.name(), Pattern::SeqWrite.name(), Pattern::RandRead.name(), Pattern::RandWrite.name()];
-
-const OPEN_WAYS: &[&str] =
-    &[Io::Buffered.name(), Io::Direct.name(), Io::Dsync.name(), Io::DirectDsync.name()];
-
 pub(super) static PATTERN: AxisDef = AxisDef {
-    name: "pattern",
-    order: 1055,
     help: "device: access to the file: seq-read, seq-write, rand-read, rand-write",
-    many: "patterns",
     presence: Presence::Always(11),
     role: Role::Contestant,
-    known: PATTERNS,
-    read: |text| read_word("pattern", text, PATTERNS),
-    ..WORDS
+    known: Pattern::VARIANTS,
+    read: |text| read_word("pattern", text, Pattern::VARIANTS),
+    ..named("pattern", 1055, "patterns")
 };
 
 pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
-    name: "block_size",
-    order: 1035,
     value_name: "SIZE,...",
     help: "device: bytes in one read or write: 512B to 16MiB",
-    many: "block sizes",
     presence: Presence::Always(12),
     role: Role::Row,
     form: Form::Quantity,
@@ -44,15 +32,12 @@ pub(super) static BLOCK_SIZE: AxisDef = AxisDef {
         bytes if BLOCK_BYTES.contains(&bytes) && bytes.is_multiple_of(SECTOR_BYTES) => Ok(()),
         _ => Err(format!("a block of {size} can't be: it is a multiple of 512B, from 512B to 16MiB")),
     },
-    ..WORDS
+    ..named("block_size", 1035, "block sizes")
 };
 
 pub(super) static FILE_SIZE: AxisDef = AxisDef {
-    name: "file_size",
-    order: 1045,
     value_name: "SIZE,...",
     help: "device: size of the file",
-    many: "file sizes",
     presence: Presence::Always(13),
     role: Role::Column,
     form: Form::Quantity,
@@ -62,41 +47,28 @@ pub(super) static FILE_SIZE: AxisDef = AxisDef {
         _ => Err(format!("a file of {size} can't be: from 512B to 1TiB")),
     },
     words: |value| format!("{value} file"),
-    ..WORDS
+    ..named("file_size", 1045, "file sizes")
 };
 
 pub(super) static IO: AxisDef = AxisDef {
-    name: "io",
-    order: 1025,
     value_name: "HOW,...",
     help: "device: how the file is opened: buffered, direct (O_DIRECT), dsync (O_DSYNC), direct-dsync",
-    many: "ways to open the file",
     presence: Presence::Always(14),
     role: Role::Half,
-    known: OPEN_WAYS,
-    read: |text| read_word("way to open the file", text, OPEN_WAYS),
-    ..WORDS
+    known: Io::VARIANTS,
+    read: |text| read_word("way to open the file", text, Io::VARIANTS),
+    ..named("io", 1025, "ways to open the file")
 };
 
 pub(super) static SYNC: AxisDef = AxisDef {
-    name: "sync",
-    order: 70,
     value_name: "WHEN,...",
     help: "device: when writes are synced: none, fsync, fdatasync, or after every N writes: fdatasync/16",
-    many: "ways to sync",
     presence: Presence::Off("none"),
     known: &["none", "fsync", "fdatasync"],
     read: read_sync,
     words: |value| format!("sync {value}"),
-    ..WORDS
+    ..named("sync", 70, "ways to sync")
 };
-
-fn read_word(noun: &str, text: &str, known: &[&str]) -> Result<Value, String> {
-    match known.iter().position(|word| *word == text) {
-        Some(index) => Ok(Value::new(text, index as u64, 0)),
-        None => Err(format!("{} is not a {noun}: use {}", quoted(text), known.join(", "))),
-    }
-}
 
 fn read_size(text: &str) -> Result<Value, String> {
     parse_bytes(text).map(|bytes| Value::new(&exact_bytes(bytes), bytes, bytes))

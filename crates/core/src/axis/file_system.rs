@@ -13,33 +13,18 @@ use crate::units::{as_text, parse_bytes};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
     kind: &'static FileSystemKind,
-    cluster: u32,
+    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 if it has none.
+    pub cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
     has_explicit_cluster: bool,
     /// The name of the directory that its image lies in, if given.
-    directory: Option<String>,
+    pub directory: Option<String>,
     options: Vec<String>,
 }
 
 /// Options that would take from storebench what it does itself, or reach beyond the image.
-const RESERVED_OPTIONS: &[&str] = &[
-    "loop",
-    "offset",
-    "sizelimit",
-    "remount",
-    "bind",
-    "rbind",
-    "move",
-    "dev",
-    "suid",
-    "ro",
-    "size",
-    "device",
-    "journal_dev",
-    "journal_path",
-    "logdev",
-    "rtdev",
-];
+const RESERVED_OPTIONS: &str = "loop offset sizelimit remount bind rbind move dev suid ro size device journal_dev \
+    journal_path logdev rtdev";
 
 /// Options with which a sync reaches no disk: every guarantee would be a false one.
 const WITHOUT_BARRIERS: &[&str] = &["nobarrier", "fsync_mode=nobarrier"];
@@ -48,11 +33,6 @@ impl FileSystem {
     /// The kind of file system.
     pub fn kind(&self) -> &'static FileSystemKind {
         self.kind
-    }
-
-    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 if it has none.
-    pub fn cluster(&self) -> u32 {
-        self.cluster
     }
 
     /// The least that a file takes at a location of this name, in bytes: a cluster, or 4 KiB when it has smaller ones or is not known.
@@ -64,11 +44,6 @@ impl FileSystem {
     /// Its mount options, with commas between them.
     pub fn options(&self) -> String {
         self.options.join(",")
-    }
-
-    /// The name of the directory that its image lies in, if given.
-    pub fn directory_name(&self) -> Option<&str> {
-        self.directory.as_deref()
     }
 
     /// The same file system, in an image in a directory of this name.
@@ -139,10 +114,8 @@ impl FromStr for FileSystem {
         let (first, directory) =
             first.split_once('@').map_or((first, None), |(first, name)| (first, Some(name)));
         if directory.is_some_and(|name| name.is_empty() || FileSystem::is_meant(name)) {
-            return Err(format!(
-                "{} names no directory behind the @: write it like ext4:4096@hdd, with --at hdd=DIR",
-                quoted(text)
-            ));
+            let form = "write it like ext4:4096@hdd, with --at hdd=DIR";
+            return Err(format!("{} names no directory behind the @: {form}", quoted(text)));
         }
         let directory = directory.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
@@ -191,15 +164,14 @@ fn check_option(option: &str) -> Result<(), String> {
     if !is_sound {
         return Err(format!("{} is no mount option", quoted(option)));
     }
-    if RESERVED_OPTIONS.contains(&name) {
+    if RESERVED_OPTIONS.split(' ').any(|reserved| reserved == name) {
         return Err(format!("the mount option {name} is storebench's own to set"));
     }
     // The kernel reads 00 and 0x0 as 0, too.
     let keeps_barrier = option.strip_prefix("barrier=").is_none_or(|value| value == "1");
     if WITHOUT_BARRIERS.contains(&option) || !keeps_barrier {
-        return Err(format!(
-            "with the mount option {option} no sync reaches the disk: no guarantee would hold"
-        ));
+        let why = "no sync reaches the disk: no guarantee would hold";
+        return Err(format!("with the mount option {option} {why}"));
     }
     if option.ends_with("=panic") {
         return Err(format!("the mount option {option} would stop the machine at an error"));
@@ -223,8 +195,8 @@ mod tests {
             assert_eq!(text.parse::<FileSystem>().unwrap().to_string(), text);
         }
         let spec: FileSystem = "ext4:4KiB".parse().unwrap();
-        assert_eq!((spec.cluster(), spec.to_string().as_str()), (4096, "ext4:4096"));
-        assert_eq!("ext2".parse::<FileSystem>().unwrap().cluster(), 4096);
+        assert_eq!((spec.cluster, spec.to_string().as_str()), (4096, "ext4:4096"));
+        assert_eq!("ext2".parse::<FileSystem>().unwrap().cluster, 4096);
         assert_eq!("ext4,noatime,commit=60".parse::<FileSystem>().unwrap().options(), "noatime,commit=60");
     }
 
@@ -257,12 +229,9 @@ mod tests {
     fn an_image_in_a_named_directory_is_called_by_either() {
         let names = |place: &str| FileSystem::names_of(place);
         assert_eq!(names("ntfs:4096@hdd"), ["ntfs:4096@hdd", "ntfs:4096", "hdd"]);
-        assert_eq!(
-            (names("hdd"), names("ntfs:4096")),
-            (vec!["hdd".to_owned()], vec!["ntfs:4096".to_owned()])
-        );
+        assert_eq!([names("hdd"), names("ntfs:4096")], [["hdd"], ["ntfs:4096"]]);
         let spec: FileSystem = "ext4:4096@hdd,noatime".parse().unwrap();
-        assert_eq!((spec.without_cluster().as_str(), spec.cluster()), ("ext4, noatime, on hdd", 4096));
+        assert_eq!((spec.without_cluster().as_str(), spec.cluster), ("ext4, noatime, on hdd", 4096));
     }
 
     #[test]
@@ -275,28 +244,15 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_are_told_from_names_of_places() {
-        assert!(
-            FileSystem::is_meant("ext4:1024")
-                && FileSystem::is_meant("xfs")
-                && FileSystem::is_meant("ext4,noatime")
-        );
-        assert!(
-            !FileSystem::is_meant("here") && !FileSystem::is_meant("ssd") && !FileSystem::is_meant("noatime")
-        );
-    }
-
-    #[test]
-    fn options_in_a_list_stay_with_their_file_system() {
+    fn file_systems_are_told_from_names_of_places_and_keep_their_options_in_a_list() {
+        assert!(["ext4:1024", "xfs", "ext4,noatime"].into_iter().all(FileSystem::is_meant));
+        assert!(!["here", "ssd", "noatime"].into_iter().any(FileSystem::is_meant));
         let list = "here,ext4:4096,data=journal,noatime,ssd, ntfs:512 ,tmpfs";
-        assert_eq!(
-            FileSystem::split_places(list),
-            ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"]
-        );
+        let places = ["here", "ext4:4096,data=journal,noatime", "ssd", "ntfs:512", "tmpfs"];
+        assert_eq!(FileSystem::split_places(list), places);
         assert_eq!(FileSystem::split_places("ssd,hdd"), ["ssd", "hdd"]);
-        assert_eq!(
-            FileSystem::split_places("ext4:4096,btrfs,btrfs,nodatacow,compress-force=zstd,ssd,nobarrier"),
-            ["ext4:4096", "btrfs", "btrfs,nodatacow,compress-force=zstd", "ssd", "nobarrier"]
-        );
+        let list = "ext4:4096,btrfs,btrfs,nodatacow,compress-force=zstd,ssd,nobarrier";
+        let places = ["ext4:4096", "btrfs", "btrfs,nodatacow,compress-force=zstd", "ssd", "nobarrier"];
+        assert_eq!(FileSystem::split_places(list), places);
     }
 }

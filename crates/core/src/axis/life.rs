@@ -2,33 +2,27 @@
 
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
-use super::words::{WORDS, one_of};
+use super::words::{named, one_of};
 use crate::units::parse_count;
 
 /// How a set of constant size is written again and again.
 pub(crate) const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
-    name: "churn",
-    order: 1033,
     help: "life: how the set is written: uniform and zipfian overwrite records, waves with values that grow and shrink, replace removes one and inserts another, queue removes the oldest, log the oldest 100 at once",
-    many: "kinds of churn",
     presence: Presence::Always(6),
     role: Role::Row,
     known: CHURNS,
     read: |text| one_of(text, "a churn", CHURNS),
     words: |value| format!("churn {value}"),
-    ..WORDS
+    ..named("churn", 1033, "kinds of churn")
 };
 
 /// What reads while the set is written.
 pub(crate) const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
-    name: "reader",
-    order: 1034,
     help: "life: who reads while the set is written: nobody (none), one who began before and is held (held), as a long report is, or a backup that the engine makes in each tenth (backup)",
-    many: "readers",
     presence: Presence::Off("none"),
     role: Role::Row,
     known: READERS,
@@ -38,33 +32,27 @@ pub(super) static READER: AxisDef = AxisDef {
         "backup" => "backup under way".into(),
         _ => "no reader".into(),
     },
-    ..WORDS
+    ..named("reader", 1034, "readers")
 };
 
 /// What else writes.
 pub(crate) const WRITERS: &[&str] = &["none", "batch"];
 
 pub(super) static WRITER: AxisDef = AxisDef {
-    name: "writer",
-    order: 1038,
     help: "life: who else writes: nobody (none), or one who inserts a tenth as many records in one batch, and removes them, in each tenth (batch)",
-    many: "writers",
     presence: Presence::Off("none"),
     role: Role::Row,
     known: WRITERS,
     read: |text| one_of(text, "a writer", WRITERS),
     words: |value| if value.text() == "batch" { "large batches".into() } else { "no other writer".into() },
-    ..WORDS
+    ..named("writer", 1038, "writers")
 };
 
 /// What runs while a store reclaims space.
 pub(crate) const SPACE_RECLAIM_KINDS: &[&str] = &["alone", "concurrent"];
 
 pub(super) static SPACE_RECLAIM: AxisDef = AxisDef {
-    name: "space_reclaim",
-    order: 1039,
     help: "life: whether the store reclaims space while nobody works on it (alone), or while one session reads records and another overwrites them (concurrent)",
-    many: "kinds of space reclaim",
     presence: Presence::Off("alone"),
     role: Role::Row,
     known: SPACE_RECLAIM_KINDS,
@@ -73,7 +61,7 @@ pub(super) static SPACE_RECLAIM: AxisDef = AxisDef {
         "concurrent" => "calls during space reclaim".into(),
         _ => "no calls during space reclaim".into(),
     },
-    ..WORDS
+    ..named("space_reclaim", 1039, "kinds of space reclaim")
 };
 
 /// The word for a set that was only loaded.
@@ -83,11 +71,8 @@ pub const FRESH: &str = "fresh";
 const MOST_TIMES: u64 = 100;
 
 pub(super) static AGE: AxisDef = AxisDef {
-    name: "age",
-    order: 65,
     value_name: "fresh|N,...",
     help: "The records that operations find: as they were loaded (fresh), or each overwritten N times since, as in an application after a while",
-    many: "ages",
     presence: Presence::Off(FRESH),
     known: &[FRESH],
     read: |text| match text {
@@ -103,5 +88,5 @@ pub(super) static AGE: AxisDef = AxisDef {
         FRESH => FRESH.into(),
         times => format!("overwritten {times} times"),
     },
-    ..WORDS
+    ..named("age", 65, "ages")
 };

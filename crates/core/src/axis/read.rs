@@ -9,6 +9,15 @@ use super::def::{Axis, Form};
 use super::value::Value;
 use crate::result::format1::value_now;
 
+/// Has a visitor read numbers, also TOML's `1e6`, as it reads texts.
+macro_rules! visit_numbers {
+    ($($visit:ident: $number:ty),+) => {
+        $(fn $visit<E: Error>(self, number: $number) -> Result<Self::Value, E> {
+            self.visit_str(&number.to_string())
+        })+
+    };
+}
+
 /// Reads one value of an axis.
 pub struct ValueSeed(pub Axis);
 
@@ -31,18 +40,7 @@ impl Visitor<'_> for ValueSeed {
         self.0.read(value_now(self.0, text)).map_err(E::custom)
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Value, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    /// TOML's `1e6`.
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
-        self.visit_str(&number.to_string())
-    }
+    visit_numbers!(visit_u64: u64, visit_i64: i64, visit_f64: f64);
 }
 
 /// Reads a list of values of an axis; a value by itself is a list of one.
@@ -75,17 +73,7 @@ impl<'de> Visitor<'de> for ValueListSeed {
         ValueSeed(self.0).visit_str(text).map(|value| vec![value])
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Vec<Value>, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Vec<Value>, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Vec<Value>, E> {
-        self.visit_str(&number.to_string())
-    }
+    visit_numbers!(visit_u64: u64, visit_i64: i64, visit_f64: f64);
 }
 
 /// Reads a key. The function's refusal is an error at the key's place in the text, not the table's.

@@ -60,10 +60,6 @@ mod tests {
         let cell = Cell::new("sqlite").with(axis, Value::word("8192"));
         assert_eq!(cell.id(), "sqlite/sqlite.page_size=8192");
         assert_eq!(cell.settings().collect::<Vec<_>>(), [("page_size", "8192")]);
-    }
-
-    #[test]
-    fn what_is_no_name_of_a_setting_is_no_axis() {
         for name in
             ["", "sqlite", ".page_size", "sqlite.", "sqlite.page size", "a.\u{1b}[2J", &"a.b".repeat(50)]
         {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::{WORDS, one_of};
+use super::words::{named, one_of};
 use crate::sanitize::quoted;
 use crate::units::{Bytes, exact_bytes};
 
@@ -29,19 +29,14 @@ impl FromStr for DataSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DataSize, String> {
-        let to_error = || {
-            format!(
-                "{} is not a size of data: write it like 200MiB, or 1.25x of the machine's memory",
-                quoted(text)
-            )
-        };
-        match text.trim().strip_suffix('x') {
+        let size = match text.trim().strip_suffix('x') {
             Some(times) => {
                 times.trim().parse().ok().filter(|times: &f64| times.is_finite()).map(DataSize::Times)
             }
             None => text.parse::<Bytes>().ok().map(|bytes| DataSize::Bytes(bytes.0)),
-        }
-        .ok_or_else(to_error)
+        };
+        let form = "write it like 200MiB, or 1.25x of the machine's memory";
+        size.ok_or_else(|| format!("{} is not a size of data: {form}", quoted(text)))
     }
 }
 
@@ -72,35 +67,27 @@ fn check_data_size(size: &Value) -> Result<(), String> {
         true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),
         true => Err(format!("the data are {size} of the memory: they must be from 0.01x to 100x")),
         false if (LEAST_BYTES..=MOST_BYTES).contains(&size.lower()) => Ok(()),
-        false => Err(format!(
-            "the data are {}: they must be from {} to {}",
-            exact_bytes(size.lower()),
-            exact_bytes(LEAST_BYTES),
-            exact_bytes(MOST_BYTES)
-        )),
+        false => {
+            let [found, least, most] = [size.lower(), LEAST_BYTES, MOST_BYTES].map(exact_bytes);
+            Err(format!("the data are {found}: they must be from {least} to {most}"))
+        }
     }
 }
 
 pub(super) static DATA_SIZE: AxisDef = AxisDef {
-    name: "data_size",
-    order: 1041,
     value_name: "SIZE,...",
     help: "data-size: the data in all tables: 200MiB, or 1.25x (of the machine's memory)",
-    many: "data sizes",
     presence: Presence::Always(23),
     role: Role::Column,
     form: Form::Quantity,
     read: data_size,
     check: check_data_size,
     words: |size| format!("data size {size}"),
-    ..WORDS
+    ..named("data_size", 1041, "data sizes")
 };
 
 pub(super) static INDEX: AxisDef = AxisDef {
-    name: "index",
-    order: 1036,
     help: "data-size: the secondary index on orders: customer (by customer), none",
-    many: "indexes",
     presence: Presence::Off("customer"),
     role: Role::Row,
     known: &["customer", "none"],
@@ -109,21 +96,18 @@ pub(super) static INDEX: AxisDef = AxisDef {
         "none" => "no index".into(),
         other => format!("index by {other}"),
     },
-    ..WORDS
+    ..named("index", 1036, "indexes")
 };
 
 pub(super) static LOAD_ORDER: AxisDef = AxisDef {
-    name: "load_order",
-    order: 1037,
     help: "data-size: the order of rows when they are loaded: sorted (by primary key), unsorted",
-    many: "load orders",
     presence: Presence::Off("sorted"),
     role: Role::Row,
     prepares: true,
     known: &["sorted", "unsorted"],
     read: |text| one_of(text, "an order to load in", &["sorted", "unsorted"]),
     words: |order| format!("loaded {order}"),
-    ..WORDS
+    ..named("load_order", 1037, "load orders")
 };
 
 #[cfg(test)]

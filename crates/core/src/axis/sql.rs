@@ -2,77 +2,54 @@
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
-use crate::sanitize::quoted;
-use crate::units::{parse_count, plural, with_commas};
-
-const MOST_ROWS: u64 = 100_000_000;
-
-const MOST_STATEMENTS: u64 = 100_000;
-
-const MOST_TRANSACTIONS: u64 = 10_000_000;
+use super::words::{named, read_count};
+use crate::units::{plural, with_commas};
 
 pub(super) static ROWS: AxisDef = AxisDef {
-    name: "rows",
-    order: 1042,
     value_name: "N,...",
     help: "Rows that the table holds before the first transaction",
-    many: "numbers of rows",
     presence: Presence::Always(21),
     role: Role::Column,
     form: Form::Number,
-    read: |text| count(text, "rows"),
-    check: |rows| match rows.lower() {
-        0..=MOST_ROWS => Ok(()),
-        _ => Err(format!("{rows} rows are too many: at most {}", with_commas(MOST_ROWS))),
-    },
+    read: |text| read_count(text, "rows", 1000),
+    check: |rows| at_most(100_000_000, rows, "rows"),
     words: |rows| plural(rows.lower(), "row"),
-    ..WORDS
+    ..named("rows", 1042, "numbers of rows")
 };
 
 pub(super) static STATEMENTS: AxisDef = AxisDef {
-    name: "statements",
-    order: 1043,
     value_name: "N,...",
     help: "Statements in each transaction",
-    many: "statements a transaction",
     presence: Presence::Off("1"),
     role: Role::Row,
     form: Form::Number,
-    read: |text| count(text, "statements"),
+    read: |text| read_count(text, "statements", 1000),
     check: |statements| match statements.lower() {
         0 => Err("a transaction has 0 statements: it must have at least 1".into()),
-        1..=MOST_STATEMENTS => Ok(()),
-        _ => Err(format!("{statements} statements are too many: at most {}", with_commas(MOST_STATEMENTS))),
+        _ => at_most(100_000, statements, "statements"),
     },
     words: |statements| format!("{} a transaction", plural(statements.lower(), "statement")),
-    ..WORDS
+    ..named("statements", 1043, "statements a transaction")
 };
 
 pub(super) static TRANSACTIONS: AxisDef = AxisDef {
-    name: "transactions",
-    order: 1044,
     value_name: "N,...",
     help: "Transactions of each kind, on a table that is empty at first",
-    many: "numbers of transactions",
     presence: Presence::Always(22),
     role: Role::Column,
     form: Form::Number,
-    read: |text| count(text, "transactions"),
+    read: |text| read_count(text, "transactions", 1000),
     check: |transactions| match transactions.lower() {
         0 => Err("the number of transactions is 0: it must be at least 1".into()),
-        1..=MOST_TRANSACTIONS => Ok(()),
-        _ => Err(format!(
-            "{transactions} transactions are too many: at most {}",
-            with_commas(MOST_TRANSACTIONS)
-        )),
+        _ => at_most(10_000_000, transactions, "transactions"),
     },
     words: |transactions| plural(transactions.lower(), "transaction"),
-    ..WORDS
+    ..named("transactions", 1044, "numbers of transactions")
 };
 
-fn count(text: &str, noun: &str) -> Result<Value, String> {
-    let number = parse_count(text)
-        .map_err(|_| format!("{} is not a number of {noun}: write it like 1000", quoted(text)))?;
-    Ok(number.into())
+fn at_most(most: u64, count: &Value, noun: &str) -> Result<(), String> {
+    match count.lower() <= most {
+        true => Ok(()),
+        false => Err(format!("{count} {noun} are too many: at most {}", with_commas(most))),
+    }
 }

@@ -7,10 +7,10 @@ use super::file_system::FileSystem;
 use super::file_system::kind::KINDS;
 use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
-use super::words::{WORDS, read};
+use super::words::{WORDS, named, read, read_count};
 use super::{device, life, shop, sql, table, ycsb};
 use crate::sanitize::quoted;
-use crate::units::{CountRange, Sizes, exact_bytes, parse_count, plural, with_commas};
+use crate::units::{CountRange, Sizes, exact_bytes, plural, with_commas};
 
 /// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -34,9 +34,6 @@ static PLACES: [&str; KINDS.len() + 1] = {
 };
 
 static PLACE: AxisDef = AxisDef {
-    name: "place",
-    order: 10,
-    many: "places",
     value_name: "PLACE,...",
     help: "Places that --at names, or file systems in images: here, ext4:4096, xfs, btrfs, ntfs:4096, tmpfs",
     presence: Presence::Off(DEFAULT_PLACE),
@@ -44,7 +41,7 @@ static PLACE: AxisDef = AxisDef {
     read: read_place,
     split: Some(FileSystem::split_places),
     words: |value| format!("place {value}"),
-    ..WORDS
+    ..named("place", 10, "places")
 };
 
 /// A location's name is any word; a file system must be known.
@@ -54,17 +51,16 @@ fn read_place(text: &str) -> Result<Value, String> {
 }
 
 static DISK: AxisDef = AxisDef {
-    name: "disk",
-    order: 12,
     help: "Simulated disks under the file systems of the axis place: here (none), a disk that `storebench disks` lists, or one of the plan",
-    many: "disks",
     presence: Presence::Off(HERE),
     known: &DISKS,
-    read: read_disk,
+    read: |text| {
+        read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
+    },
     words: |value| {
         if value.text() == HERE { "disk of the place".into() } else { format!("simulated disk {value}") }
     },
-    ..WORDS
+    ..named("disk", 12, "disks")
 };
 
 static DISKS: [&str; disks::NAMES.len() + 1] = {
@@ -77,54 +73,42 @@ static DISKS: [&str; disks::NAMES.len() + 1] = {
 };
 
 static MACHINE: AxisDef = AxisDef {
-    name: "machine",
-    order: 15,
     help: "Machines that limits stand in for: here (no limits), a machine that `storebench machines` lists, or one of the plan",
-    many: "machines",
     presence: Presence::Off(HERE),
     known: &["here", "beaglebone-black", "laptop-hdd", "phone-2020", "raspberry-pi-zero-2"],
-    read: read_machine,
+    read: |text| read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens"),
     words: |value| format!("machine {value}"),
-    ..WORDS
+    ..named("machine", 15, "machines")
 };
 
 static BACKGROUND: AxisDef = AxisDef {
-    name: "background",
-    order: 20,
     value_name: "LOAD,...",
     help: "Load that runs during the trial: none, cpu, cpu:2, disk, disk:50MiB/s, memory, memory:25%, video",
-    many: "backgrounds",
     presence: Presence::Off("none"),
     known: &["none", "cpu", "disk", "memory", "video"],
     read: read::<Background>,
     words: |value| format!("background {value}"),
-    ..WORDS
+    ..named("background", 20, "backgrounds")
 };
 
 static THREADS: AxisDef = AxisDef {
-    name: "threads",
-    order: 30,
     value_name: "N,...",
     help: "Threads that use the store at once",
-    many: "thread counts",
     presence: Presence::Off("1"),
     form: Form::Number,
-    read: read_threads,
+    read: |text| read_count(text, "threads", 4),
     check: |threads| match threads.lower() {
         0 => Err("a number of threads is 0: it must be at least 1".into()),
         1..=MOST_THREADS => Ok(()),
         _ => Err(format!("{threads} threads are too many: at most {MOST_THREADS}")),
     },
     words: |value| format!("threads {value}"),
-    ..WORDS
+    ..named("threads", 30, "thread counts")
 };
 
 static RATE: AxisDef = AxisDef {
-    name: "rate",
-    order: 40,
     value_name: "RATE,...",
     help: "closed (start an operation when the one before has ended), or operations per second: 5000/s",
-    many: "rates",
     presence: Presence::Off("closed"),
     known: &["closed"],
     read: read::<Rate>,
@@ -132,79 +116,61 @@ static RATE: AxisDef = AxisDef {
         0 => format!("rate {value}"),
         rate => format!("rate {}/s", with_commas(rate)),
     },
-    ..WORDS
+    ..named("rate", 40, "rates")
 };
 
 static TUNING: AxisDef = AxisDef {
-    name: "tuning",
-    order: 50,
     value_name: "HOW,...",
     help: "Cache sizes of the engines: default (as shipped), equal (the same for each), share (each its share of the machine's \
            memory)",
-    many: "tunings",
     known: &["default", "equal", "share"],
     read: read::<Tuning>,
     words: |value| format!("tuning {value}"),
-    ..WORDS
+    ..named("tuning", 50, "tunings")
 };
 
 static COMPRESSION: AxisDef = AxisDef {
-    name: "compression",
-    order: 55,
     value_name: "WHEN,...",
     help: "Compression of values: auto (for compressible data), on, off",
-    many: "ways to compress",
     presence: Presence::Off("auto"),
     known: &["auto", "on", "off"],
     read: read::<Compression>,
     words: |value| format!("compression {value}"),
-    ..WORDS
+    ..named("compression", 55, "ways to compress")
 };
 
 static CACHE: AxisDef = AxisDef {
-    name: "cache",
-    order: 60,
     value_name: "STATE,...",
     help: "State of the page cache for reads: warm, cold (store reopened, cache emptied)",
-    many: "cache states",
     presence: Presence::Off("warm"),
     known: &["warm", "cold"],
     read: read::<Cache>,
     words: |value| format!("cache {value}"),
-    ..WORDS
+    ..named("cache", 60, "cache states")
 };
 
 static GUARANTEE: AxisDef = AxisDef {
-    name: "guarantee",
-    order: 1010,
     value_name: "TIER,...",
     help: "What an acknowledged write survives: none, process (a killed process), power (a power cut), node (the loss of a machine, too), default (as shipped)",
-    many: "guarantees",
     presence: Presence::Always(5),
     known: &["default", "none", "process", "power", "node"],
     read: read::<GuaranteeChoice>,
-    ..WORDS
+    ..named("guarantee", 1010, "guarantees")
 };
 
 static DATA: AxisDef = AxisDef {
-    name: "data",
-    order: 1020,
     value_name: "KIND,...",
     help: "Kind of values: incompressible, compressible",
-    many: "kinds of data",
     presence: Presence::Always(4),
     role: Role::Half,
     known: &["incompressible", "compressible"],
     read: read::<Data>,
-    ..WORDS
+    ..named("data", 1020, "kinds of data")
 };
 
 static RECORD_SIZE: AxisDef = AxisDef {
-    name: "record_size",
-    order: 1030,
     value_name: "RANGE,...",
     help: "Sizes of values: a size, a range, or parts with their shares (90%:1KiB..4KiB+10%:1MiB) each",
-    many: "record sizes",
     presence: Presence::Always(2),
     role: Role::Row,
     form: Form::Range,
@@ -214,21 +180,17 @@ static RECORD_SIZE: AxisDef = AxisDef {
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),
-        most => Err(format!(
-            "record sizes go up to {} ({size}): at most {}",
-            exact_bytes(most),
-            exact_bytes(MOST_BYTES)
-        )),
+        largest => {
+            let [largest, most] = [largest, MOST_BYTES].map(exact_bytes);
+            Err(format!("record sizes go up to {largest} ({size}): at most {most}"))
+        }
     },
-    ..WORDS
+    ..named("record_size", 1030, "record sizes")
 };
 
 static RECORDS: AxisDef = AxisDef {
-    name: "records",
-    order: 1040,
     value_name: "COUNT,...",
     help: "Numbers of records, with or without an upper bound: 1000..5000",
-    many: "record counts",
     presence: Presence::Always(3),
     role: Role::Column,
     form: Form::Range,
@@ -239,17 +201,14 @@ static RECORDS: AxisDef = AxisDef {
         let known_range = known.iter().find(|range| open && range.lower() == value.lower());
         known_range.cloned().unwrap_or(value)
     },
-    ..WORDS
+    ..named("records", 1040, "record counts")
 };
 
 static STORE: AxisDef = AxisDef {
-    name: "store",
-    order: 1050,
     help: "Stores, by name",
-    many: "stores",
     presence: Presence::Always(1),
     role: Role::Contestant,
-    ..WORDS
+    ..named("store", 1050, "stores")
 };
 
 /// Makes the table from the entries in these modules, and a constant for code from each.
@@ -274,14 +233,6 @@ axes! {
     shop: DATA_SIZE INDEX LOAD_ORDER;
 }
 
-fn read_machine(text: &str) -> Result<Value, String> {
-    read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens")
-}
-
-fn read_disk(text: &str) -> Result<Value, String> {
-    read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
-}
-
 /// A name in a plan's table and in ids: letters, digits and `marks`.
 fn read_name(text: &str, marks: &[u8], expected: &str) -> Result<Value, String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
@@ -289,10 +240,4 @@ fn read_name(text: &str, marks: &[u8], expected: &str) -> Result<Value, String> 
         name if !name.is_empty() && name.bytes().all(is_good) => Ok(Value::word(name)),
         _ => Err(format!("{} is not {expected}", quoted(text))),
     }
-}
-
-fn read_threads(text: &str) -> Result<Value, String> {
-    let threads = parse_count(text)
-        .map_err(|_| format!("{} is not a number of threads: write it like 4", quoted(text)))?;
-    Ok(threads.into())
 }

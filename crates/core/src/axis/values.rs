@@ -57,9 +57,7 @@ impl FromStr for GuaranteeChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "default" => Ok(GuaranteeChoice::Default),
-            _ => text.parse().map(GuaranteeChoice::Tier).map_err(|()| {
-                format!("{} is not a guarantee: use default, none, process, power or node", quoted(text))
-            }),
+            _ => text.parse().map(GuaranteeChoice::Tier),
         }
     }
 }
@@ -72,8 +70,7 @@ pub enum Rate {
     /// Closed loop: each begins when the one before it has ended.
     #[default]
     Closed,
-    /// Open loop: this number begins each second, over all threads, whether or not earlier ones have ended; latency counts from the
-    /// moment when an operation was due.
+    /// Open loop: this number begins each second, over all threads, whether or not earlier ones have ended; latency counts from when due.
     PerSecond(u32),
 }
 
@@ -90,19 +87,16 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let to_error = || {
-            format!(
-                "{} is not a rate: use closed, or operations per second like 5000/s or 5000",
-                quoted(text)
-            )
-        };
         if text == "closed" {
             return Ok(Rate::Closed);
         }
         let number = text.strip_suffix("/s").unwrap_or(text);
         match parse_count(number).ok().and_then(|rate| u32::try_from(rate).ok()) {
             Some(rate) if rate > 0 => Ok(Rate::PerSecond(rate)),
-            _ => Err(to_error()),
+            _ => {
+                let form = "use closed, or operations per second like 5000/s or 5000";
+                Err(format!("{} is not a rate: {form}", quoted(text)))
+            }
         }
     }
 }
@@ -141,21 +135,10 @@ pub enum Cache {
 
 words!(Cache, "{} is not a state of the cache: use warm or cold");
 
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    strum::VariantNames,
-    strum::VariantArray,
-)]
-#[strum(serialize_all = "lowercase")]
 /// When stores that can compress values do so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Compression {
     /// For compressible data.
     #[default]
@@ -170,11 +153,7 @@ words!(Compression, "{} is no way to compress: use auto, on or off");
 
 impl Compression {
     pub(crate) fn is_on(self, data: Data) -> bool {
-        match self {
-            Compression::Auto => data == Data::Compressible,
-            Compression::On => true,
-            Compression::Off => false,
-        }
+        self == Compression::On || (self == Compression::Auto && data == Data::Compressible)
     }
 }
 
@@ -229,13 +208,8 @@ impl FromStr for Background {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let to_error = || {
-            format!(
-                "{} is not a background: use none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), \
-                 memory, memory:25% (up to 90%) or video",
-                quoted(text)
-            )
-        };
+        let known = "none, cpu, cpu:2 (up to 1024), disk, disk:50MiB/s (at least 128KiB/s), memory, memory:25% (up to 90%) or video";
+        let to_error = || format!("{} is not a background: use {known}", quoted(text));
         if let Some((_, kind)) = Background::KINDS.iter().find(|(name, _)| *name == text) {
             return Ok(*kind);
         }
@@ -272,18 +246,12 @@ macro_rules! to_value {
 to_value!(SizeRange, size => (size.from, size.to));
 to_value!(Sizes, sizes => (sizes.span().from, sizes.span().to));
 to_value!(CountRange, count => (count.from, count.to));
-to_value!(FileSystem, system => (u64::from(system.cluster()), 0));
+to_value!(FileSystem, system => (u64::from(system.cluster), 0));
 to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
 to_value!(Compression, compression => (compression as u64, 0));
 to_value!(Cache, cache => (cache as u64, 0));
-to_value!(GuaranteeChoice, asked => match asked.tier() {
-    None => (0, 0),
-    Some(Guarantee::None) => (1, 0),
-    Some(Guarantee::Process) => (2, 0),
-    Some(Guarantee::Power) => (3, 0),
-    Some(Guarantee::Node) => (4, 0),
-});
+to_value!(GuaranteeChoice, asked => (asked.tier().map_or(0, |tier| tier as u64 + 1), 0));
 to_value!(Rate, rate => match rate {
     Rate::Closed => (0, 0),
     Rate::PerSecond(rate) => (u64::from(rate), u64::from(rate)),

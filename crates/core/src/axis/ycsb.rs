@@ -2,7 +2,7 @@
 
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
-use super::words::WORDS;
+use super::words::{named, read_word};
 use crate::sanitize::quoted;
 
 /// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
@@ -20,30 +20,21 @@ pub(crate) const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {
-    name: "workload",
-    order: 1031,
     help: "ycsb: its workloads A, B, C, D, E, F; U (updates alone); load (inserts into an empty store)",
-    many: "workloads",
     presence: Presence::Always(6),
     role: Role::Row,
     known: BUILT_IN,
     read: workload,
     words: |value| format!("workload {value}"),
-    ..WORDS
+    ..named("workload", 1031, "workloads")
 };
 
 pub(super) static DISTRIBUTION: AxisDef = AxisDef {
-    name: "distribution",
-    order: 1032,
     help: "ycsb: how records are chosen: default (as the workload says), uniform, zipfian, zipfian-ycsb, latest, hotspot, exponential, sequential",
-    many: "distributions",
     role: Role::Row,
     known: DISTRIBUTIONS,
-    read: |text| match DISTRIBUTIONS.iter().position(|known| *known == text) {
-        Some(index) => Ok(Value::new(text, index as u64, 0)),
-        None => Err(format!("{} is not a distribution: use {}", quoted(text), DISTRIBUTIONS.join(", "))),
-    },
-    ..WORDS
+    read: |text| read_word("distribution", text, DISTRIBUTIONS),
+    ..named("distribution", 1032, "distributions")
 };
 
 fn workload(text: &str) -> Result<Value, String> {
@@ -53,11 +44,11 @@ fn workload(text: &str) -> Result<Value, String> {
     }
     match text.strip_prefix(OWN) {
         Some(name) if is_name(name) => Ok(Value::new(text, BUILT_IN.len() as u64, 0)),
-        _ => Err(format!(
-            "{} is not a workload of YCSB: use {}, or a property file of your own with -P FILE",
-            quoted(text),
-            BUILT_IN.join(", ")
-        )),
+        _ => {
+            let (wrong, known) = (quoted(text), BUILT_IN.join(", "));
+            let own = "a property file of your own with -P FILE";
+            Err(format!("{wrong} is not a workload of YCSB: use {known}, or {own}"))
+        }
     }
 }
 
@@ -86,20 +77,14 @@ mod tests {
         {
             assert_eq!(Axis::WORKLOAD.read(text).unwrap().text(), value);
         }
+        assert_eq!(Axis::DISTRIBUTION.read("latest").unwrap().text(), "latest");
         for text in ["", "G", "workload", "own:", "own:a/b", "AA"] {
             let error = Axis::WORKLOAD.read(text).unwrap_err();
             assert!(error.contains("is not a workload of YCSB"), "{text}: {error}");
         }
         assert_eq!(own_name("my file"), "own:my_file");
-        assert!(
-            Axis::WORKLOAD.read(&own_name("")).is_ok()
-                && Axis::WORKLOAD.read(&own_name(&"é".repeat(99))).is_ok()
-        );
-    }
-
-    #[test]
-    fn distributions_are_words() {
-        assert_eq!(Axis::DISTRIBUTION.read("latest").unwrap().text(), "latest");
-        assert!(Axis::DISTRIBUTION.read("normal").unwrap_err().contains("hotspot"));
+        for file in ["", &"é".repeat(99)] {
+            assert!(Axis::WORKLOAD.read(&own_name(file)).is_ok(), "{file}");
+        }
     }
 }

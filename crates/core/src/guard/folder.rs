@@ -73,11 +73,7 @@ impl Folder {
     }
 
     /// Opens as [`Folder::file`] does, with more flags.
-    pub(crate) fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
-        self.open_file(name, flags, 0)
-    }
-
-    pub(super) fn open_file(&self, name: &OsStr, extra_flags: OFlags, permissions: u32) -> io::Result<File> {
+    pub(crate) fn open_file(&self, name: &OsStr, extra_flags: OFlags, permissions: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags | extra_flags, Mode::from_raw_mode(permissions as _))?.into())
     }
@@ -87,8 +83,7 @@ impl Folder {
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
 
-    /// Deletes whatever has this name, a folder with all in it. Fails when a folder belongs to another user; what was deleted
-    /// before has gone.
+    /// Deletes whatever has this name, a folder with all in it. Fails at a folder of another user; what was deleted before has gone.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -127,8 +122,7 @@ impl Folder {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Deletes all but `kept`, again until nothing is there: a killed process may still end its last call. Fails when a folder
-    /// belongs to another user.
+    /// Deletes all but `kept`, again until nothing is there: a killed process may still end its last call. Fails at another user's folder.
     pub fn empty(&self, kept: Option<&OsStr>) -> io::Result<()> {
         for round in 0..ROUNDS {
             if round > 1 {
@@ -144,8 +138,7 @@ impl Folder {
 
     /// Whether it holds nothing but what has this name.
     pub fn holds_only(&self, name: &OsStr) -> io::Result<bool> {
-        let mut entries = Dir::read_from(&self.handle)?;
-        while let Some(entry) = entries.read() {
+        for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
             let found = entry.file_name().to_bytes();
             if ![b".".as_slice(), b"..", name.as_bytes()].contains(&found) {
@@ -193,8 +186,7 @@ impl Folder {
     /// Deletes entries but `kept`; gives whether there were any.
     fn delete_entries(&self, kept: Option<&OsStr>) -> io::Result<bool> {
         let mut found = false;
-        let mut entries = Dir::read_from(&self.handle)?;
-        while let Some(entry) = entries.read() {
+        for entry in Dir::read_from(&self.handle)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." || Some(name) == kept {

@@ -85,10 +85,6 @@ mod tests {
         let is_for = |name: &str| memberships.iter().map(|group| group.is_for(name)).collect::<Vec<_>>();
         assert_eq!(is_for("cpu"), [true, false, true]);
         assert_eq!(is_for("memory"), [false, true, true]);
-    }
-
-    #[test]
-    fn without_lists_there_are_none() {
         assert_eq!(parse_memberships(b"", &mounts::parse(MOUNTS)), []);
         assert_eq!(parse_memberships(b"4:memory:/\n", &[]), []);
         assert_eq!(parse_memberships(b"what is this", &mounts::parse(MOUNTS)), []);

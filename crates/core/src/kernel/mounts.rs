@@ -48,8 +48,7 @@ pub fn parse(list: &[u8]) -> Vec<Mount> {
     list.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-/// `procfs_core` takes only text and leaves the kernel's escapes: bytes beyond ASCII are escaped before it reads the line, and
-/// all escapes are undone afterwards.
+/// `procfs_core` takes only text and leaves escapes: bytes beyond ASCII are escaped before it reads, and all are undone afterwards.
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut text = String::with_capacity(line.len());
     for byte in line {
@@ -107,17 +106,11 @@ mod tests {
         38 1 0:6 / /mnt/\xff rw - tmpfs first rw\n\
         39 1 0:7 / /mnt/\xff rw - xfs second rw\n";
 
-    fn kind_at(path: &Path) -> String {
-        innermost(parse(LIST), path).unwrap().kind
-    }
-
     #[test]
     fn a_line_is_read_without_its_escapes() {
         let mount = &parse(LIST)[1];
-        assert_eq!(
-            (mount.root.as_path(), mount.at.as_path()),
-            (Path::new("/part"), Path::new(r"/mnt/a b\c"))
-        );
+        let paths = [mount.root.as_path(), mount.at.as_path()];
+        assert_eq!(paths, ["/part", r"/mnt/a b\c"].map(Path::new));
         assert_eq!((mount.kind.as_str(), mount.source.as_path()), ("ext4", Path::new("/dev/loop 3")));
         assert_eq!(mount.options, ["data=journal", "noatime", "rw"]);
         assert_eq!(parse(LIST).len(), 5, "{:?}", parse(LIST));
@@ -136,7 +129,8 @@ mod tests {
             assert_eq!(innermost(parse(LIST), Path::new(path)).unwrap().source, Path::new(source), "{path}");
         }
         let name = std::ffi::OsStr::from_bytes(b"/mnt/\xff");
-        assert_eq!(kind_at(&Path::new(name).join("file")), "xfs", "the last of two");
+        let mount = innermost(parse(LIST), &Path::new(name).join("file"));
+        assert_eq!(mount.unwrap().kind, "xfs", "the last of two");
         assert_eq!(innermost(Vec::new(), Path::new("/")), None);
     }
 

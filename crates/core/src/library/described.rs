@@ -56,10 +56,8 @@ impl DescribedStore {
             !name.is_empty() && name.len() <= 40 && name.bytes().all(is_allowed)
         };
         if !is_well_formed(&self.name, b"-") || !self.name.split('-').all(|word| !word.is_empty()) {
-            return Err(format!(
-                "the name {:?} has others than lower-case letters, digits and hyphens between words, or more than 40",
-                self.name
-            ));
+            let expected = "lower-case letters, digits and hyphens between words";
+            return Err(format!("the name {:?} has others than {expected}, or more than 40", self.name));
         }
         let reject = |problem: String| Err(format!("{}: {problem}", self.name));
         for (field, text) in [("summary", &self.summary), ("version", &self.version)] {
@@ -74,20 +72,16 @@ impl DescribedStore {
             return reject(format!("max_key_bytes is {}, but at least 32 are needed", self.max_key_bytes));
         }
         if !(0..=2).contains(&self.sessions) {
-            return reject(format!(
-                "sessions is {}, which is none of SB_ONE, SB_ONE_WRITER and SB_MANY",
-                self.sessions
-            ));
+            let known = "SB_ONE, SB_ONE_WRITER and SB_MANY";
+            return reject(format!("sessions is {}, which is none of {known}", self.sessions));
         }
         self.check_offers()?;
         for setting in &self.settings {
             let DescribedSetting { name, help, .. } = setting;
-            if name.is_empty()
-                || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-            {
-                return reject(format!(
-                    "the setting {name:?} has others than letters, digits, _ and - in its name"
-                ));
+            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+            if name.is_empty() || !name.bytes().all(is_allowed) {
+                let expected = "letters, digits, _ and -";
+                return reject(format!("the setting {name:?} has others than {expected} in its name"));
             }
             if help.is_empty() {
                 return reject(format!("the setting {name} has no help"));
@@ -101,8 +95,7 @@ impl DescribedStore {
 
     fn check_offers(&self) -> Result<(), String> {
         let reject = |problem: &str| Err(format!("{}: {problem}", self.name));
-        let tier_of = |offer: &DescribedOffer| offer.tier;
-        if self.offers.is_empty() || !self.offers.is_sorted_by(|offer, next| tier_of(offer) < tier_of(next)) {
+        if self.offers.is_empty() || !self.offers.is_sorted_by(|offer, next| offer.tier < next.tier) {
             return reject("offers has none, or the weakest is not first");
         }
         for offer in &self.offers {

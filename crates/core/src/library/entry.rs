@@ -18,9 +18,7 @@ pub fn store_def(described: &DescribedStore, loaded: &'static LoadedLibrary) -> 
     let offers: Vec<GuaranteeOffer> = described.offers.iter().map(offer).collect();
     let capabilities = capabilities(described);
     let limit = capabilities.max_key_bytes;
-    let open = move |options: &OpenOptions<'_>| {
-        opened::open(loaded, &opened::LibraryEntry { name, settings, max_key_bytes: limit }, options)
-    };
+    let open = move |options: &OpenOptions<'_>| opened::open(loaded, (name, settings, limit), options);
     StoreDef {
         name,
         kind: if described.has_flag(ffi::KEEPS_NOTHING) { StoreKind::Harness } else { StoreKind::Engine },

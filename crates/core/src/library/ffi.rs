@@ -75,7 +75,10 @@ pub struct How {
     pub setting_count: usize,
 }
 
-pub type Visit = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_void, usize);
+type Handle = *mut c_void;
+type Bytes = *const c_void;
+
+pub type Visit = unsafe extern "C" fn(*mut c_void, Bytes, usize, Bytes, usize);
 pub type Open = unsafe extern "C" fn(*const Store, *const How, *mut *mut c_void, *mut Error) -> i32;
 pub type OfStore = unsafe extern "C" fn(*mut c_void, *mut Error) -> i32;
 pub type Tier = unsafe extern "C" fn(*mut c_void) -> i32;
@@ -83,20 +86,11 @@ pub type Number = unsafe extern "C" fn(*mut c_void, *mut u64, *mut Error) -> i32
 pub type Values = unsafe extern "C" fn(*mut c_void, *mut *const Value, *mut usize, *mut Error) -> i32;
 pub type Session = unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut Error) -> i32;
 pub type End = unsafe extern "C" fn(*mut c_void);
-pub type Get = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_void,
-    usize,
-    *mut *const c_void,
-    *mut usize,
-    *mut Error,
-) -> i32;
-pub type Put =
-    unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_void, usize, *mut Error) -> i32;
-pub type Remove = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut Error) -> i32;
-pub type Batch = unsafe extern "C" fn(*mut c_void, *const Change, usize, *mut Error) -> i32;
-pub type Scan =
-    unsafe extern "C" fn(*mut c_void, *const c_void, usize, usize, Visit, *mut c_void, *mut Error) -> i32;
+pub type Get = unsafe extern "C" fn(Handle, Bytes, usize, *mut Bytes, *mut usize, *mut Error) -> i32;
+pub type Put = unsafe extern "C" fn(Handle, Bytes, usize, Bytes, usize, *mut Error) -> i32;
+pub type Remove = unsafe extern "C" fn(Handle, Bytes, usize, *mut Error) -> i32;
+pub type Batch = unsafe extern "C" fn(Handle, *const Change, usize, *mut Error) -> i32;
+pub type Scan = unsafe extern "C" fn(Handle, Bytes, usize, usize, Visit, *mut c_void, *mut Error) -> i32;
 
 #[repr(C)]
 pub struct Store {

@@ -187,23 +187,14 @@ fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
 
 /// Checks that the entry has every function that it needs.
 fn check_functions(store: &ffi::Store, described: &DescribedStore) -> Result<(), String> {
-    let functions = [
-        ("open", store.open.is_some()),
-        ("close", store.close.is_some()),
-        ("tier", store.tier.is_some()),
-        ("count", store.count.is_some()),
-        ("settle", store.settle.is_some()),
-        ("read_settings", store.read_settings.is_some()),
-        ("session", store.session.is_some()),
-        ("end", store.end.is_some()),
-        ("get", store.get.is_some()),
-        ("put", store.put.is_some()),
-        ("remove", store.remove.is_some()),
-        ("batch", store.batch.is_some()),
-        ("scan", store.scan.is_some() || !described.has_flag(ffi::ORDERED)),
-    ];
-    let missing: Vec<&str> =
-        functions.iter().filter(|(_, is_there)| !is_there).map(|(name, _)| *name).collect();
+    macro_rules! names_and_presence {
+        ($($name:ident)+) => { [$((stringify!($name), store.$name.is_some())),+] };
+    }
+    let always =
+        names_and_presence!(open close tier count settle read_settings session end get put remove batch);
+    let scan = ("scan", store.scan.is_some() || !described.has_flag(ffi::ORDERED));
+    let functions = always.into_iter().chain([scan]);
+    let missing: Vec<&str> = functions.filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect();
     match missing.as_slice() {
         [] => Ok(()),
         missing => Err(format!("{}: NULL instead of a function: {}", described.name, missing.join(", "))),

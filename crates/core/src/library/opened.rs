@@ -15,20 +15,14 @@ use crate::store::{
     StoreError, hold_to_tier,
 };
 
-/// What opening a store takes from its entry.
-pub struct LibraryEntry {
-    pub name: &'static str,
-    pub settings: &'static [SettingDef],
-    pub max_key_bytes: usize,
-}
-
+/// Opens a library's store by its entry's name, settings and longest key.
 pub fn open(
     loaded: &'static LoadedLibrary,
-    entry: &LibraryEntry,
+    (name, known, max_key_bytes): (&str, &[SettingDef], usize),
     options: &OpenOptions<'_>,
 ) -> Result<Box<dyn Store>> {
-    GivenSettings::new(options, entry.settings)?;
-    let calls = LibraryCalls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
+    GivenSettings::new(options, known)?;
+    let calls = LibraryCalls::new(loaded.table(name).map_err(StoreError::Engine)?)?;
     let to_c_string = |text: &str| {
         CString::new(text).map_err(|_| StoreError::BadSetting("a setting's value holds a zero byte".into()))
     };
@@ -67,7 +61,7 @@ pub fn open(
         store: Some(store),
         guarantee,
         source: format!("a library of one's own: {}", loaded.library.path.display()),
-        max_key_bytes: entry.max_key_bytes,
+        max_key_bytes,
     });
     if guarantee as i32 != tier_code {
         return Err(StoreError::Engine(format!("the library's tier gave {tier_code}, which is no tier")));
@@ -78,47 +72,28 @@ pub fn open(
     Ok(opened)
 }
 
-/// The functions of a store, all present.
-#[derive(Clone, Copy)]
-struct LibraryCalls {
-    table: Table,
-    open: ffi::Open,
-    close: ffi::OfStore,
-    tier: ffi::Tier,
-    count: ffi::Number,
-    settle: ffi::OfStore,
-    read_settings: ffi::Values,
-    session: ffi::Session,
-    end: ffi::End,
-    get: ffi::Get,
-    put: ffi::Put,
-    remove: ffi::Remove,
-    batch: ffi::Batch,
+/// Makes a struct of a table's functions, all present.
+macro_rules! library_calls {
+    ($($name:ident: $type:ident),+) => {
+        #[derive(Clone, Copy)]
+        struct LibraryCalls {
+            table: Table,
+            $($name: ffi::$type),+
+        }
+
+        impl LibraryCalls {
+            fn new(table: Table) -> Result<LibraryCalls> {
+                let calls = || Some(LibraryCalls { table, $($name: table.0.$name?),+ });
+                let why = "the library's table has changed since it was checked";
+                calls().ok_or_else(|| StoreError::Engine(why.into()))
+            }
+        }
+    };
 }
 
-impl LibraryCalls {
-    fn new(table: Table) -> Result<LibraryCalls> {
-        let read_table = || {
-            let entries = table.0;
-            Some(LibraryCalls {
-                table,
-                open: entries.open?,
-                close: entries.close?,
-                tier: entries.tier?,
-                count: entries.count?,
-                settle: entries.settle?,
-                read_settings: entries.read_settings?,
-                session: entries.session?,
-                end: entries.end?,
-                get: entries.get?,
-                put: entries.put?,
-                remove: entries.remove?,
-                batch: entries.batch?,
-            })
-        };
-        read_table()
-            .ok_or_else(|| StoreError::Engine("the library's table has changed since it was checked".into()))
-    }
+library_calls! {
+    open: Open, close: OfStore, tier: Tier, count: Number, settle: OfStore, read_settings: Values,
+    session: Session, end: End, get: Get, put: Put, remove: Remove, batch: Batch
 }
 
 struct ErrorBuffer(ffi::Error);
@@ -129,14 +104,10 @@ impl ErrorBuffer {
     }
 
     #[inline(always)]
-    fn call(
-        &mut self,
-        function_name: &'static str,
-        function: impl FnOnce(*mut ffi::Error) -> i32,
-    ) -> Result<()> {
+    fn call(&mut self, name: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
         match function(&raw mut self.0) {
             ffi::OK => Ok(()),
-            code => Err(self.take_error(function_name, code)),
+            code => Err(self.take_error(name, code)),
         }
     }
 
@@ -147,11 +118,8 @@ impl ErrorBuffer {
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         let message = String::from_utf8_lossy(&text[..end]).trim().to_owned();
         text[0] = 0;
-        let message = if message.is_empty() {
-            format!("the library's {function_name} failed and did not say why")
-        } else {
-            message
-        };
+        let unsaid = || format!("the library's {function_name} failed and did not say why");
+        let message = Some(message).filter(|text| !text.is_empty()).unwrap_or_else(unsaid);
         match code {
             ffi::UNSUPPORTED => StoreError::Unsupported(message),
             ffi::BAD_SETTING => StoreError::BadSetting(message),
@@ -205,10 +173,9 @@ impl LibraryStore {
         let to_error = |why: String| StoreError::Engine(format!("the library's {function_name}: {why}"));
         let setting = |value: &ffi::Value| {
             let (name, value_text) = (text("a name", value.name)?, text("a value", value.value)?);
-            Ok(if value.read_back != 0 {
-                Setting::read_back(name, value_text)
-            } else {
-                Setting::unverified(name, value_text)
+            Ok(match value.read_back {
+                0 => Setting::unverified(name, value_text),
+                _ => Setting::read_back(name, value_text),
             })
         };
         let values = list(function_name, first, count).map_err(to_error)?;
@@ -330,9 +297,8 @@ fn bytes<'a>(function_name: &str, first: *const c_void, length: usize) -> Result
         return Ok(&[]);
     }
     if first.is_null() || length > isize::MAX as usize {
-        return Err(StoreError::Engine(format!(
-            "the library's {function_name} showed {length} bytes at {first:?}"
-        )));
+        let why = format!("the library's {function_name} showed {length} bytes at {first:?}");
+        return Err(StoreError::Engine(why));
     }
     // SAFETY: by the header, `length` bytes are there until the next call.
     Ok(unsafe { slice::from_raw_parts(first.cast(), length) })
@@ -445,9 +411,8 @@ impl Session for LibrarySession<'_> {
         }
         called.and(outcome)?;
         if shown_count > limit {
-            return Err(StoreError::Engine(format!(
-                "the library's scan showed {shown_count} records, but {limit} were asked for"
-            )));
+            let why = format!("the library's scan showed {shown_count} records, but {limit} were asked for");
+            return Err(StoreError::Engine(why));
         }
         Ok(shown_count)
     }

@@ -79,8 +79,7 @@ fn has_ended(child: &Child) -> io::Result<bool> {
     Ok(waitid(WaitId::Pid(lifeline::pid(child)?), options)?.is_some())
 }
 
-/// Starts the process. It answers on its standard input, which the library has no reason to write to; what the library prints
-/// goes to standard error.
+/// Starts the process. It answers on its standard input, which no library writes to; what the library prints goes to standard error.
 fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
     let (reader, writer) = io::pipe()?;
     let output = io::stderr().as_fd().try_clone_to_owned()?;

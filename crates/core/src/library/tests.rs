@@ -11,7 +11,7 @@ fn include() -> PathBuf {
 
 /// Lines of C that a compiler refuses where a struct is laid out otherwise in Rust: its size, and where its fields are.
 macro_rules! laid_out {
-    ($name:literal, $type:ty, $($field:ident),+) => {{
+    ($name:literal, $type:ty: $($field:ident)+) => {{
         let mut text = format!("_Static_assert(sizeof({0}) == {1}, \"{0}\");\n", $name, size_of::<$type>());
         $(
             let (field, offset) = (stringify!($field), offset_of!($type, $field));
@@ -24,59 +24,18 @@ macro_rules! laid_out {
 #[test]
 fn the_header_is_laid_out_as_it_is_in_rust() {
     let mut c = String::from("#include \"storebench_store.h\"\n");
-    c += &laid_out!("sb_error", ffi::Error, text);
-    c += &laid_out!("sb_offer", ffi::Offer, tier, atomic_replace, kill_costs, power_cut_costs, settings, why);
-    c += &laid_out!("sb_setting", ffi::Setting, name, values, default_value, help, promise, tune, in_bytes);
-    c += &laid_out!("sb_value", ffi::Value, name, value, read_back);
-    c += &laid_out!("sb_change", ffi::Change, key, key_len, value, value_len);
-    c += &laid_out!(
-        "sb_how",
-        ffi::How,
-        size,
-        folder,
-        tier,
-        compress,
-        cache_bytes,
-        sessions,
-        settings,
-        setting_count
-    );
-    c += &laid_out!(
-        "sb_store",
-        ffi::Store,
-        size,
-        name,
-        summary,
-        practice,
-        version,
-        codec,
-        flags,
-        max_key_bytes,
-        max_bytes,
-        sessions,
-        shipped,
-        offers,
-        offer_count,
-        settings,
-        setting_count,
-        open,
-        close,
-        tier,
-        count,
-        settle,
-        read_settings,
-        session,
-        end,
-        get,
-        put,
-        remove,
-        batch,
-        scan,
-        statistics,
-        syncs,
-        verify
-    );
-    c += &laid_out!("sb_library", ffi::Library, version, count, stores);
+    c += &laid_out!("sb_error", ffi::Error: text);
+    c += &laid_out!("sb_offer", ffi::Offer: tier atomic_replace kill_costs power_cut_costs settings why);
+    c += &laid_out!("sb_setting", ffi::Setting: name values default_value help promise tune in_bytes);
+    c += &laid_out!("sb_value", ffi::Value: name value read_back);
+    c += &laid_out!("sb_change", ffi::Change: key key_len value value_len);
+    c += &laid_out!("sb_how", ffi::How:
+        size folder tier compress cache_bytes sessions settings setting_count);
+    c += &laid_out!("sb_store", ffi::Store:
+        size name summary practice version codec flags max_key_bytes max_bytes sessions shipped
+        offers offer_count settings setting_count open close tier count settle read_settings session end
+        get put remove batch scan statistics syncs verify);
+    c += &laid_out!("sb_library", ffi::Library: version count stores);
     let constants = [
         ("SB_VERSION", i64::from(ffi::VERSION)),
         ("SB_OK", ffi::OK.into()),
@@ -105,17 +64,9 @@ fn the_header_is_laid_out_as_it_is_in_rust() {
         if language == "c++" {
             command.arg("-D_Static_assert=static_assert");
         }
-        command.args([
-            standard,
-            "-Wall",
-            "-Wextra",
-            "-Wpedantic",
-            "-Werror",
-            "-fsyntax-only",
-            "-x",
-            language,
-        ]);
-        let output = command.arg("-I").args([include(), source.clone()]).output().unwrap();
+        command.args("-Wall -Wextra -Wpedantic -Werror -fsyntax-only".split(' '));
+        command.args([standard, "-x", language, "-I"]).args([include(), source.clone()]);
+        let output = command.output().unwrap();
         assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -22,18 +22,11 @@ const PREFIX: &str = "storebench-";
 const MAX_GROUPS: u32 = 1000;
 
 impl Version {
-    /// The file with what is charged now, and the line of `memory.stat` with the page cache in it.
-    fn usage_files(self) -> (&'static str, &'static str) {
+    /// The file with what is charged now, the line of `memory.stat` with the page cache in it, and the file with the peak.
+    fn usage_files(self) -> [&'static str; 3] {
         match self {
-            Version::V1 => ("memory.usage_in_bytes", "cache"),
-            Version::V2 => ("memory.current", "file"),
-        }
-    }
-
-    fn peak(self) -> &'static str {
-        match self {
-            Version::V1 => "memory.max_usage_in_bytes",
-            Version::V2 => "memory.peak",
+            Version::V1 => ["memory.usage_in_bytes", "cache", "memory.max_usage_in_bytes"],
+            Version::V2 => ["memory.current", "file", "memory.peak"],
         }
     }
 }
@@ -42,7 +35,7 @@ impl Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CgroupParent {
     folder: PathBuf,
-    version: Version,
+    pub(crate) version: Version,
     /// This process's cgroup, whose limits those made here must not escape.
     own_folder: PathBuf,
 }
@@ -50,14 +43,17 @@ pub struct CgroupParent {
 /// A trial's cgroup, as the trial knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialCgroup {
-    folder: PathBuf,
-    version: Version,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Which of the kernel's interfaces.
+    pub version: Version,
 }
 
 /// A trial's cgroup, as its maker holds it: the folder stays locked, so that nobody removes it before the trial has joined.
 #[derive(Debug)]
 pub struct HeldCgroup {
-    group: TrialCgroup,
+    /// The cgroup as the trial knows it.
+    pub group: TrialCgroup,
     lock: fs::File,
 }
 
@@ -70,34 +66,34 @@ impl Drop for HeldCgroup {
 
 impl CgroupParent {
     /// Finds where this process may make cgroups that count memory; `try_out` tries one and removes it.
-    pub fn find(
-        mut try_out: impl FnMut(&CgroupParent) -> Result<(), String>,
-    ) -> Result<CgroupParent, String> {
-        let mut reason = "this system has no cgroups that count memory".to_owned();
-        for parent in CgroupParent::candidates(Controller::Memory) {
-            match parent.check_may_be_left().and_then(|()| try_out(&parent)) {
-                Ok(()) => return Ok(parent),
-                Err(error) => reason = error,
-            }
-        }
-        Err(reason)
+    pub fn find(try_out: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
+        let reason = "this system has no cgroups that count memory".into();
+        CgroupParent::first(Controller::Memory, reason, try_out)
     }
 
     fn candidates(controller: Controller) -> Vec<CgroupParent> {
         candidates(controller, &cgroups::own_memberships())
     }
 
-    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
-    /// place, and what would help.
-    pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
-        let mut reason = format!("this system has no cgroups for {}", controller.name());
+    /// The first candidate that passes a check, or why the last one does not.
+    fn first(
+        controller: Controller,
+        mut reason: String,
+        mut check: impl FnMut(&CgroupParent) -> Result<(), String>,
+    ) -> Result<CgroupParent, String> {
         for parent in CgroupParent::candidates(controller) {
-            match parent.check_may_be_left().and_then(|()| parent.check_controller(controller)) {
+            match parent.check_may_be_left().and_then(|()| check(&parent)) {
                 Ok(()) => return Ok(parent),
                 Err(error) => reason = error,
             }
         }
         Err(reason)
+    }
+
+    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such place.
+    pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
+        let reason = format!("this system has no cgroups for {}", controller.name());
+        CgroupParent::first(controller, reason, |parent| parent.check_controller(controller))
     }
 
     fn check_controller(&self, controller: Controller) -> Result<(), String> {
@@ -116,11 +112,6 @@ impl CgroupParent {
                 .map_err(|error| format!("{} can't be written ({error})", path.display()))?;
         }
         Ok(())
-    }
-
-    /// Which of the kernel's interfaces.
-    pub fn version(&self) -> Version {
-        self.version
     }
 
     /// Whether one cgroup can serve both: they lie in one folder.
@@ -190,7 +181,7 @@ impl CgroupParent {
 
     /// Checks that a cgroup made here reports its peak.
     pub fn tells_peak(&self, held: &HeldCgroup) -> Result<(), String> {
-        let peak = held.group.folder.join(self.version.peak());
+        let peak = held.group.peak_file();
         match peak.exists() {
             true => Ok(()),
             false => Err(format!("the cgroup does not report its peak: there is no {}", peak.display())),
@@ -269,24 +260,7 @@ fn is_cgroup(folder: &Folder) -> bool {
     }
 }
 
-impl HeldCgroup {
-    /// The cgroup as the trial knows it.
-    pub fn group(&self) -> &TrialCgroup {
-        &self.group
-    }
-}
-
 impl TrialCgroup {
-    /// Where it is.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Which of the kernel's interfaces.
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
     /// Moves this process, all its threads, into the cgroup: what it takes from now on is charged there.
     pub fn join(&self) -> Result<(), String> {
         let procs = self.folder.join("cgroup.procs");
@@ -295,17 +269,22 @@ impl TrialCgroup {
 
     /// The bytes charged now, and how many of them are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
-        let (file, line) = self.version.usage_files();
+        let [file, line, _] = self.version.usage_files();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
         let stat = read("memory.stat")?;
         let cache = stat.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '))?;
         Some((read(file)?.trim().parse().ok()?, cache.trim().parse().ok()?))
     }
 
+    fn peak_file(&self) -> PathBuf {
+        let [.., peak] = self.version.usage_files();
+        self.folder.join(peak)
+    }
+
     /// The most that was charged at once, in bytes: memory of its processes, page cache that they were the first to fill, and
     /// what the kernel keeps for them. The kernel charges in steps of up to 256 KiB a processor.
     pub fn peak_bytes(&self) -> Result<u64, String> {
-        let path = self.folder.join(self.version.peak());
+        let path = self.peak_file();
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         text.trim().parse().map_err(|_| format!("{} says {:?}", path.display(), text.trim()))
     }
@@ -350,6 +329,10 @@ mod tests {
         )
     }
 
+    fn parent_at(folder: &Path, own_name: &str) -> CgroupParent {
+        CgroupParent { folder: folder.into(), version: Version::V2, own_folder: folder.join(own_name) }
+    }
+
     fn parent_folders(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {
         let parents = parents_of(Controller::Memory, cgroups, mounts);
         parents.iter().map(|parent| (parent.version, parent.folder.display().to_string())).collect()
@@ -358,52 +341,34 @@ mod tests {
     #[test]
     fn version_1_is_below_ones_own_and_version_2_beside_it_or_at_the_top() {
         let v1 = parent_folders("4:memory:/a/b\n1:cpu:/\n0::/\n", V1);
-        assert_eq!(
-            v1,
-            [
-                (Version::V1, "/sys/fs/cgroup/memory/a/b".into()),
-                (Version::V2, "/sys/fs/cgroup/unified".into())
-            ]
-        );
+        let [own, unified] = ["memory/a/b", "unified"].map(|path| format!("/sys/fs/cgroup/{path}"));
+        assert_eq!(v1, [(Version::V1, own), (Version::V2, unified)]);
         let v2 = parent_folders("0::/user.slice/user-1000.slice/session-2.scope\n", V2);
         let slice = "/sys/fs/cgroup/user.slice/user-1000.slice".to_owned();
         assert_eq!(v2, [(Version::V2, slice), (Version::V2, "/sys/fs/cgroup".into())]);
         assert_eq!(parent_folders("0::/\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
         assert_eq!(parent_folders("0::/a.slice\n", V2), [(Version::V2, "/sys/fs/cgroup".into())]);
-    }
-
-    #[test]
-    fn each_controller_of_version_1_has_a_hierarchy_of_its_own() {
+        // Each controller of version 1 has a hierarchy of its own.
         let parents_of_cpu = parents_of(Controller::Cpu, "4:memory:/a/b\n1:cpu,cpuacct:/c\n", V1);
-        let folders: Vec<_> =
-            parents_of_cpu.iter().map(|parent| parent.folder.display().to_string()).collect();
-        assert_eq!(folders, ["/sys/fs/cgroup/cpu/c"]);
+        let [parent] = parents_of_cpu.as_slice() else { panic!("{parents_of_cpu:?}") };
+        assert_eq!(parent.folder, Path::new("/sys/fs/cgroup/cpu/c"));
         assert_eq!(parents_of(Controller::Io, "1:cpu:/c\n", V1), []);
     }
 
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let parent = CgroupParent {
-            folder: top.path().into(),
-            version: Version::V2,
-            own_folder: top.path().join("own"),
-        };
+        let parent = parent_at(top.path(), "own");
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
-        assert_eq!(
-            (parent.check_controller(Controller::Memory), parent.check_controller(Controller::Cpu)),
-            (Ok(()), Ok(()))
-        );
+        for controller in [Controller::Memory, Controller::Cpu] {
+            assert_eq!(parent.check_controller(controller), Ok(()));
+        }
         let error = parent.check_controller(Controller::Io).unwrap_err();
         assert!(error.ends_with("cgroup.subtree_control does not pass on io"), "{error}");
         fs::remove_file(top.path().join("cgroup.procs")).unwrap();
-        assert!(
-            parent
-                .check_controller(Controller::Memory)
-                .unwrap_err()
-                .contains("cgroup.procs can't be written")
-        );
+        let error = parent.check_controller(Controller::Memory).unwrap_err();
+        assert!(error.contains("cgroup.procs can't be written"), "{error}");
     }
 
     /// Where this process may make cgroups: elsewhere the reason is printed.
@@ -422,13 +387,13 @@ mod tests {
         let files = tempfile::tempdir().unwrap();
         let held = parent.make(&parent.unused().unwrap()).unwrap();
         let script = "echo 0 > \"$0/cgroup.procs\"; head -c 8388608 /dev/zero > \"$1/file\"";
-        let arguments = [held.group().folder.as_path(), files.path()];
+        let arguments = [held.group.folder.as_path(), files.path()];
         let status = std::process::Command::new("sh").args(["-euc", script]).args(arguments).status();
         assert!(status.unwrap().success());
-        assert!(held.group().peak_bytes().unwrap() >= 8 << 20);
-        let (memory_bytes, page_cache) = held.group().charged().unwrap();
+        assert!(held.group.peak_bytes().unwrap() >= 8 << 20);
+        let (memory_bytes, page_cache) = held.group.charged().unwrap();
         assert!(page_cache >= 8 << 20 && memory_bytes >= page_cache, "{memory_bytes} {page_cache}");
-        let folder = held.group().folder.clone();
+        let folder = held.group.folder.clone();
         assert_ne!(parent.unused().unwrap(), folder);
         assert!(!remove(&folder), "it is locked");
         drop(held);
@@ -458,8 +423,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own_folder = top.path().join("limited.scope");
         fs::create_dir(&own_folder).unwrap();
-        let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: own_folder.clone() };
+        let parent = parent_at(top.path(), "limited.scope");
         fs::write(own_folder.join("memory.max"), "max\n").unwrap();
         fs::write(own_folder.join("cpu.max"), "max 100000\n").unwrap();
         fs::write(own_folder.join("io.max"), "").unwrap();
@@ -481,8 +445,7 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let parent =
-            CgroupParent { folder: top.path().into(), version: Version::V2, own_folder: folder("own") };
+        let parent = parent_at(top.path(), "own");
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();

@@ -33,7 +33,7 @@ fn groups() -> Vec<TrialCgroup> {
 /// Makes a server's process join the cgroups that hold servers, before it gives up the right to.
 pub fn enter(command: &mut Command) -> io::Result<()> {
     for group in groups() {
-        let procs = group.folder().join("cgroup.procs");
+        let procs = group.folder.join("cgroup.procs");
         let open = File::options().write(true).open(&procs);
         let open =
             open.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", procs.display())))?;
@@ -54,12 +54,12 @@ pub(crate) fn check_held() -> Result<(), String> {
         // One that has just ended is in none.
         let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
         for group in &groups {
-            let name = group.folder().file_name().unwrap_or_default().to_string_lossy();
+            let name = group.folder.file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
             if is_in != should_be_in && !has_ended(pid) {
                 let (owner, should) =
                     if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
-                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder().display()));
+                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder.display()));
             }
         }
     }
@@ -94,6 +94,7 @@ pub fn count() -> usize {
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
+/// The servers' processes.
 pub(super) fn processes() -> Vec<u32> {
     with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
@@ -109,11 +110,6 @@ fn with_children(mut pids: Vec<u32>) -> Vec<u32> {
     pids
 }
 
-/// Processor time of the servers' processes since they were started, ended ones included. The kernel counts in ticks, mostly of 10 ms.
-pub(super) fn cpu() -> Cpu {
-    cpu_of(&processes())
-}
-
 pub(super) fn cpu_with_children(pid: u32) -> Cpu {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let child_lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -123,7 +119,8 @@ pub(super) fn cpu_with_children(pid: u32) -> Cpu {
     cpu_of(&[vec![pid], children].concat())
 }
 
-fn cpu_of(processes: &[u32]) -> Cpu {
+/// Processor time of processes since they were started, with that of ended children. The kernel counts in ticks, mostly of 10 ms.
+pub(super) fn cpu_of(processes: &[u32]) -> Cpu {
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let mut cpu = Cpu::default();
     for pid in processes {
@@ -144,59 +141,41 @@ fn parse_times(text: &str) -> Option<[u64; 2]> {
     Some([ticks(14)? + ticks(16)?, ticks(15)? + ticks(17)?])
 }
 
-/// Memory of the servers' processes now, in bytes: all of it, and pages of files. Shared memory counts once.
-pub(super) fn memory() -> io::Result<(u64, u64)> {
-    memory_of(&processes())
-}
-
-fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
+/// Memory of processes now, in bytes: all of it, and pages of files. Shared memory counts once.
+pub(super) fn memory_of(processes: &[u32]) -> io::Result<(u64, u64)> {
     let (mut total, mut files) = (0, 0);
     for pid in processes {
         let name = format!("/proc/{pid}/smaps_rollup");
-        let text = match fs::read_to_string(&name) {
-            Ok(text) => text,
-            // One that has just ended.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) =>
-            {
-                continue;
-            }
-            Err(error) => return Err(io::Error::new(error.kind(), format!("{name}: {error}"))),
+        let has_just_ended = |error: &io::Error| {
+            error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
         };
-        total += kibibytes(&text, "Pss:") * 1024;
-        files += kibibytes(&text, "Pss_File:") * 1024;
+        let text = match fs::read_to_string(&name) {
+            Err(error) if has_just_ended(&error) => continue,
+            text => text.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?,
+        };
+        total += parse_number(&text, "Pss:") * 1024;
+        files += parse_number(&text, "Pss_File:") * 1024;
     }
     Ok((total, files))
 }
 
-fn kibibytes(text: &str, field: &str) -> u64 {
+/// The number behind a field's name, whatever its unit; 0 without one.
+fn parse_number(text: &str, field: &str) -> u64 {
     let parse_field = |line: &str| line.strip_prefix(field)?.split_whitespace().next()?.parse().ok();
     text.lines().find_map(parse_field).unwrap_or(0)
 }
 
-/// Bytes that the servers' processes have written and read by calls, ended ones included, sockets excluded.
-pub(super) fn bytes() -> (u64, u64) {
-    sum_bytes(&processes())
-}
-
-fn sum_bytes(processes: &[u32]) -> (u64, u64) {
+/// Bytes that processes have written and read by calls, ended children included, sockets excluded.
+pub(super) fn bytes_of(processes: &[u32]) -> (u64, u64) {
     (sum_field(processes, "wchar: "), sum_field(processes, "rchar: "))
 }
 
-pub(super) fn fetched_bytes() -> u64 {
-    sum_field(&processes(), "read_bytes: ")
-}
-
-fn sum_field(processes: &[u32], field: &str) -> u64 {
+pub(super) fn sum_field(processes: &[u32], field: &str) -> u64 {
     let read_field = |pid: &u32| {
         let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
         parse_number(&text, field)
     };
     processes.iter().map(read_field).sum()
-}
-
-fn parse_number(text: &str, field: &str) -> u64 {
-    text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -240,7 +219,7 @@ mod tests {
         let leader = shell.id();
         let processes = || with_children(vec![leader]);
         // Until the shell has waited for its children that copied.
-        while sum_bytes(&[leader]).0 < 4 << 20 {
+        while bytes_of(&[leader]).0 < 4 << 20 {
             std::thread::sleep(Duration::from_millis(5));
         }
         let (total, files) = memory_of(&processes()).unwrap();

@@ -7,10 +7,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use crate::measure::children;
-use crate::measure::disk_requests;
-use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
+use crate::measure::{children, disk_requests, process};
 use crate::result::{Counters, Requests, UnknownFigure};
 
 #[derive(Debug, Clone)]
@@ -49,7 +47,7 @@ impl Snapshot {
     }
 
     fn take_process() -> Snapshot {
-        let usage = process::usage();
+        let usage = process::usage_of(libc::RUSAGE_SELF);
         Snapshot {
             // A server makes syncs where they can't be counted.
             syncs: (syncs::check_counting().is_ok() && !children::is_there()).then(syncs::count_all_threads),
@@ -69,7 +67,7 @@ impl Snapshot {
         let bytes = self.bytes.zip(earlier.bytes);
         Counters {
             syncs: syncs.map(|syncs| syncs.calls()),
-            sync_ns: syncs.map(|syncs| syncs.ns()),
+            sync_ns: syncs.map(|syncs| syncs.ns),
             syncs_by_call: syncs.map(|syncs| syncs.by_call()).unwrap_or_default(),
             written_bytes: bytes.map(|(now, before)| now.written.saturating_sub(before.written)),
             read_bytes: bytes
@@ -107,12 +105,12 @@ pub(super) fn written_bytes() -> io::Result<u64> {
 
 /// Bytes that the kernel had to read from disks since the process was started, running servers included.
 pub fn fetched_bytes() -> io::Result<u64> {
-    Ok(fields(["read_bytes"])?.0[0] + children::fetched_bytes())
+    Ok(fields(["read_bytes"])?.0[0] + children::sum_field(&children::processes(), "read_bytes: "))
 }
 
 fn bytes() -> io::Result<Bytes> {
     let ([own_written, own_read], measuring_read) = fields(["wchar", "rchar"])?;
-    let (written, read) = children::bytes();
+    let (written, read) = children::bytes_of(&children::processes());
     Ok(Bytes { written: own_written + written, read: own_read + read, measuring_read })
 }
 
@@ -160,7 +158,7 @@ impl Counters {
     pub(crate) fn without_syncs(mut self, excluded: &Syncs) -> Counters {
         let subtract = |count: Option<u64>, excluded| count.map(|count| count.saturating_sub(excluded));
         self.syncs = subtract(self.syncs, excluded.calls());
-        self.sync_ns = subtract(self.sync_ns, excluded.ns());
+        self.sync_ns = subtract(self.sync_ns, excluded.ns);
         for (call, number) in excluded.by_call() {
             if let Some(count) = self.syncs_by_call.get_mut(&call) {
                 *count = count.saturating_sub(number);
@@ -218,7 +216,7 @@ mod tests {
         let excluded = syncs::count_this_thread().since(&before);
         let counters = Counters {
             syncs: Some(3),
-            sync_ns: Some(excluded.ns() + 7),
+            sync_ns: Some(excluded.ns + 7),
             syncs_by_call: [("fsync".to_owned(), 1), ("sync".to_owned(), 2)].into(),
             ..Counters::default()
         };

@@ -34,7 +34,7 @@ const SECTOR_BYTES: u64 = 512;
 /// A block device whose counters can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDevice {
-    name: String,
+    pub(super) name: String,
     stat: PathBuf,
 }
 
@@ -51,11 +51,6 @@ impl BlockDevice {
         let path = Path::new("/sys/block").join(name).join("dev");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(text.trim().to_owned())
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// All that it read and wrote since it was attached.
@@ -192,12 +187,9 @@ mod tests {
         let text = " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n";
         let traffic = parse(text).unwrap();
         assert_eq!((traffic.read_bytes, traffic.written_bytes, traffic.flushes), (1536, 3584, Some(16)));
-        let Activity { reads, writes, read_bytes, written_bytes, waited_ms, busy_ms } =
-            parse_activity(text).unwrap();
-        assert_eq!(
-            (reads, writes, read_bytes, written_bytes, waited_ms, busy_ms),
-            (1, 5, 1536, 3584, 11, 10)
-        );
+        let found = parse_activity(text).unwrap();
+        assert_eq!([found.reads, found.writes, found.waited_ms, found.busy_ms], [1, 5, 11, 10]);
+        assert_eq!([found.read_bytes, found.written_bytes], [1536, 3584]);
         let old = parse("1 2 3 4 5 6 7 8 9 10 11").unwrap();
         assert_eq!((old.written_bytes, old.flushes), (3584, None));
         assert_eq!((parse(""), parse("1 2 3 4"), parse("a b c d e f g")), (None, None, None));
@@ -216,17 +208,12 @@ mod tests {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let location = environment::describe_location("here", folder.path()).unwrap();
         let Some(device) = location.device else {
-            println!("{:?} has no block device here", location.file_system);
-            return;
+            return println!("{:?} has no block device here", location.file_system);
         };
         let device = BlockDevice::open(&device).unwrap();
         let before = device.traffic().unwrap();
-        let mut state = 1_u64;
-        let bytes = std::iter::repeat_with(|| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 56) as u8
-        });
-        let bytes: Vec<u8> = bytes.take(BYTES).collect();
+        let mut random = fastrand::Rng::with_seed(1);
+        let bytes: Vec<u8> = (0..BYTES).map(|_| random.u8(..)).collect();
         File::create(folder.path().join("file")).unwrap().write_all(&bytes).unwrap();
         sync_file_system(folder.path()).unwrap();
         let written = device.traffic().unwrap().since(&before).written_bytes;

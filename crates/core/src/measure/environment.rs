@@ -47,11 +47,6 @@ pub fn load_1min() -> Option<f64> {
     read("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
-/// Memory that can be had without swapping, in bytes.
-pub fn memory_available_bytes() -> Option<u64> {
-    memory::read_meminfo()?.mem_available
-}
-
 /// Describes the file system and the device under `path`, which exists.
 pub fn describe_location(name: &str, path: &Path) -> std::io::Result<LocationInfo> {
     let device = fs::metadata(path)?.dev();
@@ -65,10 +60,7 @@ pub fn describe_location(name: &str, path: &Path) -> std::io::Result<LocationInf
         file_system: mount.as_ref().map(|mount| mount.kind.clone()),
         mount_options: mount.map(|mount| sanitize::mount_options(&mount.options.join(","))),
         device_model: block.as_ref().and_then(|block| read(block.join("device/model"))),
-        rotates: block
-            .as_ref()
-            .and_then(|block| read(block.join("queue/rotational")))
-            .map(|text| text == "1"),
+        rotates: block.as_ref().and_then(|block| Some(read(block.join("queue/rotational"))? == "1")),
         device: block.and_then(|block| Some(block.file_name()?.to_string_lossy().into_owned())),
         free_bytes: space.f_bavail * space.f_frsize,
         image: None,
@@ -90,10 +82,8 @@ pub fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
         let name = source.strip_prefix("/dev").ok()?;
         Some(Path::new("/sys/class/block").join(name))
     });
-    let folder = [Some(by_number.into()), by_source]
-        .into_iter()
-        .flatten()
-        .find_map(|path| fs::canonicalize(path).ok())?;
+    let folders = [Some(by_number.into()), by_source].into_iter().flatten();
+    let folder = folders.map(fs::canonicalize).find_map(Result::ok)?;
     // A partition has no queue: its disk is the folder above.
     if folder.join("queue").is_dir() { Some(folder) } else { folder.parent().map(Path::to_path_buf) }
 }
@@ -111,12 +101,8 @@ fn cpu_name() -> Option<String> {
 
 fn kernel() -> String {
     let name = rustix::system::uname();
-    format!(
-        "{} {} {}",
-        name.sysname().to_string_lossy(),
-        name.release().to_string_lossy(),
-        name.machine().to_string_lossy()
-    )
+    let parts = [name.sysname(), name.release(), name.machine()];
+    parts.map(|part| part.to_string_lossy()).join(" ")
 }
 
 fn distribution() -> Option<String> {
@@ -127,28 +113,20 @@ fn distribution() -> Option<String> {
 
 /// The hypervisor or container, as far as it shows, else `none`.
 fn virtualisation() -> Option<String> {
-    let container = if Path::new("/.dockerenv").exists() {
-        Some("docker")
-    } else if Path::new("/run/.containerenv").exists() {
-        Some("podman")
-    } else {
-        None
-    };
+    let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
+    let container = marks.into_iter().find(|(mark, _)| Path::new(mark).exists());
     let kernel = read("/proc/sys/kernel/osrelease").unwrap_or_default().to_lowercase();
     let hypervisor = if kernel.contains("microsoft") {
         Some("wsl".to_owned())
-    } else if read("/proc/cpuinfo")?
-        .lines()
-        .any(|line| line.starts_with("flags") && line.contains(" hypervisor"))
-    {
-        Some(
-            read("/sys/class/dmi/id/sys_vendor")
-                .map_or("virtual machine".into(), |vendor| format!("virtual machine ({vendor})")),
-        )
     } else {
-        None
+        let processor = read("/proc/cpuinfo")?;
+        let is_guest =
+            processor.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"));
+        let vendor = || read("/sys/class/dmi/id/sys_vendor").map(|vendor| format!(" ({vendor})"));
+        is_guest.then(|| format!("virtual machine{}", vendor().unwrap_or_default()))
     };
-    let found: Vec<String> = hypervisor.into_iter().chain(container.map(str::to_owned)).collect();
+    let container = container.map(|(_, name)| name.to_owned());
+    let found: Vec<String> = hypervisor.into_iter().chain(container).collect();
     Some(if found.is_empty() { "none".into() } else { found.join(", ") })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn resident_histogram() -> Result<Histogram<u64>, String> {
 /// Latencies of one operation.
 #[derive(Debug, Clone)]
 pub struct Latencies {
-    histogram: Histogram<u64>,
+    pub(super) histogram: Histogram<u64>,
     sum_ns: u64,
     sum_of_squares: f64,
     min_ns: u64,
@@ -68,11 +68,6 @@ impl Latencies {
         self.sum_ns
     }
 
-    /// The histogram.
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
-    }
-
     /// The distribution, with the full histogram.
     pub fn summary(&self) -> Result<Latency, String> {
         let count = self.count().max(1) as f64;
@@ -105,15 +100,8 @@ pub(crate) struct PackedLatencies {
 
 impl Latencies {
     pub(crate) fn pack(&self) -> Result<PackedLatencies, String> {
-        let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
-        let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
-        Ok(PackedLatencies {
-            histogram: encode(histogram)?,
-            sum_ns,
-            sum_of_squares,
-            min_ns: *min_ns,
-            max_ns: *max_ns,
-        })
+        let Latencies { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
+        Ok(PackedLatencies { histogram: encode(&self.histogram)?, sum_ns, sum_of_squares, min_ns, max_ns })
     }
 }
 
@@ -194,14 +182,12 @@ fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?))
 }
 
-/// The bytes after a cookie and a length, if the cookie matches. Its third half-byte is the width of a word, on which the format
-/// does not depend.
+/// The bytes after a cookie and a length, if the cookie matches, but for its third half-byte: the width of a word, which does not matter.
 fn strip_cookie(bytes: &[u8], cookie: u32) -> Option<&[u8]> {
     (read_word(bytes, 0)? & !0xf0 == cookie).then(|| bytes.get(8..)).flatten()
 }
 
-/// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory: taking it costs as
-/// much as using it.
+/// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory, which is costly to take.
 fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
@@ -228,8 +214,7 @@ fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an
-/// hour.
+/// The number of buckets of a histogram: 2,048 single nanoseconds, then 1,024 for each further power of two up to an hour.
 pub const BUCKETS: u16 = 2048 + 1024 * (LONGEST_NS.ilog2() as u16 - 10);
 
 /// The most that a histogram takes, in bytes: its header, and nine for each bucket.
@@ -275,23 +260,8 @@ mod tests {
 
     #[test]
     fn known_values_are_exact_to_three_digits_from_a_nanosecond_to_a_minute() {
-        for truth in [
-            1,
-            2,
-            10,
-            127,
-            128,
-            129,
-            255,
-            999,
-            1_000,
-            2_047,
-            2_049,
-            12_345,
-            1_000_003,
-            987_654_321,
-            60_000_000_000,
-        ] {
+        let short = [1, 2, 10, 127, 128, 129, 255, 999, 1_000, 2_047, 2_049, 12_345, 1_000_003];
+        for truth in short.into_iter().chain([987_654_321, 60_000_000_000]) {
             let summary = latencies_of([truth]).summary().unwrap();
             let histogram = decode(&summary.histogram).unwrap();
             let read = histogram.value_at_quantile(0.5);
@@ -310,13 +280,6 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_recording_both() {
-        let mut merged = latencies_of([5, 100]);
-        merged.merge(&latencies_of([1, 7_000_000])).unwrap();
-        assert_eq!(merged.summary().unwrap(), latencies_of([1, 5, 100, 7_000_000]).summary().unwrap());
-    }
-
-    #[test]
     fn packed_on_several_machines_and_merged_they_are_those_of_one_process() {
         let mut random = fastrand::Rng::with_seed(11);
         let values: Vec<u64> = (0..20_000).map(|_| random.u64(1..4) << random.u32(0..44)).collect();
@@ -327,30 +290,21 @@ mod tests {
             merged.merge(&packed.unpack().unwrap()).unwrap();
         }
         let direct = latencies_of(values);
-        assert_eq!(merged.histogram(), direct.histogram());
-        assert_eq!(
-            (merged.sum_ns(), merged.min_ns, merged.max_ns),
-            (direct.sum_ns(), direct.min_ns, direct.max_ns)
-        );
+        assert_eq!(merged.histogram, direct.histogram);
+        let extremes = |all: &Latencies| (all.sum_ns(), all.min_ns, all.max_ns);
+        assert_eq!(extremes(&merged), extremes(&direct));
         // Floating-point sums of squares depend on the order of their summands.
         let (merged, direct) = (merged.summary().unwrap(), direct.summary().unwrap());
         assert!((merged.stdev_ns / direct.stdev_ns - 1.0).abs() < 1e-9);
         assert_eq!(merged.histogram, direct.histogram);
         let empty = Latencies::new().unwrap().pack().unwrap().unpack().unwrap();
         assert_eq!((empty.count(), empty.min_ns), (0, u64::MAX));
-    }
-
-    #[test]
-    fn beyond_an_hour_the_sum_and_the_maximum_stay_exact() {
+        // Beyond an hour the sum and the maximum stay exact, and nothing recorded is no panic.
         let day = 24 * LONGEST_NS;
-        let summary = latencies_of([day]).summary().unwrap();
-        assert_eq!((summary.max_ns, summary.mean_ns), (day, day as f64));
-    }
-
-    #[test]
-    fn nothing_recorded_is_no_panic() {
-        let summary = Latencies::new().unwrap().summary().unwrap();
-        assert_eq!((summary.min_ns, summary.max_ns, summary.mean_ns), (0, 0, 0.0));
+        for (latencies, min_ns, max_ns) in [(latencies_of([day]), day, day), (latencies_of([]), 0, 0)] {
+            let summary = latencies.summary().unwrap();
+            assert_eq!((summary.min_ns, summary.max_ns, summary.mean_ns), (min_ns, max_ns, max_ns as f64));
+        }
     }
 
     #[test]
@@ -362,25 +316,23 @@ mod tests {
         for values in [vec![], vec![1], wide, near, long, vec![0, 2047, 2048, 2049, 4096, 9 * LONGEST_NS]] {
             let text = latencies_of(values).summary().unwrap().histogram;
             let histogram = decode(&text).unwrap();
-            let truth: Vec<(u64, u64)> = histogram
+            let truth = histogram
                 .iter_recorded()
-                .map(|step| (histogram.highest_equivalent(step.value_iterated_to()), step.count_at_value()))
-                .collect();
+                .map(|step| (histogram.highest_equivalent(step.value_iterated_to()), step.count_at_value()));
             let found = occurrences(&text).unwrap();
-            let found: Vec<_> = found.into_iter().map(|(bucket, n)| (longest_of(bucket), n)).collect();
-            assert_eq!(found, truth);
+            assert!(found.into_iter().map(|(bucket, count)| (longest_of(bucket), count)).eq(truth));
         }
     }
 
     #[test]
     fn what_is_no_histogram_is_an_error() {
         let whole = latencies_of([5, 6, 7]).summary().unwrap().histogram;
-        let mut coarse = Histogram::<u64>::new_with_bounds(10, 1_000_000, 2).unwrap();
-        coarse.record(500).unwrap();
-        let coarse = encode(&coarse).unwrap();
-        let mut longer = Histogram::<u64>::new_with_bounds(1, u64::MAX, 3).unwrap();
-        longer.record(u64::MAX).unwrap();
-        let longer = encode(&longer).unwrap();
+        let one_value = |low, high, digits, value| {
+            let mut histogram = Histogram::<u64>::new_with_bounds(low, high, digits).unwrap();
+            histogram.record(value).unwrap();
+            encode(&histogram).unwrap()
+        };
+        let (coarse, longer) = (one_value(10, 1_000_000, 2, 500), one_value(1, u64::MAX, 3, u64::MAX));
         for text in ["", "?", "AAAA", &whole[..whole.len() / 2 / 4 * 4], &coarse, &longer] {
             assert!(occurrences(text).is_err(), "{text:?}");
         }

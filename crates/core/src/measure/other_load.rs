@@ -5,8 +5,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::measure::processors;
-use crate::measure::{children, process};
+use crate::measure::{children, process, processors};
 
 /// A watch over the load of others.
 #[derive(Debug)]

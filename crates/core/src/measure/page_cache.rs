@@ -10,8 +10,7 @@ use std::ptr;
 use procfs_core::FromBufRead;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
 
-use crate::kernel::mounts;
-use crate::kernel::system;
+use crate::kernel::{mounts, system};
 use crate::words::words;
 
 /// The means by which the page cache was emptied.
@@ -89,9 +88,8 @@ pub fn empty(folder: &Path) -> io::Result<EmptiedCache> {
 /// yet. Does nothing if the system does not list mappings.
 pub(crate) fn fill_with_program() -> io::Result<()> {
     let maps_file = match File::open("/proc/self/maps") {
-        Ok(maps_file) => maps_file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
+        opened => opened?,
     };
     let maps = MemoryMaps::from_buf_read(BufReader::new(maps_file)).map_err(io::Error::other)?;
     let mut buffer = vec![0; READ_BYTES as usize];
@@ -168,12 +166,9 @@ mod tests {
         };
         let page = rustix::param::page_size() as u64;
         // A page in which one part ends and the next begins is mapped twice.
-        let pages: BTreeSet<u64> = maps
-            .0
-            .iter()
-            .filter(is_of_program)
-            .flat_map(|map| map.offset / page..(map.offset + map.address.1 - map.address.0) / page)
-            .collect();
+        let end_of = |map: &MemoryMap| map.offset + map.address.1 - map.address.0;
+        let pages_of = |map: &MemoryMap| map.offset / page..end_of(map) / page;
+        let pages: BTreeSet<u64> = maps.0.iter().filter(is_of_program).flat_map(pages_of).collect();
         let program_bytes = pages.len() as u64 * page;
         let program = File::open(&program_path).unwrap();
         // Pages that are in use stay; much of a program never is.

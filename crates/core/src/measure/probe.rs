@@ -12,8 +12,7 @@ use crate::test_hooks;
 pub struct Probe {
     /// Making and deleting an empty file, in nanoseconds.
     pub file_creation_ns: u64,
-    /// Appending 4 KiB to a file and syncing it, in nanoseconds: the median of several, as one that waits for other programs' writes
-    /// says nothing of the rest.
+    /// Appending 4 KiB to a file and syncing it, in nanoseconds: the median of several, as one may wait for other programs' writes.
     pub sync_ns: u64,
     /// Writing and syncing a large file, in bytes per second.
     pub write_bytes_per_s: f64,
@@ -68,12 +67,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sync_that_waits_for_others_does_not_count() {
+    fn it_measures_something_and_leaves_nothing_and_a_sync_that_waits_for_others_does_not_count() {
         assert_eq!((median(vec![200, 70_000, 190, 210]), median(vec![7]), median(vec![])), (210, 7, 0));
-    }
-
-    #[test]
-    fn it_measures_something_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let probe = probe(folder.path()).unwrap();
         assert!(probe.file_creation_ns > 0 && probe.sync_ns > 0 && probe.write_bytes_per_s > 0.0);

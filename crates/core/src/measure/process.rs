@@ -47,7 +47,7 @@ pub fn resident() -> io::Result<ResidentMemory> {
     let bytes = |kib: Option<u64>| {
         kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc reports no memory"))
     };
-    let (servers, files_of_servers) = children::memory()?;
+    let (servers, files_of_servers) = children::memory_of(&children::processes())?;
     Ok(ResidentMemory {
         now_bytes: bytes(status.vmrss)? + servers,
         peak_bytes: bytes(status.vmhwm)? + servers,
@@ -71,7 +71,8 @@ pub fn age() -> Option<Duration> {
 /// Processor time of this process since it was started, and of its servers, ended ones included.
 pub fn cpu() -> Cpu {
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
-    let (own_usage, ended_children, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), children::cpu());
+    let [own_usage, ended_children] = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage_of);
+    let servers = children::cpu_of(&children::processes());
     Cpu {
         user_ns: nanoseconds(own_usage.ru_utime) + nanoseconds(ended_children.ru_utime) + servers.user_ns,
         system_ns: nanoseconds(own_usage.ru_stime) + nanoseconds(ended_children.ru_stime) + servers.system_ns,
@@ -82,15 +83,11 @@ pub fn cpu() -> Cpu {
 pub(super) fn cpu_now() -> Duration {
     let own_time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let own_time = Duration::try_from(own_time).unwrap_or_default();
-    let servers = children::cpu();
+    let servers = children::cpu_of(&children::processes());
     own_time + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 
-pub(super) fn usage() -> libc::rusage {
-    usage_of(libc::RUSAGE_SELF)
-}
-
-fn usage_of(who: libc::c_int) -> libc::rusage {
+pub(super) fn usage_of(who: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.
     unsafe {
@@ -118,8 +115,7 @@ mod tests {
         let is_seen = || {
             reset_peak().unwrap();
             let before = resident().unwrap();
-            let hoard = std::hint::black_box(vec![1_u8; 64 << 20]);
-            drop(hoard);
+            drop(std::hint::black_box(vec![1_u8; 64 << 20]));
             resident().unwrap().peak_bytes >= before.now_bytes + (60 << 20)
         };
         // Other tests of this process may give memory back, or forget the peak, in the midst of one look.
@@ -156,10 +152,8 @@ mod tests {
 
     #[test]
     fn what_was_taken_besides_mapped_files_is_never_less_than_what_is_left_of_it() {
-        let resident = |now: u64, peak: u64, files: Option<u64>| ResidentMemory {
-            now_bytes: now,
-            peak_bytes: peak,
-            mapped_files_bytes: files,
+        let resident = |now_bytes, peak_bytes, mapped_files_bytes| {
+            ResidentMemory { now_bytes, peak_bytes, mapped_files_bytes }
         };
         let base = resident(10, 10, Some(4));
         // 6 of all else at the base. At the end 30 of all else and 60 of files; at the peak 10 more.

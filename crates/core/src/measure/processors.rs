@@ -29,7 +29,8 @@ pub struct Shares {
 impl Snapshot {
     /// The time of all processors.
     pub fn now() -> io::Result<Snapshot> {
-        parse(&read()?).ok_or_else(|| io::Error::other(format!("{STAT} has no line of all processors")))
+        let missing = || io::Error::other(format!("{STAT} has no line of all processors"));
+        parse(&read()?, "cpu").ok_or_else(missing)
     }
 
     /// The time of the processors with these numbers.
@@ -37,7 +38,7 @@ impl Snapshot {
         let text = read()?;
         let mut snapshots = numbers.iter().map(|number| {
             let missing = || io::Error::other(format!("{STAT} has no line of processor {number}"));
-            parse_numbered(&text, *number).ok_or_else(missing)
+            parse(&text, &format!("cpu{number}")).ok_or_else(missing)
         });
         snapshots.try_fold(Snapshot::default(), |sum, snapshot| Ok(sum.plus(snapshot?)))
     }
@@ -84,17 +85,9 @@ fn read() -> io::Result<String> {
     fs::read_to_string(STAT).map_err(|error| io::Error::new(error.kind(), format!("{STAT}: {error}")))
 }
 
-fn parse(text: &str) -> Option<Snapshot> {
-    fields(text.lines().next()?.strip_prefix("cpu ")?)
-}
-
-fn parse_numbered(text: &str, number: usize) -> Option<Snapshot> {
-    let name = format!("cpu{number} ");
-    fields(text.lines().find_map(|line| line.strip_prefix(&name))?)
-}
-
 /// The fields after a line's name: user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user and nice already.
-fn fields(line: &str) -> Option<Snapshot> {
+fn parse(text: &str, name: &str) -> Option<Snapshot> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
     let [user, nice, system, idle, io_wait, others @ ..] = fields.as_slice() else { return None };
     Some(Snapshot {
@@ -112,8 +105,8 @@ mod tests {
 
     #[test]
     fn shares_are_of_all_time_but_guests() {
-        let before = parse("cpu  100 0 100 1000 50 0 0 0 70 0\ncpu0 1 2 3\n").unwrap();
-        let after = parse("cpu  110 5 120 1150 60 2 1 2 90 0\n").unwrap();
+        let before = parse("cpu  100 0 100 1000 50 0 0 0 70 0\ncpu0 1 2 3\n", "cpu").unwrap();
+        let after = parse("cpu  110 5 120 1150 60 2 1 2 90 0\n", "cpu").unwrap();
         let shares = after.since(&before).unwrap();
         assert_eq!((shares.idle_share, shares.io_wait_share), (0.75, 0.05));
         let shares = after.shares(&before).unwrap();
@@ -121,16 +114,16 @@ mod tests {
         assert_eq!(after.since(&after), None);
         let ticks = rustix::param::clock_ticks_per_second() as f64;
         assert_eq!(after.busy_since(&before), Duration::from_secs_f64(38.0 / ticks));
-        assert_eq!((parse("intr 1 2\n"), parse("cpu  1 2 3\n")), (None, None));
+        assert_eq!((parse("intr 1 2\n", "cpu"), parse("cpu  1 2 3\n", "cpu")), (None, None));
     }
 
     #[test]
     fn each_processor_has_a_line_of_its_own() {
         let text =
             "cpu  30 0 0 70 0 0 0 0\ncpu0 20 0 0 30 0 0 0 0\ncpu1 10 0 0 40 0 0 0 0\ncpu10 1 0 0 9 0 0 0 0\n";
-        let processor = |number| parse_numbered(text, number);
+        let processor = |number: u32| parse(text, &format!("cpu{number}"));
         assert_eq!(processor(1).map(|snapshot| (snapshot.user, snapshot.idle)), Some((10, 40)));
-        assert_eq!(processor(0).unwrap().plus(processor(1).unwrap()), parse(text).unwrap());
+        assert_eq!(processor(0).unwrap().plus(processor(1).unwrap()), parse(text, "cpu").unwrap());
         assert_eq!(processor(2), None);
     }
 

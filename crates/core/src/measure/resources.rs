@@ -55,13 +55,14 @@ impl ResourceProbe {
             processors: Snapshot::now().ok(),
             device: self.device.as_ref().and_then(|device| device.activity().ok()),
             charged: self.group.as_ref().and_then(TrialCgroup::charged),
-            stalled_us: PRESSURES.map(|(kind, _)| stalled_us(&self.pressure_file(kind))),
+            stalled_us: PRESSURES
+                .map(|(kind, _)| parse_pressure(&fs::read_to_string(self.pressure_file(kind)).ok()?)),
         }
     }
 
     /// The trial's own file if the kernel keeps one.
     fn pressure_file(&self, kind: &str) -> PathBuf {
-        let own_file = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
+        let own_file = self.group.as_ref().map(|group| group.folder.join(format!("{kind}.pressure")));
         own_file.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
     }
 }
@@ -86,10 +87,8 @@ impl ResourceSample {
         let mut figures = Vec::new();
         let shares = self.processors.zip(before.processors).and_then(|(now, before)| now.shares(&before));
         if let Some(Shares { user, system, io_wait, idle }) = shares {
-            let shares = [user, system, io_wait, idle];
-            figures.extend(
-                ["user_share", "system_share", "io_wait_share", "idle_share"].into_iter().zip(shares),
-            );
+            figures.extend([("user_share", user), ("system_share", system)]);
+            figures.extend([("io_wait_share", io_wait), ("idle_share", idle)]);
         }
         if let Some((now, before)) = self.device.zip(before.device) {
             let activity = now.since(&before);
@@ -135,10 +134,6 @@ fn round_to_thousandths(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn stalled_us(file: &Path) -> Option<u64> {
-    parse_pressure(&fs::read_to_string(file).ok()?)
-}
-
 /// The total of the line `some` of the kernel's pressure stall information.
 fn parse_pressure(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
@@ -163,25 +158,16 @@ mod tests {
     fn figures_are_those_of_a_second() {
         let first =
             Activity { reads: 10, writes: 20, read_bytes: 1024, written_bytes: 0, waited_ms: 0, busy_ms: 0 };
-        let later = Activity {
-            reads: 30,
-            writes: 20,
-            read_bytes: 5120,
-            written_bytes: 4096,
-            waited_ms: 6000,
-            busy_ms: 1000,
-        };
+        let more = Activity { reads: 30, read_bytes: 5120, ..first };
+        let later = Activity { written_bytes: 4096, waited_ms: 6000, busy_ms: 1000, ..more };
         let mut series = ResourceSeries::default();
         series.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
-        let figure = |name: &str| series.figures[name].as_slice();
-        assert_eq!((figure("reads_per_s"), figure("writes_per_s")), (&[10.0][..], &[0.0][..]));
-        assert_eq!(
-            (figure("read_bytes_per_s"), figure("written_bytes_per_s")),
-            (&[2048.0][..], &[2048.0][..])
-        );
-        assert_eq!((figure("queue"), figure("busy_share")), (&[3.0][..], &[0.5][..]));
-        assert_eq!((figure("memory_bytes"), figure("page_cache_bytes")), (&[100.0][..], &[40.0][..]));
-        assert_eq!(figure("processor_pressure"), [0.25]);
+        let figures = |names: [&str; 2]| names.map(|name| series.figures[name].as_slice());
+        assert_eq!(figures(["reads_per_s", "writes_per_s"]), [[10.0], [0.0]]);
+        assert_eq!(figures(["read_bytes_per_s", "written_bytes_per_s"]), [[2048.0], [2048.0]]);
+        assert_eq!(figures(["queue", "busy_share"]), [[3.0], [0.5]]);
+        assert_eq!(figures(["memory_bytes", "page_cache_bytes"]), [[100.0], [40.0]]);
+        assert_eq!(series.figures["processor_pressure"], [0.25]);
         assert!(!series.figures.contains_key("io_pressure"));
         // The device went away.
         series.add(&sample_at(3, Some(later), 0), &sample_at(4, None, 0));
@@ -211,9 +197,7 @@ mod tests {
         let series = series.unwrap();
         let [user, idle] = ["user_share", "idle_share"].map(|name| &series.figures[name]);
         assert!(series.at_s.len() >= 2 && user.len() == series.at_s.len());
-        assert!(
-            user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0),
-            "{series:?}"
-        );
+        let are_shares = user.iter().all(|share| *share > 0.0) && idle.iter().all(|share| *share <= 1.0);
+        assert!(are_shares, "{series:?}");
     }
 }

@@ -46,9 +46,7 @@ pub fn shortest(server: bool) -> Duration {
 fn rest_rule(servers: usize) -> RestRule {
     match servers {
         0 => ENGINE_RULE,
-        servers => {
-            RestRule { idle_bytes_per_s: servers as f64 * SERVER_RULE.idle_bytes_per_s, ..SERVER_RULE }
-        }
+        _ => RestRule { idle_bytes_per_s: servers as f64 * SERVER_RULE.idle_bytes_per_s, ..SERVER_RULE },
     }
 }
 
@@ -154,19 +152,14 @@ mod tests {
         // Work begins the count anew.
         assert_eq!(wait_for_rest(3, &[false, false, true, false, false, false]), (true, 6));
         assert_eq!(wait_for_rest(3, &[true; 50]), (false, 51));
-        assert_eq!(
-            wait_for_rest(3, &[false, false, true].repeat(9)),
-            (false, 28),
-            "it pauses, and is not at rest"
-        );
+        // It pauses, and is not at rest.
+        assert_eq!(wait_for_rest(3, &[false, false, true].repeat(9)), (false, 28));
     }
 
     #[test]
     fn a_thread_s_state_is_found_behind_any_name() {
-        assert!(is_busy_in("7 (a) S (b) R 1 7"));
-        assert!(is_busy_in("7 (compaction) D 1 7"));
-        assert!(!is_busy_in("7 (R) S 1 7"));
-        assert!(!is_busy_in("7 (a"));
+        let stats = ["7 (a) S (b) R 1 7", "7 (compaction) D 1 7", "7 (R) S 1 7", "7 (a"];
+        assert_eq!(stats.map(is_busy_in), [true, true, false, false]);
     }
 
     #[test]

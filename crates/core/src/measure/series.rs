@@ -24,28 +24,18 @@ pub struct Series {
     process_start: Option<Instant>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct PendingSeconds {
     began: Option<Instant>,
     reached: Vec<u32>,
     pending: BTreeMap<u32, Histogram<u64>>,
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
-    summaries: Vec<SecondSummary>,
+    /// The number of each second that was summed up, and its figures without its times.
+    summaries: Vec<(u32, Epoch)>,
     /// Whether histograms are kept, for another machine to merge; and those.
     keeps_histograms: bool,
     kept_histograms: Vec<(u32, Histogram<u64>)>,
-}
-
-#[derive(Debug)]
-struct SecondSummary {
-    number: u32,
-    count: u64,
-    mean_ns: f64,
-    p50_ns: u64,
-    p99_ns: u64,
-    p999_ns: u64,
-    max_ns: u64,
 }
 
 /// Pending seconds while threads keep pace: one that some have left, one that others are in, and one that a thread begins meanwhile.
@@ -61,15 +51,8 @@ impl Series {
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let reported = histograms(threads).map(|histogram| histogram.map(Mutex::new));
-        let gathered = PendingSeconds {
-            began: None,
-            reached: vec![0; threads],
-            pending: BTreeMap::new(),
-            spare: histograms(PENDING).collect::<Result<_, _>>()?,
-            summaries: Vec::new(),
-            keeps_histograms: false,
-            kept_histograms: Vec::new(),
-        };
+        let spare = histograms(PENDING).collect::<Result<_, _>>()?;
+        let gathered = PendingSeconds { reached: vec![0; threads], spare, ..PendingSeconds::default() };
         let reported = reported.collect::<Result<_, _>>()?;
         let process_start = process::age().and_then(|age| Instant::now().checked_sub(age));
         Ok(Series { reported, gathered: Mutex::new(gathered), period, process_start })
@@ -122,13 +105,13 @@ impl Series {
             return Vec::new();
         }
         let began = gathered.began.zip(self.process_start).map(|(began, start)| began - start);
-        let second = |summary: SecondSummary| Second {
-            at_s: summary.number,
+        let second = |(at_s, summary): (u32, Epoch)| Second {
+            at_s,
             count: summary.count,
             p50_ns: summary.p50_ns,
             p99_ns: summary.p99_ns,
             max_ns: summary.max_ns,
-            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(summary.number) * 1000),
+            in_trial_ms: began.map(|began| began.as_millis() as u64 + u64::from(at_s) * 1000),
         };
         summaries.into_iter().map(second).collect()
     }
@@ -138,18 +121,10 @@ impl Series {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let summaries = std::mem::take(&mut gathered.summaries);
-        let epoch = |summary: SecondSummary| {
-            let start = self.period * summary.number;
-            Epoch {
-                at_ms: start.as_millis() as u64,
-                lasted_ms: wall.saturating_sub(start).min(self.period).as_millis().max(1) as u64,
-                count: summary.count,
-                mean_ns: summary.mean_ns,
-                p50_ns: summary.p50_ns,
-                p99_ns: summary.p99_ns,
-                p999_ns: summary.p999_ns,
-                max_ns: summary.max_ns,
-            }
+        let epoch = |(number, summary): (u32, Epoch)| {
+            let start = self.period * number;
+            let lasted_ms = wall.saturating_sub(start).min(self.period).as_millis().max(1) as u64;
+            Epoch { at_ms: start.as_millis() as u64, lasted_ms, ..summary }
         };
         summaries.into_iter().map(epoch).collect()
     }
@@ -176,15 +151,17 @@ impl PendingSeconds {
         {
             let (at_s, mut histogram) = entry.remove_entry();
             if !histogram.is_empty() {
-                self.summaries.push(SecondSummary {
-                    number: at_s,
+                let summary = Epoch {
+                    at_ms: 0,
+                    lasted_ms: 0,
                     count: histogram.len(),
                     mean_ns: histogram.mean(),
                     p50_ns: histogram.value_at_quantile(0.5),
                     p99_ns: histogram.value_at_quantile(0.99),
                     p999_ns: histogram.value_at_quantile(0.999),
                     max_ns: histogram.max(),
-                });
+                };
+                self.summaries.push((at_s, summary));
             }
             if self.keeps_histograms {
                 self.kept_histograms.push((at_s, histogram));
@@ -211,8 +188,7 @@ impl Seconds<'_> {
         self.series.gathered().began = Some(self.start);
     }
 
-    /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
-    /// quantum ended.
+    /// Hands over what was measured since the last time, if a second has ended: operations count where their quantum ended.
     pub fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), String> {
         let current_second = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
         if current_second > self.second { self.push_second(latencies, current_second) } else { Ok(()) }
@@ -228,14 +204,14 @@ impl Seconds<'_> {
 
     fn set_reported(&self, reported: &mut Histogram<u64>, latencies: &Latencies) -> Result<(), String> {
         reported.reset();
-        reported.add(latencies.histogram()).map_err(|error| error.to_string())
+        reported.add(&latencies.histogram).map_err(|error| error.to_string())
     }
 
     fn push_second(&mut self, latencies: &Latencies, next_second: u32) -> Result<(), String> {
         let mut reported = self.lock_reported();
         let mut gathered = self.series.gathered();
         let pending = gathered.second(self.second)?;
-        pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
+        pending.add(&latencies.histogram).map_err(|error| error.to_string())?;
         pending.subtract(&*reported).map_err(|error| error.to_string())?;
         gathered.reached[self.thread] = next_second;
         let finished_before = gathered.reached.iter().copied().min().unwrap_or(0);
@@ -266,29 +242,18 @@ mod tests {
         let mut others = Latencies::new().unwrap();
         others.record(5_000);
         second.push_second(&others, 2).unwrap();
-        assert_eq!(
-            series.gathered.lock().unwrap().summaries.len(),
-            1,
-            "the first second has been left by both"
-        );
+        assert_eq!(series.gathered().summaries.len(), 1, "the first second has been left by both");
         latencies.record(70);
         first.start -= Duration::from_millis(3_500);
         first.add_latencies(&latencies).unwrap();
         latencies.record(80);
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
-        let second = |at_s, count, p50_ns, p99_ns, max_ns| Second {
-            at_s,
-            count,
-            p50_ns,
-            p99_ns,
-            max_ns,
-            in_trial_ms: None,
-        };
-        assert_eq!(
-            series.finish(),
-            [second(0, 101, 10, 10, 5_003), second(1, 1, 70, 70, 70), second(3, 1, 80, 80, 80)]
-        );
+        let seconds = [(0, 101, 10, 10, 5_003), (1, 1, 70, 70, 70), (3, 1, 80, 80, 80)];
+        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| {
+            Second { at_s, count, p50_ns, p99_ns, max_ns, in_trial_ms: None }
+        });
+        assert_eq!(series.finish(), seconds);
         // And the next phase begins anew.
         series.begin();
         assert_eq!(series.gathered().reached, [0, 0]);

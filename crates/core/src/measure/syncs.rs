@@ -63,7 +63,8 @@ const NAMES: [&str; 7] =
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Syncs {
     calls: [u64; NAMES.len()],
-    ns: u64,
+    /// Time within them, added over the threads, in nanoseconds.
+    pub(crate) ns: u64,
 }
 
 impl Syncs {
@@ -72,11 +73,6 @@ impl Syncs {
     /// Calls, all kinds together.
     pub fn calls(&self) -> u64 {
         self.calls.iter().sum()
-    }
-
-    /// Time within them, added over the threads, in nanoseconds.
-    pub fn ns(&self) -> u64 {
-        self.ns
     }
 
     /// The calls that were made at all, by name.
@@ -154,8 +150,7 @@ pub fn check_counting() -> Result<(), &'static str> {
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
 }
 
-/// Starts a journal of unsynced writes, except to files below `excluded`. It slows every write, so no measured process keeps one.
-/// Fails when calls don't pass this program.
+/// Starts a journal of unsynced writes, except to files below `excluded`, which slows every write. Fails when calls don't pass this program.
 pub(crate) fn keep_journal(excluded: &Path) -> Result<(), &'static str> {
     check_counting()?;
     unsynced::start_journal(excluded);
@@ -202,10 +197,8 @@ mod tests {
             // SAFETY: the descriptor is open.
             syncs_of(|| assert_eq!(unsafe { libc::sync_file_range(fd, 0, 0, flags) }, 0))
         };
-        assert_eq!(
-            range(libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER),
-            one_call("sync_file_range")
-        );
+        let write_and_wait = libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        assert_eq!(range(write_and_wait), one_call("sync_file_range"));
         assert_eq!(range(libc::SYNC_FILE_RANGE_WRITE), []);
     }
 
@@ -250,22 +243,14 @@ mod tests {
         let with_errno = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
         // SAFETY: -1 is no descriptor, and the calls only report that.
         unsafe {
-            assert_eq!(with_errno(libc::fsync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(with_errno(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(with_errno(libc::syncfs(-1)), (-1, Some(libc::EBADF)));
-            assert_eq!(
-                with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int),
-                (-1, Some(libc::EBADF))
-            );
-            assert_eq!(
-                with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC)),
-                (-1, Some(libc::ENOENT))
-            );
+            let written = with_errno(libc::write(-1, [0_u8].as_ptr().cast(), 1) as libc::c_int);
+            let synced = [libc::fsync, libc::fdatasync, libc::syncfs].map(|sync| with_errno(sync(-1)));
+            assert_eq!((written, synced), ((-1, Some(libc::EBADF)), [(-1, Some(libc::EBADF)); 3]));
+            let opened = with_errno(libc::open(c"/nonexistent".as_ptr(), libc::O_DSYNC));
+            assert_eq!(opened, (-1, Some(libc::ENOENT)));
         }
-        assert_eq!(
-            File::open("/dev/null").unwrap().sync_all().unwrap_err().raw_os_error(),
-            Some(libc::EINVAL)
-        );
+        let error = File::open("/dev/null").unwrap().sync_all().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
     }
 
     #[test]
@@ -276,10 +261,10 @@ mod tests {
                 let mine = count_this_thread();
                 assert_eq!(mine, Syncs::NONE, "a thread begins with nothing");
                 tempfile::tempfile().unwrap().sync_all().unwrap();
-                assert!(count_this_thread().ns() > 0);
+                assert!(count_this_thread().ns > 0);
             });
         });
         let total = count_all_threads().since(&before);
-        assert!(total.calls() >= 1 && total.ns() > 0, "{total:?}");
+        assert!(total.calls() >= 1 && total.ns > 0, "{total:?}");
     }
 }

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::measure::cgroup::TrialCgroup;
-use crate::measure::device::DeviceSpec;
-use crate::measure::device::{self, BlockDevice};
+use crate::measure::device::{self, BlockDevice, DeviceSpec};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
 
@@ -112,7 +111,7 @@ impl<'a> DeviceMeter<'a> {
         let traffic = device::sync_file_system(folder).and_then(|()| self.device.traffic());
         let now = traffic.map_err(|error| error.to_string())?;
         Ok(Device {
-            name: self.device.name().into(),
+            name: self.device.name,
             shared: self.spec.shared,
             settled: now.since(&self.before),
             burst: self.burst,

@@ -14,8 +14,9 @@ const OWN_TEXT_BYTES: u64 = 64 << 20;
 /// The bytes that values are made from.
 #[derive(Debug)]
 pub struct Pool {
-    data: Data,
-    bytes: Vec<u8>,
+    /// The kind of bytes that the pool is made of.
+    pub(crate) data: Data,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Pool {
@@ -29,8 +30,7 @@ impl Pool {
         Pool { data, bytes }
     }
 
-    /// A pool of the files in `directory`, in order of name, up to 64 MiB. Fails when it can't be read or holds too little text
-    /// for records of `size`.
+    /// A pool of the files in `directory`, by name, up to 64 MiB. Fails when it can't be read or is too little for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
         let describe_error = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
         let mut files: Vec<_> = std::fs::read_dir(directory)
@@ -49,25 +49,14 @@ impl Pool {
             }
         }
         if (bytes.len() as u64) < size.to * 2 {
+            let [found, largest, least] = [bytes.len() as u64, size.to, size.to * 2].map(exact_bytes);
             return Err(format!(
-                "the files in {} come to {}, too little for records of up to {}: at least {} are needed, so that records differ",
+                "the files in {} come to {found}, too little for records of up to {largest}: at least {least} are needed, so that \
+                 records differ",
                 directory.display(),
-                exact_bytes(bytes.len() as u64),
-                exact_bytes(size.to),
-                exact_bytes(size.to * 2),
             ));
         }
         Ok(Pool { data: Data::Compressible, bytes })
-    }
-
-    /// The kind of bytes that the pool is made of.
-    pub fn data(&self) -> Data {
-        self.data
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 }
 
@@ -99,7 +88,7 @@ mod tests {
         std::fs::write(folder.path().join("b.txt"), "world").unwrap();
         std::fs::write(folder.path().join("a.txt"), "hello ").unwrap();
         let pool = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 5 }).unwrap();
-        assert_eq!(pool.bytes(), b"hello world");
+        assert_eq!(pool.bytes, b"hello world");
         let error = Pool::from_directory(folder.path(), SizeRange { from: 1, to: 1024 }).unwrap_err();
         assert!(error.contains("at least 2KiB"), "{error}");
         assert!(Pool::from_directory(Path::new("/nonexistent"), SizeRange { from: 1, to: 2 }).is_err());

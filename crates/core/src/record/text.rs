@@ -8,7 +8,7 @@ mod invent;
 mod sample;
 mod urn;
 
-use self::grammar::{Grammar, Slot, Word};
+use self::grammar::{Grammar, Slot};
 use self::sample::{Rng, scale};
 use self::urn::Urn;
 
@@ -71,7 +71,7 @@ impl TextSource {
             stop: shapes("STOP"),
             spoken: shapes("SPOKEN"),
         };
-        let urns = grammar.lists.iter().map(|list| Urn::new(list, URN_WORDS, SPREAD, &mut rng)).collect();
+        let urns = grammar.lists.iter().map(|list| Urn::new(list, &mut rng)).collect();
         TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
     }
 
@@ -98,7 +98,11 @@ impl TextSource {
             self.write_shape(|shapes| &shapes.spoken);
         } else {
             for _ in 0..=scale(draw as u32, MAX_SENTENCES) {
-                self.sentence();
+                self.write_shape(|shapes| &shapes.front);
+                for _ in 0..self.rng.below(MAX_CONTINUATIONS + 1) {
+                    self.write_shape(|shapes| &shapes.more);
+                }
+                self.write_shape(|shapes| &shapes.stop);
             }
         }
         for (urn, list) in self.urns.iter_mut().zip(&self.grammar.lists) {
@@ -109,45 +113,34 @@ impl TextSource {
         self.text.extend_from_slice(b"\n\n");
     }
 
-    fn sentence(&mut self) {
-        self.write_shape(|shapes| &shapes.front);
-        for _ in 0..self.rng.below(MAX_CONTINUATIONS + 1) {
-            self.write_shape(|shapes| &shapes.more);
-        }
-        self.write_shape(|shapes| &shapes.stop);
-    }
-
     fn write_shape(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
-        let shapes = shapes(&self.shapes);
-        let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
-        write_sentence(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
-    }
-}
-
-fn write_sentence(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
-    let mut lower_case_bit = 0;
-    let mut article = false;
-    for &slot in shape {
-        let id = match slot {
-            Slot::Word(word) => word,
-            Slot::List(list) => urns[usize::from(list)].draw(rng),
-            Slot::Capital => {
-                lower_case_bit = 0x20;
-                continue;
+        let TextSource { grammar, shapes: all, urns, rng, text, .. } = self;
+        let shapes = shapes(all);
+        let shape = &shapes[rng.below(shapes.len() as u32) as usize];
+        let mut lower_case_bit = 0;
+        let mut article = false;
+        for &slot in shape {
+            let id = match slot {
+                Slot::Word(word) => word,
+                Slot::List(list) => urns[usize::from(list)].draw(rng),
+                Slot::Capital => {
+                    lower_case_bit = 0x20;
+                    continue;
+                }
+            };
+            let word = &grammar.words[usize::from(id)];
+            if article && word.begins_with_vowel() {
+                text.pop();
+                text.extend_from_slice(b"n ");
             }
-        };
-        let word = &words[usize::from(id)];
-        if article && word.begins_with_vowel() {
-            text.pop();
-            text.extend_from_slice(b"n ");
+            article = word.is_article();
+            let start = text.len() - word.back().min(text.len());
+            text.truncate(start);
+            text.extend_from_slice(&word.bytes);
+            text[start] &= !lower_case_bit;
+            lower_case_bit = 0;
+            text.truncate(start + word.len());
         }
-        article = word.is_article();
-        let start = text.len() - word.back().min(text.len());
-        text.truncate(start);
-        text.extend_from_slice(&word.bytes);
-        text[start] &= !lower_case_bit;
-        lower_case_bit = 0;
-        text.truncate(start + word.len());
     }
 }
 

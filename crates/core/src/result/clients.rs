@@ -70,10 +70,8 @@ mod tests {
         assert_eq!(saturation(0.9, None, Some(0.049)), None);
         assert_eq!(saturation(0.2, Some(0.9), None), None);
         assert_eq!(saturation(0.95, None, None).unwrap(), "its processors were busy for 95 % of the time");
-        assert_eq!(
-            saturation(0.2, Some(0.97), Some(0.2)).unwrap(),
-            "its processors were busy for 97 % of the time"
-        );
+        let busy = saturation(0.2, Some(0.97), Some(0.2)).unwrap();
+        assert_eq!(busy, "its processors were busy for 97 % of the time");
         let harness = saturation(0.2, Some(0.3), Some(0.07)).unwrap();
         assert_eq!(harness, "storebench's own work took 7 % of its threads' time");
     }

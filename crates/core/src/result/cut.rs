@@ -11,11 +11,9 @@ use crate::units::{plural, with_commas};
 use crate::words::words;
 
 /// The finding in a state.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[derive(strum::VariantNames)]
+#[derive(strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum StateFinding {
     /// All that was acknowledged is there, and the store works on.
@@ -51,14 +49,11 @@ words!(StateFinding, all);
 impl StateFinding {
     /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
     pub fn is_allowed(self, tier: Guarantee) -> bool {
+        let is_held = matches!(self, StateFinding::Held | StateFinding::FileSystem);
         match tier {
             Guarantee::None => true,
-            Guarantee::Process => {
-                matches!(self, StateFinding::Held | StateFinding::Lost | StateFinding::FileSystem)
-            }
-            Guarantee::Power | Guarantee::Node => {
-                matches!(self, StateFinding::Held | StateFinding::FileSystem)
-            }
+            Guarantee::Process => is_held || self == StateFinding::Lost,
+            Guarantee::Power | Guarantee::Node => is_held,
         }
     }
 
@@ -138,9 +133,8 @@ impl Harm {
 }
 
 /// The part of a history in which a cut lies.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The store is created.
@@ -231,21 +225,14 @@ pub struct MissingPiece {
 
 impl fmt::Display for MissingPiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = plural(self.bytes, "byte");
         match &self.of {
             ByteOwner::File { path, from } => {
                 let last = from.saturating_add(self.bytes.saturating_sub(1));
                 write!(f, "bytes {} to {} of {path}", with_commas(*from), with_commas(last))
             }
-            ByteOwner::Journal => {
-                write!(f, "{} of the file system's journal", plural(self.bytes, "byte"))
-            }
-            ByteOwner::FileSystem => {
-                write!(
-                    f,
-                    "{} of the file system's own, or of a file that is gone",
-                    plural(self.bytes, "byte")
-                )
-            }
+            ByteOwner::Journal => write!(f, "{bytes} of the file system's journal"),
+            ByteOwner::FileSystem => write!(f, "{bytes} of the file system's own, or of a file that is gone"),
         }
     }
 }
@@ -268,9 +255,8 @@ pub enum ByteOwner {
 }
 
 /// Faults that the check must see, by which it is checked itself.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
     /// The disk ignores flushes: to it, a store never syncs.
@@ -424,9 +410,7 @@ mod tests {
             r#"{"number":0,"finding":"refused","message":"","cut":{"at":0,"lost":[]},"phase":"creating"}"#;
         let cuts = CutResults { bad: vec![serde_json::from_str(bad).unwrap()], ..CutResults::default() };
         assert!(!cuts.is_new(StateFinding::Refused, Phase::Creating));
-        assert!(
-            cuts.is_new(StateFinding::Refused, Phase::Writing)
-                && cuts.is_new(StateFinding::Hole, Phase::Creating)
-        );
+        assert!(cuts.is_new(StateFinding::Refused, Phase::Writing));
+        assert!(cuts.is_new(StateFinding::Hole, Phase::Creating));
     }
 }

@@ -7,26 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 /// A kind of fault.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
 pub enum FaultKind {
-    /// A read fails, once.
     ReadOnce,
-    /// All reads fail from one on.
     ReadForEver,
-    /// A write fails, once.
     WriteOnce,
-    /// All writes fail from one on.
     WriteForEver,
-    /// A write writes half, and fails.
     ShortWrite,
     /// A flush fails, once, and what was written since the one before is lost.
     FlushOnce,
-    /// All flushes fail from one on.
     FlushForEver,
-    /// The file system is full.
     NoSpace,
     /// A bit of a file of the store's is another, at rest.
     BitFlip,
@@ -52,9 +45,8 @@ impl FaultKind {
 }
 
 /// The outcome of a fault.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultOutcome {
     /// All is there, and no call failed.

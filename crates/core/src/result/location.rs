@@ -105,10 +105,8 @@ impl LocationInfo {
     /// Why it can't be known whether a power cut leaves what was synced there.
     pub fn unseen(&self) -> Option<String> {
         let Some(StorageBacking::Unseen { why }) = &self.bottom else { return None };
-        Some(format!(
-            "Whether {} keeps through a power cut what was synced can't be seen: {why}.",
-            self.location_name()
-        ))
+        let name = self.location_name();
+        Some(format!("Whether {name} keeps through a power cut what was synced can't be seen: {why}."))
     }
 
     /// Whether it is the one that a cell is in, on the cell's disk.

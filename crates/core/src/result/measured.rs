@@ -134,16 +134,14 @@ impl Round {
 
 /// One second of an operation, for time series.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
 pub struct Second {
     /// Seconds since the phase began.
     pub at_s: u32,
     /// Operations that ended in it.
     pub count: u64,
-    /// Median latency in nanoseconds.
     pub p50_ns: u64,
-    /// 99th percentile in nanoseconds.
     pub p99_ns: u64,
-    /// The longest in nanoseconds.
     pub max_ns: u64,
     /// When it began, in milliseconds since the trial's process was started; absent where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +150,7 @@ pub struct Second {
 
 /// One epoch of an operation, where a workload is looked at by epochs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
 pub struct Epoch {
     /// When it began, in milliseconds since the phase did.
     pub at_ms: u64,
@@ -161,13 +160,9 @@ pub struct Epoch {
     pub count: u64,
     /// Mean latency in nanoseconds, to three digits.
     pub mean_ns: f64,
-    /// Median latency in nanoseconds.
     pub p50_ns: u64,
-    /// 99th percentile in nanoseconds.
     pub p99_ns: u64,
-    /// 99.9th percentile in nanoseconds.
     pub p999_ns: u64,
-    /// The longest in nanoseconds.
     pub max_ns: u64,
 }
 
@@ -370,14 +365,11 @@ pub struct ReclaimResult {
 
 /// The calls of others during space reclaim, and as many before it as show what they take without.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
 pub struct ConcurrentCalls {
-    /// Reads during space reclaim.
     pub reads: CallStatistics,
-    /// Overwriting meanwhile.
     pub writes: CallStatistics,
-    /// Reads before that.
     pub reads_before: CallStatistics,
-    /// Overwriting before that.
     pub writes_before: CallStatistics,
     /// The calls that the engine refused, and its message. Each was its thread's last meanwhile, and succeeded when repeated afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,10 +24,8 @@ impl PlanParts {
     /// Whether a plan can have such parts.
     pub fn can_be(&self) -> bool {
         let are_in_range = self.parts.iter().all(|part| (1..=self.of).contains(part));
-        self.of <= PlanParts::MOST
-            && are_in_range
-            && !self.parts.is_empty()
-            && self.parts.is_sorted_by(|a, b| a < b)
+        let are_rising = self.parts.is_sorted_by(|a, b| a < b);
+        self.of <= PlanParts::MOST && are_in_range && are_rising && !self.parts.is_empty()
     }
 
     /// Whether they are all that there are.

@@ -11,118 +11,48 @@ use crate::workload::device::fault::UnsupportedReason;
 /// Why a combination is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "the fields of a reason are named after what they hold")]
 pub enum LeftOutReason {
     /// No store of this name is in the table.
-    UnknownStore {
-        /// The name.
-        store: String,
-    },
-    /// This build lacks the store.
-    NotBuilt {
-        /// What to do about it.
-        why: String,
-    },
+    UnknownStore { store: String },
+    /// This build lacks the store: what to do about it.
+    NotBuilt { why: String },
     /// The store offers no such guarantee.
-    NotOffered {
-        /// The store's name.
-        store: String,
-        /// The guarantee that is asked for.
-        guarantee: Guarantee,
-    },
+    NotOffered { store: String, guarantee: Guarantee },
     /// A thread can read a value that another is writing.
-    TornReads {
-        /// The store's name.
-        store: String,
-    },
+    TornReads { store: String },
     /// The store takes one session at a time.
-    OneSession {
-        /// The store's name.
-        store: String,
-        /// The number of threads that are asked for.
-        threads: u32,
-    },
+    OneSession { store: String, threads: u32 },
     /// The store keeps nothing when it is closed, as it must be for cold reads.
-    KeepsNothing {
-        /// The store's name.
-        store: String,
-    },
+    KeepsNothing { store: String },
     /// The store keeps nothing when it is closed, as it is to be between rounds.
-    LosesRounds {
-        /// The store's name.
-        store: String,
-    },
+    LosesRounds { store: String },
     /// The store does not speak SQL, which the workload needs.
-    NoSql {
-        /// The store's name.
-        store: String,
-    },
+    NoSql { store: String },
     /// The store has no transactions that read and write, which the workload needs.
-    NoTransactions {
-        /// The store's name.
-        store: String,
-    },
+    NoTransactions { store: String },
     /// The store has no order, which the workload needs.
-    NoOrder {
-        /// The store's name.
-        store: String,
-    },
+    NoOrder { store: String },
     /// The store has no reader that can be held, which the workload needs.
-    NoHeldReader {
-        /// The store's name.
-        store: String,
-    },
+    NoHeldReader { store: String },
     /// The store can't make a backup while others write, which the workload needs.
-    NoBackup {
-        /// The store's name.
-        store: String,
-    },
+    NoBackup { store: String },
     /// The store reclaims no space while others work, which the workload needs.
-    NoConcurrentReclaim {
-        /// The store's name.
-        store: String,
-    },
+    NoConcurrentReclaim { store: String },
     /// The work that is asked for contradicts itself.
-    Contradiction {
-        /// How.
-        why: String,
-    },
+    Contradiction { why: String },
     /// No trace is named that was looked at.
     NoTrace,
     /// Its values pass the plan's limit.
-    TooLarge {
-        /// Bytes of values.
-        bytes: f64,
-        /// The limit, in bytes.
-        limit_bytes: u64,
-    },
+    TooLarge { bytes: f64, limit_bytes: u64 },
     /// Its values alone are more than the store can hold.
-    Outgrows {
-        /// The store's name.
-        store: String,
-        /// Bytes of values.
-        bytes: f64,
-        /// The most bytes that the store holds.
-        most_bytes: u64,
-    },
+    Outgrows { store: String, bytes: f64, most_bytes: u64 },
     /// The disk has no room for it.
-    NoRoom {
-        /// The bytes that it may take.
-        needed_bytes: f64,
-        /// The bytes that are free.
-        free_bytes: u64,
-    },
+    NoRoom { needed_bytes: f64, free_bytes: u64 },
     /// The machine has less memory than it takes.
-    NoMemory {
-        /// The bytes that it takes.
-        needed_bytes: f64,
-        /// The bytes that the machine has.
-        had_bytes: u64,
-    },
+    NoMemory { needed_bytes: f64, had_bytes: u64 },
     /// Caches are to have their share of the memory of a machine on which that is not limited.
-    NothingToShare {
-        /// The machine's name.
-        machine: String,
-    },
+    NothingToShare { machine: String },
     /// The store's data are on a server that was running before, whatever the place, and one place takes part.
     PlaceElsewhere,
     /// The cache of a server that was running before can't be emptied.
@@ -130,46 +60,23 @@ pub enum LeftOutReason {
     /// A server that was running before can't be held to limits.
     MachineElsewhere,
     /// Other machines can reach a server that is running, and nothing else.
-    NotForClients {
-        /// The store's name.
-        store: String,
-    },
+    NotForClients { store: String },
     /// There are fewer threads than clients to have them.
-    FewThreads {
-        /// The number of threads.
-        threads: u32,
-        /// The number of clients.
-        clients: usize,
-    },
+    FewThreads { threads: u32, clients: usize },
     /// Past the page cache, files are always read cold.
     BypassesCache,
     /// A file can't be read or written so.
     Device(UnsupportedReason),
-    /// The store's server is not installed.
-    NoServer {
-        /// What to install, or to do about it.
-        why: String,
-    },
-    /// The place can't be had on this machine.
-    NoPlace {
-        /// What to install, or to do about it.
-        why: String,
-    },
-    /// The machine lacks what its background load needs.
-    NoBackground {
-        /// What to install, or to do about it.
-        why: String,
-    },
-    /// Trials can't be held to the limits of its machine.
-    NoMachine {
-        /// What to install, or to do about it.
-        why: String,
-    },
-    /// The store fails with these settings, or keeps less than was asked for.
-    Refused {
-        /// What a first trial of them showed.
-        why: String,
-    },
+    /// The store's server is not installed: what to install, or to do about it.
+    NoServer { why: String },
+    /// The place can't be had on this machine: what to install, or to do about it.
+    NoPlace { why: String },
+    /// The machine lacks what its background load needs: what to install, or to do about it.
+    NoBackground { why: String },
+    /// Trials can't be held to the limits of its machine: what to install, or to do about it.
+    NoMachine { why: String },
+    /// The store fails with these settings, or keeps less than was asked for: what a first trial of them showed.
+    Refused { why: String },
     /// The store opens by default with these settings.
     OpensAsByDefault,
     /// The time was up before.
@@ -279,11 +186,8 @@ impl fmt::Display for LeftOutReason {
                 "clients on other machines can use a running server alone, and {store} is none: name one with --url"
             ),
             LeftOutReason::FewThreads { threads, clients } => {
-                write!(
-                    f,
-                    "{clients} clients can't share {}: name as many with --threads, or more",
-                    plural(*threads, "thread")
-                )
+                let threads = plural(*threads, "thread");
+                write!(f, "{clients} clients can't share {threads}: name as many with --threads, or more")
             }
             LeftOutReason::BypassesCache => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")

@@ -26,13 +26,8 @@ impl DiskReport {
     /// How late it answered, if that is too much.
     fn late(&self, requests: &Requests) -> Option<String> {
         let late = requests.late_share();
-        (late > MOST_LATE).then(|| {
-            format!(
-                "the simulated disk {} answered late, by {:.0} % of the time that its model was busy",
-                self.name,
-                late * 100.0
-            )
-        })
+        let by = format!("by {:.0} % of the time that its model was busy", late * 100.0);
+        (late > MOST_LATE).then(|| format!("the simulated disk {} answered late, {by}", self.name))
     }
 
     /// Warnings of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
@@ -80,11 +75,8 @@ mod tests {
         };
         let late = |late_ns| report(late_ns).late(&report(late_ns).counts.requests);
         assert_eq!(late(100_000), None);
-        let reason = late(250_000).unwrap();
-        assert_eq!(
-            reason,
-            "the simulated disk steady answered late, by 25 % of the time that its model was busy"
-        );
+        let reason = "the simulated disk steady answered late, by 25 % of the time that its model was busy";
+        assert_eq!(late(250_000).unwrap(), reason);
         let text = serde_json::to_string(&report(7)).unwrap();
         assert!(text.starts_with("{\"name\":\"steady\",\"reads\":{\"requests\":0"), "{text}");
         assert_eq!(serde_json::from_str::<DiskReport>(&text).unwrap(), report(7));

@@ -13,11 +13,10 @@ fn rewrite(message: &str) -> Option<String> {
     if message == "wanted string or table" {
         return Some("a table with one key is expected".into());
     }
-    if let Some(rest) = message.strip_prefix("missing field ") {
-        return Some(format!("the key {rest} is missing"));
-    }
-    if let Some(rest) = message.strip_prefix("duplicate field ") {
-        return Some(format!("the key {rest} is repeated"));
+    for (start, fault) in [("missing field ", "missing"), ("duplicate field ", "repeated")] {
+        if let Some(rest) = message.strip_prefix(start) {
+            return Some(format!("the key {rest} is {fault}"));
+        }
     }
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return Some(match rest.split_once(", expected ") {
@@ -47,10 +46,8 @@ fn describe_found(found: &str) -> String {
         ("unit value", "nothing"),
         ("null", "nothing"),
     ];
-    let description = kinds
-        .iter()
-        .find_map(|(serde_prefix, prefix)| Some(format!("{prefix}{}", found.strip_prefix(serde_prefix)?)));
-    description.unwrap_or_else(|| found.to_owned())
+    let describe = |(kind, word): (&str, &str)| Some(format!("{word}{}", found.strip_prefix(kind)?));
+    kinds.into_iter().find_map(describe).unwrap_or_else(|| found.to_owned())
 }
 
 /// The words for what is wanted, with the JSON reader's position.

@@ -40,10 +40,10 @@ impl Relay {
         let line = relay.process.stdout.take().and_then(|out| BufReader::new(out).lines().next());
         match line.transpose()?.as_deref() {
             Some(READY) => Ok(relay),
-            line => Err(io::Error::other(format!(
-                "the relay between servers: {}",
-                line.unwrap_or("it ended at once")
-            ))),
+            line => {
+                let why = line.unwrap_or("it ended at once");
+                Err(io::Error::other(format!("the relay between servers: {why}")))
+            }
         }
     }
 }
@@ -66,12 +66,8 @@ pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let sockets =
         names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
-    let sockets: io::Result<Vec<_>> = sockets.collect();
-    let report_error = |error: io::Error| {
-        print_line(&error.to_string());
-        error.to_string()
-    };
-    let sockets = sockets.map_err(report_error)?;
+    let sockets = sockets.collect::<io::Result<Vec<_>>>().map_err(|error| error.to_string());
+    let sockets = sockets.inspect_err(|why| print_line(why))?;
     print_line(READY);
     serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
 }
@@ -114,17 +110,12 @@ fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
             events.set(PollFlags::OUT, receiving.is_held_up);
             (!events.is_empty()).then(|| PollFd::from_borrowed_fd(AsFd::as_fd(stream), events))
         };
-        [
-            to_poll(&call.near, &call.forward, &call.backward),
-            to_poll(&call.far, &call.backward, &call.forward),
-        ]
+        let near = to_poll(&call.near, &call.forward, &call.backward);
+        [near, to_poll(&call.far, &call.backward, &call.forward)]
     });
     let mut descriptors: Vec<PollFd<'_>> = listening.chain(talking.flatten()).collect();
-    let due = calls
-        .iter()
-        .flat_map(|call| [call.forward.next_arrival(), call.backward.next_arrival()])
-        .flatten()
-        .min();
+    let arrivals = calls.iter().flat_map(|call| [call.forward.next_arrival(), call.backward.next_arrival()]);
+    let due = arrivals.flatten().min();
     let timeout = due.map(|due| Timespec::try_from(due.saturating_duration_since(Instant::now())));
     let timeout = timeout.transpose().map_err(io::Error::other)?;
     match poll(&mut descriptors, timeout.as_ref()) {

@@ -67,9 +67,8 @@ impl Address {
     pub fn read(url: &str, schemes: &[&str], default: Option<&str>) -> Result<Address, String> {
         let user = if default.is_none() { "user@" } else { "" };
         let form = format!("write it like {}://{user}host:port/database", schemes.first().unwrap_or(&""));
-        if url
-            .contains(|letter: char| letter.is_whitespace() || letter.is_control() || "#\\".contains(letter))
-        {
+        let is_bad = |letter: char| letter.is_whitespace() || letter.is_control() || "#\\".contains(letter);
+        if url.contains(is_bad) {
             return Err(format!("a URL has no blanks, # or \\: {form}"));
         }
         let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
@@ -99,9 +98,8 @@ impl Address {
         };
         if scheme.ends_with("+unix") {
             if !host.is_empty() || database.is_empty() {
-                return Err(format!(
-                    "of a socket, the URL names the path alone: write it like {scheme}:///path"
-                ));
+                let form = format!("write it like {scheme}:///path");
+                return Err(format!("of a socket, the URL names the path alone: {form}"));
             }
             let mut paths =
                 database.split(',').map(|path| format!("/{}", percent_decode(path.trim_start_matches('/'))));
@@ -116,9 +114,8 @@ impl Address {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match percent_decode_fully(name).to_lowercase().as_str() {
                 "host" | "socket" if !address.others.is_empty() => {
-                    return Err("several servers are named, and the place of one: name their sockets as \
-                        scheme+unix:///path,/path"
-                        .into());
+                    let form = "name their sockets as scheme+unix:///path,/path";
+                    return Err(format!("several servers are named, and the place of one: {form}"));
                 }
                 "host" | "socket" => address.at = parse_endpoint(&percent_decode(value)),
                 "db" => address.database = Some(percent_decode(value)).filter(|name| !name.is_empty()),
@@ -167,11 +164,7 @@ fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
         }
         None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
     };
-    let port = port.map(|port| port.parse().ok());
-    match port {
-        Some(None) => None,
-        port => Some((host, port.flatten())),
-    }
+    Some((host, port.map(str::parse).transpose().ok()?))
 }
 
 /// Decodes `%2F` and the like.
@@ -220,8 +213,7 @@ pub struct ServerNamespace {
 }
 
 impl ServerNamespace {
-    /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names what
-    /// storebench does not make.
+    /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names anything else.
     pub fn read_note(folder: &Path) -> io::Result<Option<ServerNamespace>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -280,7 +272,8 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     let namespace = ServerNamespace::read_note(folder).ok().flatten();
     let mut unresponsive = UNRESPONSIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Some(namespace), Some(unresponsive)) = (&namespace, &*unresponsive)
-        && unresponsive.is_at(&namespace.url)
+        && unresponsive.namespace.url == namespace.url
+        && unresponsive.since.elapsed() < SILENCE
     {
         let message = unresponsive.message.replace(&unresponsive.namespace.name, &namespace.name);
         return Err(io::Error::other(UndroppedNamespace(message)));
@@ -306,12 +299,6 @@ struct UnresponsiveServer {
 
 static UNRESPONSIVE: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 
-impl UnresponsiveServer {
-    fn is_at(&self, url: &str) -> bool {
-        self.namespace.url == url && self.since.elapsed() < SILENCE
-    }
-}
-
 /// The message of the command that drops it; empty on success.
 fn run_to_drop(folder: &Path) -> io::Result<String> {
     let mut command = Command::new(lifeline::this_program()?);
@@ -336,10 +323,8 @@ fn run_to_drop(folder: &Path) -> io::Result<String> {
     if let Some(mut error) = child.stderr.take() {
         error.read_to_string(&mut message)?;
     }
-    match status.success() {
-        true => Ok(String::new()),
-        false => Ok(message.trim().trim_start_matches(&format!("{}: ", lifeline::NAME)).to_owned()),
-    }
+    let message = message.trim().trim_start_matches(&format!("{}: ", lifeline::NAME));
+    Ok(if status.success() { String::new() } else { message.to_owned() })
 }
 
 #[cfg(test)]
@@ -354,26 +339,20 @@ mod tests {
     fn a_url_may_name_no_user_where_there_is_one_for_all_and_a_socket_alone() {
         let read = |url: &str| Address::read(url, &["example", "example+unix"], Some("everybody"));
         let tcp = read("example://box:7/3").unwrap();
-        assert_eq!(
-            (tcp.user.as_str(), tcp.at, tcp.port),
-            ("everybody", Endpoint::Host("box".into()), Some(7))
-        );
+        assert_eq!((tcp.user.as_str(), tcp.port), ("everybody", Some(7)));
+        assert_eq!(tcp.at, Endpoint::Host("box".into()));
         let socket = read("example+unix:///run/a%20b?db=3").unwrap();
         assert_eq!((socket.user.as_str(), socket.at), ("everybody", Endpoint::Socket("/run/a b".into())));
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
-        let members = read("example+unix:///run/a,/run/b").unwrap();
-        assert_eq!(
-            members.members().map(|member| member.at.name()).collect::<Vec<_>>(),
-            ["/run/a", "/run/b"]
-        );
+        assert_eq!(read("example+unix:///run/a,/run/b").unwrap().name(), "/run/a, /run/b");
         let members = read("example://one:1,[::1]:2,three").unwrap();
         assert_eq!((members.name(), members.others[1].1), ("one:1, ::1:2, three".into(), None));
         assert_eq!(members.members().map(|member| member.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
-        assert!(read("example://one:1,").unwrap_err().contains("names no host"));
-        assert!(read("example+unix:///run/a,").unwrap_err().contains("path is missing"));
-        assert!(read("example://a,b/?socket=/run/c").unwrap_err().contains("several servers are named"));
         for (url, why) in [
+            ("example://one:1,", "names no host"),
+            ("example+unix:///run/a,", "path is missing"),
+            ("example://a,b/?socket=/run/c", "several servers are named"),
             ("example+unix://box/secret", "the path alone"),
             ("example+unix://", "the path alone"),
             ("example://:secret@box", "leave the password out"),

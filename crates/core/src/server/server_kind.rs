@@ -11,8 +11,7 @@ pub struct ServerKind {
     pub programs: &'static [&'static str],
     /// The users that its packages bring, as whom it runs where storebench runs as root.
     pub users: &'static [&'static str],
-    /// The System V shared memory of a server for its data's folder, if it has any: a kill leaves it behind. Called for any
-    /// folder in which a server may have worked.
+    /// The System V shared memory of a server for its data's folder, if any, which a kill leaves behind. Called for any possible folder.
     pub shared_memory: fn(data: &Path) -> Option<Segment>,
 }
 

@@ -68,8 +68,7 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// The most that all of its files may come to, in bytes.
     pub max_bytes: u64,
-    /// Whether its system calls pass the C library, where syncs are counted and unsynced writes followed. False for engines in
-    /// languages that make system calls themselves.
+    /// Whether its system calls pass the C library, where they are counted. False for engines in languages that make them themselves.
     pub calls_are_seen: bool,
 }
 

@@ -152,26 +152,24 @@ mod tests {
 
     #[test]
     fn a_danger_is_told_in_one_line() {
-        assert_eq!(Danger::NOTHING[0].to_string(), "A kill or a power cut costs nothing.");
-        assert_eq!(
-            Danger::NEWEST[0].to_string(),
-            "A kill costs nothing; a power cut can cost the newest writes."
-        );
         let torn = Danger::new(Loss::Unfinished, Loss::Torn, "it is a file");
-        assert_eq!(
-            torn.to_string(),
-            "A kill can cost the value being written, which can be left torn; a power cut the newest writes, and can leave a torn \
-             value (it is a file)."
-        );
-        assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
         let whole = Danger::new(Loss::Whole, Loss::Whole, "");
-        assert_eq!(whole.to_string(), "A kill or a power cut can cost the whole store.");
         let rarely = Danger::new(Loss::Nothing, Loss::RarelyWhole, "");
+        for (danger, words) in [
+            (Danger::NOTHING[0], "A kill or a power cut costs nothing."),
+            (Danger::NEWEST[0], "A kill costs nothing; a power cut can cost the newest writes."),
+            (
+                torn,
+                "A kill can cost the value being written, which can be left torn; a power cut the newest writes, and can leave \
+                 a torn value (it is a file).",
+            ),
+            (whole, "A kill or a power cut can cost the whole store."),
+            (rarely, "A kill costs nothing; a power cut can cost the whole store, though rarely."),
+        ] {
+            assert_eq!(danger.to_string(), words);
+        }
+        assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
         assert!(whole.can_wreck() && rarely.can_wreck() && !torn.can_wreck());
-        assert_eq!(
-            rarely.to_string(),
-            "A kill costs nothing; a power cut can cost the whole store, though rarely."
-        );
     }
 
     #[test]

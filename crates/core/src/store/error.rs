@@ -19,25 +19,15 @@ pub enum StoreError {
     Unsupported(String),
     /// A setting was asked for, and the engine reads back another value.
     #[error("the setting {name} did not take effect: asked for {asked}, the engine reads back {read_back}")]
-    SettingNotTaken {
-        /// The setting's name.
-        name: String,
-        /// The value that was asked for.
-        asked: String,
-        /// The value that the engine reports.
-        read_back: String,
-    },
+    #[allow(missing_docs)]
+    SettingNotTaken { name: String, asked: String, read_back: String },
     /// A setting that this store does not know, or a value that it can't take.
     #[error("{0}")]
     BadSetting(String),
-    /// The operating system said no.
+    /// The operating system said no; with the work that was being done.
     #[error("{context}: {source}")]
-    Io {
-        /// The work that was being done.
-        context: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    #[allow(missing_docs)]
+    Io { context: String, source: std::io::Error },
     /// The engine said no, in its own words.
     #[error("{0}")]
     Engine(String),

@@ -67,13 +67,9 @@ impl Evidence {
         };
         let harms: Vec<String> = Harm::ALL.into_iter().filter(is_counted).map(describe_harm).collect();
         let harms = if harms.is_empty() { "none did harm".into() } else { harms.join(", ") };
-        format!(
-            "{}: of {} {harms} (version {}; {}).",
-            self.guarantee,
-            self.cuts(),
-            self.version,
-            self.file_systems.replace(' ', ", ")
-        )
+        let Evidence { guarantee, version, .. } = self;
+        let (cuts, file_systems) = (self.cuts(), self.file_systems.replace(' ', ", "));
+        format!("{guarantee}: of {cuts} {harms} (version {version}; {file_systems}).")
     }
 
     /// The states that were looked at: `600 power cuts`.
@@ -116,10 +112,8 @@ mod tests {
         };
         assert_eq!(dangers(Guarantee::Power, evidence.harms), [Harm::ByHand]);
         let unknown = [Some(0), Some(2), None, Some(0), Some(0)];
-        assert!(
-            dangers(Guarantee::Power, unknown).is_empty(),
-            "they may all have been cut while it was created"
-        );
+        let may_be_unacknowledged = dangers(Guarantee::Power, unknown);
+        assert_eq!(may_be_unacknowledged, [], "they may all have been cut while it was created");
         let torn = [0, 0, 3, 1, 1].map(Some);
         assert_eq!(dangers(Guarantee::Power, torn), [Harm::Torn, Harm::Hole]);
         assert!(dangers(Guarantee::Process, torn).is_empty());
@@ -132,21 +126,13 @@ mod tests {
         let expected = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
         assert_eq!(describe_sum(&[harmless.clone(), unclear]), expected);
         let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..harmless };
-        assert_eq!(
-            describe_sum(&[created.clone(), evidence.clone()]),
-            evidence.describe(),
-            "only torn pages did harm"
-        );
+        let only_torn_did_harm = describe_sum(&[created.clone(), evidence.clone()]);
+        assert_eq!(only_torn_did_harm, evidence.describe());
         let torn_while_created = Evidence { torn: true, ..created.clone() };
-        assert!(
-            describe_sum(&[created, torn_while_created.clone()])
-                .contains("of 3,200 power cuts 6 broke while it was created")
-        );
+        let described = describe_sum(&[created, torn_while_created.clone()]);
+        assert!(described.contains("of 3,200 power cuts 6 broke while it was created"), "{described}");
         assert_eq!(Evidence::sum_torn(&[torn_while_created], Guarantee::Process), None);
-        assert!(
-            evidence.is_for_version("Linux 6.18.44-cloud")
-                && evidence.is_for_version("6.18.44")
-                && !evidence.is_for_version("6.18.4")
-        );
+        let versions = ["Linux 6.18.44-cloud", "6.18.44", "6.18.4"];
+        assert_eq!(versions.map(|version| evidence.is_for_version(version)), [true, true, false]);
     }
 }

@@ -19,16 +19,9 @@ impl<'a> GivenSettings<'a> {
     pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<GivenSettings<'a>> {
         let unknown_name =
             options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
-        match unknown_name {
-            None => Ok(GivenSettings { options }),
-            Some(name) => {
-                let names: Vec<&str> = known.iter().map(|def| def.name).collect();
-                Err(StoreError::BadSetting(format!(
-                    "no setting {name} here; there are: {}",
-                    names.join(", ")
-                )))
-            }
-        }
+        let Some(name) = unknown_name else { return Ok(GivenSettings { options }) };
+        let names: Vec<&str> = known.iter().map(|def| def.name).collect();
+        Err(StoreError::BadSetting(format!("no setting {name} here; there are: {}", names.join(", "))))
     }
 
     /// The values of the `known` settings, in order: what `read_own` makes of the user's, else the `preset`; others are left out.

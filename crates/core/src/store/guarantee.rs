@@ -1,7 +1,5 @@
 //! The tiers of safety.
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -23,12 +21,4 @@ pub enum Guarantee {
     Node,
 }
 
-words!(Guarantee, shown);
-
-impl FromStr for Guarantee {
-    type Err = ();
-
-    fn from_str(text: &str) -> std::result::Result<Self, ()> {
-        Guarantee::ALL.into_iter().find(|tier| tier.name() == text).ok_or(())
-    }
-}
+words!(Guarantee, "{} is not a guarantee: use default, none, process, power or node");

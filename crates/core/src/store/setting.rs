@@ -198,8 +198,7 @@ impl SettingDef {
         SettingDef { numbered, ..self }
     }
 
-    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` for a setting in bytes. What is no size stays
-    /// as it is, for the store to judge.
+    /// A value as the store takes it: `4KiB` is `4096` for a setting in bytes. What is no size stays as it is, for the store to judge.
     pub fn read(&self, text: &str) -> String {
         match (self.unit, parse_bytes(text)) {
             (Unit::Bytes, Ok(bytes)) => bytes.to_string(),
@@ -238,12 +237,8 @@ mod tests {
         let written = |records, value_bytes| WrittenRecords { records, key_bytes: 32, value_bytes };
         let is_unfilled = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
         let buffer = PAGE.filled_by_writes();
-        assert!(
-            is_unfilled(&buffer, "4096")
-                && !is_unfilled(&buffer, "4092")
-                && !is_unfilled(&buffer, "as shipped")
-        );
-        assert!(!is_unfilled(&PAGE, "4096"));
+        assert!(is_unfilled(&buffer, "4096") && !is_unfilled(&PAGE, "4096"));
+        assert!(!is_unfilled(&buffer, "4092") && !is_unfilled(&buffer, "as shipped"));
     }
 
     #[test]

@@ -6,16 +6,12 @@ use super::error::{Result, StoreError};
 
 /// A value that is bound to a statement, or read from a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs)]
 pub enum SqlValue<'a> {
-    /// No value.
     Null,
-    /// A whole number.
     Integer(i64),
-    /// A number.
     Real(f64),
-    /// Text.
     Text(&'a str),
-    /// Bytes.
     Blob(&'a [u8]),
 }
 
@@ -65,8 +61,7 @@ pub trait SqlSession {
     /// Compiles a statement, to be run many times for as long as the session is open.
     fn prepare(&mut self, sql: &str) -> Result<StatementId>;
 
-    /// Runs a statement that gives no rows; gives the number of changed rows. Fails with [`StoreError::Exists`] for a primary key
-    /// that is there already.
+    /// Runs a statement that gives no rows; gives the number of changed rows. [`StoreError::Exists`] is for a primary key that is there.
     fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64>;
 
     /// Runs a statement, shows each row to `visit`, and says how many there were.

@@ -44,9 +44,7 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
 };
 
 const FOLDER: StoreDef = StoreDef {
-    name: "",
     kind: StoreKind::Folder,
-    summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
     version: &version,
     capabilities: Capabilities {
@@ -68,7 +66,6 @@ const FOLDER: StoreDef = StoreDef {
     shipped: Guarantee::Process,
     snippet: Some(include_str!("folder/snippet.txt")),
     python: Some(include_str!("folder/snippet.py")),
-    open: Err("this is what the layouts share"),
     ..StoreDef::DEFAULT
 };
 
@@ -120,8 +117,7 @@ struct Folder {
     group: GroupSync,
     /// Their numbers keep temporary names apart.
     sessions: AtomicU64,
-    /// Writers with new directories that may not be durable yet. While it is not zero, a writer that found its directory syncs
-    /// the parents too: it may be one of those.
+    /// Writers with new directories that may not be durable yet: meanwhile, a writer that found its directory syncs the parents too.
     fresh_directories: AtomicUsize,
 }
 
@@ -250,7 +246,7 @@ impl FolderSession<'_> {
     fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         let mut fresh = FreshDirectories::default();
-        self.write_in_place(key, value, self.store.config.sync_file, &mut fresh)?;
+        self.overwrite(key, value, self.store.config.sync_file, &mut fresh)?;
         if !self.store.config.sync_folder {
             return Ok(());
         }
@@ -289,7 +285,7 @@ impl FolderSession<'_> {
         for (index, (key, value)) in records.iter().enumerate() {
             match rename {
                 true => self.write_temporary(index, key, value, sync_each_file, &mut fresh)?,
-                false => self.write_in_place(key, value, sync_each_file, &mut fresh)?,
+                false => self.overwrite(key, value, sync_each_file, &mut fresh)?,
             }
         }
         if !sync_each_file {
@@ -314,15 +310,9 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    fn write_in_place(
-        &mut self,
-        key: &[u8],
-        value: &[u8],
-        sync: bool,
-        fresh: &mut FreshDirectories,
-    ) -> Result<()> {
+    fn overwrite(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut FreshDirectories) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
-        let file = create(self.store, &mut self.path, directory, name, fresh)?;
+        let file = create(self.store, &mut self.path, directory, name, made)?;
         write_whole(file, value, sync)
     }
 
@@ -393,8 +383,7 @@ fn name_temporary(name: &mut String, session: u64, index: usize) {
     let _ = write!(name, "{TEMPORARY_PREFIX}{session}-{index}");
 }
 
-/// Whether an operation has made directories, which count as fresh until it has synced them. If it fails before, they stay fresh,
-/// which costs later writers only time.
+/// Whether an operation has made directories, which count as fresh until it has synced them, also if it fails before.
 #[derive(Default)]
 struct FreshDirectories(bool);
 
@@ -414,8 +403,7 @@ impl FreshDirectories {
     }
 }
 
-/// Opens an empty file for writing. Makes directories only after the system missed one, so that a file in an old directory costs
-/// no more than opening it.
+/// Opens an empty file for writing. Makes directories only after the system missed one: in an old directory it costs no more.
 fn create(
     store: &Folder,
     buffer: &mut Vec<u8>,

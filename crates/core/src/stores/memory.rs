@@ -30,7 +30,6 @@ pub const MEMORY: StoreDef = StoreDef {
         "lives in the process's memory",
         &[Danger::new(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
     )],
-    shipped: Guarantee::None,
     open: Ok(&open),
     ..StoreDef::DEFAULT
 };

@@ -2,7 +2,7 @@
 
 use crate::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
-    Store, StoreDef, StoreKind, Threads,
+    Store, StoreDef, StoreError, StoreKind,
 };
 
 /// The store that does nothing.
@@ -15,7 +15,6 @@ pub const NULL: StoreDef = StoreDef {
         keeps: false,
         persists: false,
         order: false,
-        threads: Threads::Many,
         batch: Batch::Grouped,
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
@@ -25,7 +24,6 @@ pub const NULL: StoreDef = StoreDef {
         "keeps nothing",
         &[Danger::new(Loss::Whole, Loss::Whole, "it keeps nothing")],
     )],
-    shipped: Guarantee::None,
     open: Ok(&open),
     ..StoreDef::DEFAULT
 };
@@ -73,7 +71,7 @@ impl Session for Null {
         Ok(())
     }
     fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        Err(crate::store::StoreError::Unsupported("null keeps no order".into()))
+        Err(StoreError::Unsupported("null keeps no order".into()))
     }
     fn insert_batch(&mut self, _: &[(&[u8], &[u8])]) -> Result<()> {
         Ok(())

@@ -17,8 +17,8 @@ use rustix::io::Errno;
 
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
-    Store, StoreDef, StoreError, StoreKind, Threads,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError, StoreKind, Threads,
 };
 
 /// Nobody keeps more in a file that every change rewrites.
@@ -41,20 +41,18 @@ pub const ONE_FILE: StoreDef = StoreDef {
         notices_missing: true,
         max_key_bytes: MOST_BYTES as usize,
         max_bytes: MOST_BYTES,
-        batch: Batch::Atomic,
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer {
-            guarantee: Guarantee::Process,
-            settings: "write under a temporary name, rename",
-            atomic_replace: true,
-            dangers: &[Danger::new(
+        GuaranteeOffer::replacing_values(
+            Guarantee::Process,
+            "write under a temporary name, rename",
+            &[Danger::new(
                 Loss::Nothing,
                 Loss::Whole,
                 "the new name can be there without the file's content",
             )],
-        },
+        ),
         GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "write under a temporary name, fsync, rename, fsync of the directory",
@@ -165,10 +163,9 @@ impl OneFile {
             let _ = self.remove_temporary();
         }
         replaced?;
-        if is_synced {
-            self.directory.sync_all().map_err(StoreError::io("sync the directory"))
-        } else {
-            Ok(())
+        match is_synced {
+            true => self.directory.sync_all().map_err(StoreError::io("sync the directory")),
+            false => Ok(()),
         }
     }
 

@@ -38,7 +38,6 @@ enum LastValue {
     Missing,
 }
 
-/// The history of a key so far.
 #[derive(Debug, Clone, Copy)]
 struct KeyHistory {
     first: u64,
@@ -177,12 +176,9 @@ impl Census {
                 LastValue::Missing => {}
             }
         }
-        let factor = self.one_in();
-        RecordTallies {
-            before: tallies.before.scaled_by(factor),
-            kept: tallies.kept.scaled_by(factor),
-            written: tallies.written.scaled_by(factor),
-        }
+        let RecordTallies { before, kept, written } = tallies;
+        let [before, kept, written] = [before, kept, written].map(|tally| tally.scaled_by(self.one_in()));
+        RecordTallies { before, kept, written }
     }
 
     /// The spread of operations over the keys.

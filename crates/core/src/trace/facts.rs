@@ -14,6 +14,7 @@ macro_rules! facts {
     ($($(#[$help:meta])* $name:ident,)*) => {
         /// The facts of a trace that are known before it is played.
         #[derive(Debug, Clone, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "bytes are those of the keys above")]
         pub struct Facts {
             /// The SHA-256 of its file, in hexadecimal.
             pub sha256: String,
@@ -79,9 +80,7 @@ facts! {
     keys,
     /// One key in how many was counted: 1 where the numbers are exact.
     one_in,
-    /// In bytes.
     longest_key,
-    /// In bytes.
     largest_value,
     /// Bytes of a value from before the trace whose size is nowhere in it: the mean of the written ones.
     unknown_value,
@@ -89,21 +88,15 @@ facts! {
     write_bytes,
     /// Keys that are looked for before they are written.
     load_keys,
-    /// Their bytes.
     load_key_bytes,
-    /// The bytes of their values.
     load_value_bytes,
     /// Of these, keys whose value is never replaced nor removed.
     kept_keys,
-    /// Their bytes.
     kept_key_bytes,
-    /// The bytes of their values.
     kept_value_bytes,
     /// Keys that hold a value written by the trace, at its end.
     written_keys,
-    /// Their bytes.
     written_key_bytes,
-    /// The bytes of their values.
     written_value_bytes,
 }
 

@@ -51,9 +51,8 @@ impl Form {
         let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
         let are_numbers = |words: &[&str]| words.iter().all(|word| word.parse::<u64>().is_ok());
         if words.len() == 4 && are_numbers(&words) {
-            return Err(
-                "it looks like a trace of trace_analyzer without keys: write it without -no_key".into()
-            );
+            let why = "it looks like a trace of trace_analyzer without keys: write it without -no_key";
+            return Err(why.into());
         }
         if words.len() == 5 && words[0].starts_with("0x") && are_numbers(&words[1..]) {
             return Ok(Form::RocksDb);
@@ -71,10 +70,9 @@ impl Form {
         if is_own_operation || Columns::from_header(&fields).is_some() {
             return Ok(Form::Csv);
         }
-        Err(format!(
-            "its first line, {}, is of no known form; say --format csv (time,operation,key,size), twitter or rocksdb",
-            quoted(&text.chars().take(60).collect::<String>())
-        ))
+        let start = quoted(&text.chars().take(60).collect::<String>());
+        let forms = "csv (time,operation,key,size), twitter or rocksdb";
+        Err(format!("its first line, {start}, is of no known form; say --format {forms}"))
     }
 }
 

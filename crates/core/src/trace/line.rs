@@ -1,7 +1,7 @@
 //! One line of a trace, in each form.
 
 use super::form::Form;
-use super::operation::{self, OperationName};
+use super::operation::{self, OperationName, TraceOperation};
 use crate::sanitize::quoted;
 use crate::units::as_text;
 use crate::words::words;
@@ -56,9 +56,7 @@ impl Columns {
     }
 
     /// The same of a first line with these names, and with a unit of times, which takes the place of one that the header gives.
-    ///
-    /// # Errors
-    /// Where neither gives one, or there are no times.
+    /// Fails where neither gives one, or there are no times.
     pub fn with_unit(self, unit_ns: Option<u64>, names: &[String]) -> Result<Columns, String> {
         let columns = Columns { column_count: self.column_count.max(names.len()), ..self };
         match self.time {
@@ -86,10 +84,7 @@ impl Columns {
         self.time.is_some()
     }
 
-    /// Reads a line's fields.
-    ///
-    /// # Errors
-    /// A mistake in them.
+    /// Reads a line's fields. The error is a mistake in them.
     pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<ParsedLine, String> {
         let field = |index: usize, name: &str| {
             let missing = || {
@@ -98,11 +93,8 @@ impl Columns {
             fields.get(index).map(<[u8]>::trim_ascii).ok_or_else(missing)
         };
         if fields.iter().skip(self.column_count).any(|field| !field.trim_ascii().is_empty()) {
-            return Err(format!(
-                "it has {} columns, and the first line has {}",
-                fields.len(),
-                self.column_count
-            ));
+            let (count, expected) = (fields.len(), self.column_count);
+            return Err(format!("it has {count} columns, and the first line has {expected}"));
         }
         let word = find_operation(Form::Csv, field(self.operation, "operation")?)?;
         let time_ns = match self.time {
@@ -122,10 +114,10 @@ impl Columns {
         }
         let size = self.size.and_then(|index| fields.get(index)).map(<[u8]>::trim_ascii).unwrap_or_default();
         let size = match (size, word.does) {
-            (b"", operation::TraceOperation::Set | operation::TraceOperation::Modify) => {
+            (b"", TraceOperation::Set | TraceOperation::Modify) => {
                 return Err(format!("a {} needs the size of its value", word.name));
             }
-            (b"", operation::TraceOperation::Scan) => Some(1),
+            (b"", TraceOperation::Scan) => Some(1),
             (b"", _) => None,
             (size, _) => Some(parse_number(size, "size")?),
         };
@@ -139,7 +131,6 @@ fn strip_blanks(raw: &[u8]) -> &[u8] {
     if field.len() < raw.len() { unquote(field) } else { raw }
 }
 
-/// A field without the quotes around it.
 fn unquote(field: &[u8]) -> &[u8] {
     field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
 }
@@ -184,23 +175,19 @@ pub fn csv_fields(line: &str) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut fields = csv::StringRecord::new();
     let has_record = reader.read_record(&mut fields).unwrap_or(false);
-    let strip_quotes = |field: &str| {
-        let field = field.trim();
-        field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field).to_owned()
-    };
-    if has_record { fields.iter().map(strip_quotes).collect() } else { Vec::new() }
+    let strip_quotes = |field: &[u8]| String::from_utf8_lossy(unquote(field)).into_owned();
+    let fields = fields.iter().map(|field| strip_quotes(field.trim().as_bytes()));
+    if has_record { fields.collect() } else { Vec::new() }
 }
 
-/// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
-/// may hold commas.
+/// Reads a line of Twitter's traces: time in seconds, key (which may hold commas), its size, the value's, client, operation, time to live.
 pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let missing_column = || "it has fewer than the seven columns of Twitter's traces";
     let mut next = || from_end.next().map(|field| unquote(field.trim_ascii())).ok_or_else(missing_column);
     let (_ttl, operation, _client, size, _key_size) = (next()?, next()?, next()?, next()?, next()?);
     let rest = from_end.next().ok_or_else(missing_column)?;
-    let comma = rest.iter().position(|byte| *byte == b',');
-    let comma = comma.ok_or_else(missing_column)?;
+    let comma = rest.iter().position(|byte| *byte == b',').ok_or_else(missing_column)?;
     let time_ns = to_nanoseconds(parse_number(unquote(rest[..comma].trim_ascii()), "time")?, SECOND_NS)?;
     key.clear();
     key.extend_from_slice(unquote(rest[comma + 1..].trim_ascii_start()));
@@ -232,10 +219,9 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     if family == 0 && key.first() == OTHER_FAMILY.first() {
         key.insert(1, 0);
     }
-    let size = if word.does == operation::TraceOperation::Scan {
-        Some(1)
-    } else {
-        known_size(word, parse_number(size, "size")?)
+    let size = match word.does {
+        TraceOperation::Scan => Some(1),
+        _ => known_size(word, parse_number(size, "size")?),
     };
     Ok(ParsedLine { time_ns: to_nanoseconds(parse_number(time, "time")?, 1_000)?, word, size })
 }
@@ -256,11 +242,8 @@ fn known_size(word: &OperationName, size: u64) -> Option<u64> {
 fn find_operation(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
     operation::find(form.table(), name).ok_or_else(|| {
         let known: Vec<&str> = form.table().iter().map(|word| word.name).collect();
-        format!(
-            "{} is no operation of this form: {}",
-            quoted(&String::from_utf8_lossy(name)),
-            known.join(", ")
-        )
+        let name = quoted(&String::from_utf8_lossy(name));
+        format!("{name} is no operation of this form: {}", known.join(", "))
     })
 }
 
@@ -306,7 +289,6 @@ fn append_hex(text: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::operation::TraceOperation;
     use super::*;
 
     #[test]
@@ -328,20 +310,14 @@ mod tests {
     fn a_line_of_trace_analyzer_has_a_key_in_hexadecimal() {
         let mut key = Vec::new();
         let parsed = rocksdb(b"0x00FFa1 5 0 37 1594838400000123", &mut key).unwrap();
-        assert_eq!(
-            (parsed.time_ns, parsed.size, parsed.word.name),
-            (1_594_838_400_000_123_000, Some(37), "merge")
-        );
-        assert_eq!(key, [0, 255, 0xa1]);
+        assert_eq!((parsed.time_ns, parsed.size), (1_594_838_400_000_123_000, Some(37)));
+        assert_eq!((parsed.word.name, key.as_slice()), ("merge", &[0, 255, 0xa1][..]));
         let parsed = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
         assert_eq!((parsed.word.does, parsed.size), (TraceOperation::Scan, Some(1)));
         assert_eq!((key.as_slice(), family_of(&key)), (&[255, 1, 0, 0, 0, 2, 0x41][..], &key[..6]));
         assert_eq!(rocksdb(b"0xff010000000241 0 0 0 5", &mut key).unwrap().size, None);
-        assert_eq!(
-            (key.as_slice(), family_of(&key)),
-            (&[255, 0, 1, 0, 0, 0, 2, 0x41][..], &[][..]),
-            "another key"
-        );
+        let another_key = &[255, 0, 1, 0, 0, 0, 2, 0x41][..];
+        assert_eq!((key.as_slice(), family_of(&key)), (another_key, &[][..]));
         assert_eq!(rocksdb(b"0x41 4 0 0 5", &mut key).unwrap().word.does, TraceOperation::Skip);
         for bad in
             ["0x41 0 0 0 5 6", "0x4 0 0 0 5", "41 0 0 0 5", "0x41 9 0 0 5", "0x41 0 0 0", "0x4g 0 0 0 5"]
@@ -371,10 +347,8 @@ mod tests {
         let read =
             |fields: &[&str], key: &mut Vec<u8>| columns.read(&csv::ByteRecord::from(fields.to_vec()), key);
         let parsed = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
-        assert_eq!(
-            (parsed.time_ns, parsed.size, parsed.word.does, key.as_slice()),
-            (7_000, Some(12), TraceOperation::Set, &b"AB"[..])
-        );
+        assert_eq!((parsed.time_ns, parsed.size, parsed.word.does), (7_000, Some(12), TraceOperation::Set));
+        assert_eq!(key, b"AB");
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
         assert!(read(&["4142", "get", "", "", ""], &mut key).unwrap_err().contains("it has no time"));
         assert_eq!(read(&["4142", "get", "", "7", ""], &mut key).unwrap().size, None);
@@ -383,12 +357,8 @@ mod tests {
         let line = csv::ByteRecord::from(vec!["0.5", " set", " \"a b\"", " 3"]);
         assert_eq!((headerless.read(&line, &mut key).unwrap().size, key.as_slice()), (Some(3), &b"a b"[..]));
         let longer = csv::ByteRecord::from(vec!["0.5", "set", "a", "3", "40"]);
-        assert!(
-            headerless
-                .read(&longer, &mut key)
-                .unwrap_err()
-                .contains("has 5 columns, and the first line has 4")
-        );
+        let error = headerless.read(&longer, &mut key).unwrap_err();
+        assert!(error.contains("has 5 columns, and the first line has 4"), "{error}");
         assert!(!parse_header("key,op").unwrap().has_times() && parse_header("a,b").is_none());
     }
 

@@ -9,7 +9,6 @@ use super::line::{self, Columns, ParsedLine};
 use super::source::Source;
 use crate::read_limited::RationedReader;
 
-/// The longest line, in bytes.
 const MOST_LINE: u64 = 4 << 20;
 /// Bytes that are read ahead so that a decoder has all its memory: what a frame's window holds at most, several times.
 const WARM_UP: u64 = 64 << 20;
@@ -25,7 +24,6 @@ pub struct ReaderOptions {
     pub unit_ns: Option<u64>,
 }
 
-/// The reader of lines, by the form of the trace.
 enum Lines {
     Csv {
         reader: Box<csv::Reader<RationedReader<Source>>>,
@@ -43,22 +41,21 @@ enum Lines {
 pub struct Reader {
     path: PathBuf,
     options: ReaderOptions,
-    form: Form,
-    packed_by: Option<&'static str>,
+    pub(super) form: Form,
+    /// What the file is packed by.
+    pub(super) packed_by: Option<&'static str>,
     lines: Lines,
     key: Vec<u8>,
     position: u64,
     line_number: u64,
     first_ns: u64,
     latest_ns: u64,
-    went_back: u64,
+    /// Operations so far whose time lay before that of one ahead of them.
+    pub(super) went_back: u64,
 }
 
 impl Reader {
-    /// Opens a trace.
-    ///
-    /// # Errors
-    /// A sentence that names the file: it can't be read, or is of no known form.
+    /// Opens a trace. The error is a sentence that names the file: it can't be read, or is of no known form.
     pub fn open(path: &Path, options: ReaderOptions) -> Result<Reader, String> {
         let describe_error = |error: io::Error| format!("the trace {}: {error}", path.display());
         let mut source = Source::open(path).map_err(describe_error)?;
@@ -69,19 +66,10 @@ impl Reader {
             Some(form) => form,
             None => Form::detect(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        let lines = Lines::begin_reading(source, form, options.unit_ns, &first);
+        let lines = Lines::begin(source, form, options.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
-        Ok(Reader::open_at_start(path.to_path_buf(), options, (form, packed_by), lines))
-    }
-
-    fn open_at_start(
-        path: PathBuf,
-        options: ReaderOptions,
-        (form, packed_by): (Form, Option<&'static str>),
-        lines: Lines,
-    ) -> Reader {
-        Reader {
-            path,
+        Ok(Reader {
+            path: path.to_path_buf(),
             options,
             form,
             packed_by,
@@ -92,17 +80,7 @@ impl Reader {
             first_ns: 0,
             latest_ns: 0,
             went_back: 0,
-        }
-    }
-
-    /// Its form.
-    pub fn form(&self) -> Form {
-        self.form
-    }
-
-    /// What the file is packed by.
-    pub fn packed_by(&self) -> Option<&'static str> {
-        self.packed_by
+        })
     }
 
     /// The columns that are not played, by their names.
@@ -121,15 +99,7 @@ impl Reader {
         }
     }
 
-    /// Operations so far whose time lay before that of one ahead of them.
-    pub fn went_back(&self) -> u64 {
-        self.went_back
-    }
-
-    /// The next operation; `None` at the end.
-    ///
-    /// # Errors
-    /// A sentence that names the file and the line.
+    /// The next operation; `None` at the end. The error is a sentence that names the file and the line.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>, String> {
         if self.options.limit.is_some_and(|limit| self.position >= limit) {
             return Ok(None);
@@ -156,19 +126,19 @@ impl Reader {
 
     /// Reads so far ahead that a decoder has all the memory that it will need, and begins at the beginning again.
     pub fn warmed_up(self) -> Result<Reader, String> {
-        let read_bytes = if self.packed_by.is_some() { WARM_UP } else { 0 };
-        self.rewind_after(read_bytes)
+        let is_packed = self.packed_by.is_some();
+        self.rewind_after(if is_packed { WARM_UP } else { 0 })
     }
 
-    fn rewind_after(self, read_bytes: u64) -> Result<Reader, String> {
-        let Reader { path, options, form, packed_by, lines, .. } = self;
-        let describe_error = |error: io::Error| format!("the trace {}: {error}", path.display());
-        let mut source = lines.into_source();
+    fn rewind_after(mut self, read_bytes: u64) -> Result<Reader, String> {
+        let describe_error = |error: io::Error| format!("the trace {}: {error}", self.path.display());
+        let mut source = self.lines.into_source();
         io::copy(&mut source.by_ref().take(read_bytes), &mut io::sink()).map_err(describe_error)?;
         source.rewind().map_err(describe_error)?;
         let first = first_line(&mut source).map_err(describe_error)?.unwrap_or_default();
-        let lines = Lines::begin_reading(source, form, options.unit_ns, &first)?;
-        Ok(Reader::open_at_start(path, options, (form, packed_by), lines))
+        self.lines = Lines::begin(source, self.form, self.options.unit_ns, &first)?;
+        (self.position, self.line_number, self.went_back) = (0, 0, 0);
+        Ok(self)
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `is_over` said to stop.
@@ -190,12 +160,7 @@ fn first_line(source: &mut Source) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Lines {
-    fn begin_reading(
-        source: Source,
-        form: Form,
-        unit_ns: Option<u64>,
-        first: &[u8],
-    ) -> Result<Lines, String> {
+    fn begin(source: Source, form: Form, unit_ns: Option<u64>, first: &[u8]) -> Result<Lines, String> {
         if form != Form::Csv {
             return match unit_ns {
                 Some(_) => Err(format!("a unit of times is for CSV alone: {form} defines its unit")),
@@ -223,17 +188,13 @@ impl Lines {
         }
     }
 
-    fn next(
-        &mut self,
-        form: Form,
-        key: &mut Vec<u8>,
-        number: &mut u64,
-    ) -> Result<Option<ParsedLine>, String> {
+    /// The next line; `lines` is the number of lines so far.
+    fn next(&mut self, form: Form, key: &mut Vec<u8>, lines: &mut u64) -> Result<Option<ParsedLine>, String> {
         match self {
             Lines::Csv { reader, columns, fields, .. } => {
                 reader.get_mut().allow_more();
                 let has_record = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
-                *number = fields.position().map_or(*number, csv::Position::line);
+                *lines = fields.position().map_or(*lines, csv::Position::line);
                 if has_record { columns.read(fields, key).map(Some) } else { Ok(None) }
             }
             Lines::Plain { source, line } => {
@@ -241,7 +202,7 @@ impl Lines {
                 let mut ration = source.by_ref().take(MOST_LINE);
                 loop {
                     line.clear();
-                    *number += 1;
+                    *lines += 1;
                     if ration.read_until(b'\n', line).map_err(|error| error.to_string())? == 0
                         && ration.limit() > 0
                     {
@@ -272,12 +233,8 @@ mod tests {
         let mut reader = Reader::open(&path, options)?.warmed_up()?;
         let mut entries = Vec::new();
         while let Some(entry) = reader.next_entry()? {
-            entries.push((
-                entry.time_ns,
-                entry.position,
-                String::from_utf8_lossy(entry.key).into(),
-                entry.size.unwrap_or_default(),
-            ));
+            let key = String::from_utf8_lossy(entry.key).into_owned();
+            entries.push((entry.time_ns, entry.position, key, entry.size.unwrap_or_default()));
         }
         let mut reader = reader.rewind()?;
         let second_count =
@@ -291,30 +248,25 @@ mod tests {
         let lines = "5.5,get,\"a,b\",\n5.25,set,c,10\n\n7,scan,a,3\n";
         let expected =
             [(0, 1, "a,b".to_owned(), 0), (0, 2, "c".to_owned(), 10), (1_500_000_000, 3, "a".to_owned(), 3)];
-        assert_eq!(read_entries(lines, ReaderOptions::default()).unwrap(), expected);
-        assert_eq!(
-            read_entries(&format!("time,operation,key,size\r\n{lines}"), ReaderOptions::default()).unwrap(),
-            expected
-        );
+        for header in ["", "time,operation,key,size\r\n"] {
+            let text = format!("{header}{lines}");
+            assert_eq!(read_entries(&text, ReaderOptions::default()).unwrap(), expected);
+        }
         let two = read_entries(lines, ReaderOptions { limit: Some(2), ..ReaderOptions::default() }).unwrap();
         assert_eq!(two, expected[..2]);
     }
 
     #[test]
     fn a_bad_line_is_named() {
-        let error = read_entries("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default())
-            .unwrap_err();
-        assert!(error.contains("line 3: ") && error.contains("fetch"), "{error}");
-        let error =
-            read_entries("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
-        assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
-        assert!(read_entries("", ReaderOptions::default()).unwrap_err().contains("is empty"));
-        let error = read_entries(
-            "0,get,a,1\n",
-            ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() },
-        )
-        .unwrap_err();
-        assert!(error.contains("seven columns"), "{error}");
+        for (text, form, expected) in [
+            ("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", None, ["line 3: ", "fetch"]),
+            ("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", None, ["line 3: ", "gat"]),
+            ("", None, ["the trace ", "is empty"]),
+            ("0,get,a,1\n", Some(Form::Twitter), ["line 1: ", "seven columns"]),
+        ] {
+            let error = read_entries(text, ReaderOptions { form, ..ReaderOptions::default() }).unwrap_err();
+            assert!(expected.iter().all(|words| error.contains(words)), "{error}");
+        }
         assert!(Reader::open(Path::new("/nonexistent/trace"), ReaderOptions::default()).is_err());
         assert!(Reader::open(Path::new("/dev/null"), ReaderOptions::default()).is_err());
     }

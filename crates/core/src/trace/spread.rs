@@ -11,7 +11,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A trace whose operations each have a separate time.
 pub struct Spread {
-    reader: Reader,
+    /// Its digest can be asked for.
+    pub(crate) reader: Reader,
     scout: Option<LookaheadReader>,
     /// The time of the operations at hand, how many there are, and how many of them are past.
     group_ns: u64,
@@ -43,13 +44,12 @@ impl Spread {
     /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
     pub fn open(path: &Path, options: ReaderOptions, whole_seconds: bool) -> Result<Spread, String> {
         let reader = Reader::open(path, options)?.warmed_up()?;
-        let scout = if whole_seconds {
+        let open_scout = || {
             let mut reader = Reader::open(path, options)?.warmed_up()?;
             let next_ns = reader.next_entry()?.map(|entry| entry.time_ns);
-            Some(LookaheadReader { reader, next_ns })
-        } else {
-            None
+            Ok::<_, String>(LookaheadReader { reader, next_ns })
         };
+        let scout = whole_seconds.then(open_scout).transpose()?;
         Ok(Spread { reader, scout, group_ns: 0, count: 0, position_in_group: 0 })
     }
 
@@ -65,11 +65,6 @@ impl Spread {
             (u128::from(SECOND_NS) * u128::from(*position_in_group) / u128::from((*count).max(1))) as u64;
         *position_in_group += 1;
         Ok(Some(Entry { time_ns: entry.time_ns + offset_ns, ..entry }))
-    }
-
-    /// The reader, whose digest can be asked for.
-    pub fn into_reader(self) -> Reader {
-        self.reader
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::census::{Census, KeyTally, RecordTallies, Skew};
+use super::census::{Census, RecordTallies, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
@@ -114,7 +114,6 @@ struct SummaryCounts {
     words: Vec<(&'static OperationName, u64)>,
     keys: SizeCounts,
     values: SizeCounts,
-    longest_key: u64,
     largest_value: u64,
     census: Census,
     stretches: Vec<u64>,
@@ -125,10 +124,7 @@ struct SummaryCounts {
 }
 
 impl Summary {
-    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary.
-    ///
-    /// # Errors
-    /// A sentence that names the file, when it can't be read.
+    /// Reads a whole trace. `is_over` is asked now and then whether to stop; then there is no summary. The error names the file.
     pub fn read(
         path: &Path,
         options: ReaderOptions,
@@ -141,9 +137,8 @@ impl Summary {
             if entry.position % CHECK_INTERVAL == 0 && is_over() {
                 return Ok(None);
             }
-            counts.add(&entry).map_err(|why| {
-                format!("the trace {}, operation {}: {why}", path.display(), entry.position)
-            })?;
+            let place = || format!("the trace {}, operation {}", path.display(), entry.position);
+            counts.add(&entry).map_err(|why| format!("{}: {why}", place()))?;
         }
         if counts.operations == 0 {
             return Err(format!("the trace {} has no operation", path.display()));
@@ -158,7 +153,6 @@ impl SummaryCounts {
             words: Vec::new(),
             keys: SizeCounts::new()?,
             values: SizeCounts::new()?,
-            longest_key: 0,
             largest_value: 0,
             census: Census::new(),
             stretches: vec![0; STRETCHES],
@@ -183,7 +177,6 @@ impl SummaryCounts {
         if entry.word.does == TraceOperation::Skip {
             return Ok(());
         }
-        self.longest_key = self.longest_key.max(entry.key.len() as u64);
         self.keys.add(entry.key.len() as u64);
         if entry.word.does.writes() {
             self.values.add(size);
@@ -214,25 +207,22 @@ impl SummaryCounts {
         options: ReaderOptions,
         is_over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
-        let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
-        let ignored = reader.ignored().to_vec();
-        let went_back = reader.went_back();
+        let (form, packed_by, has_times) = (reader.form, reader.packed_by, reader.has_times());
+        let (ignored, went_back) = (reader.ignored(), reader.went_back);
         let Some(sha256) = reader.digest(is_over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
         let record_tallies = self.census.record_tallies(unknown);
         let mut facts = self.facts(form, record_tallies, unknown);
         facts.sha256.clone_from(&sha256);
         facts.limit = options.limit.unwrap_or_default();
-        if !has_times {
-            facts.times = NO_TIMES;
-        }
+        facts.times = if has_times { facts.times } else { NO_TIMES };
         self.words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
         let touched_records = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let KeyTally { keys, key_bytes, value_bytes } =
-                self.census.records_touched_up_to(operations, unknown);
-            TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
+            let touched = self.census.records_touched_up_to(operations, unknown);
+            let bytes = touched.key_bytes + touched.value_bytes;
+            TouchedRecords { share, operations, keys: touched.keys, bytes }
         };
         let share = |(word, count): &(&'static OperationName, u64)| Share {
             operation: word.name,
@@ -280,7 +270,7 @@ impl SummaryCounts {
             times: if self.whole_seconds { WHOLE_SECONDS } else { FINER_TIMES },
             keys: self.census.keys(),
             one_in: self.census.one_in(),
-            longest_key: self.longest_key,
+            longest_key: self.keys.max,
             largest_value: self.largest_value.max(unknown),
             unknown_value: unknown,
             write_bytes: self.values.sum,
@@ -322,16 +312,9 @@ impl SizeCounts {
         if histogram.is_empty() {
             return Sizes::default();
         }
-        let quantile_size = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
-        let mean = *sum as f64 / histogram.len() as f64;
-        Sizes {
-            mean,
-            min: *min,
-            p50: quantile_size(0.5),
-            p90: quantile_size(0.9),
-            p99: quantile_size(0.99),
-            max: *max,
-        }
+        let size_at = |quantile| histogram.value_at_quantile(quantile).clamp(*min, *max);
+        let [p50, p90, p99] = [0.5, 0.9, 0.99].map(size_at);
+        Sizes { mean: *sum as f64 / histogram.len() as f64, min: *min, p50, p90, p99, max: *max }
     }
 }
 

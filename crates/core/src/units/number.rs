@@ -170,11 +170,8 @@ mod tests {
         ] {
             assert_eq!(split(text).unwrap(), expected, "{text}");
         }
-        let doubt = split("12,500").unwrap_err();
-        assert_eq!(
-            doubt,
-            "\"12,500\" can be one number or a list: write \"12500\" for the number, or \"12, 500\" for the list"
-        );
+        let doubt = r#""12,500" can be one number or a list: write "12500" for the number, or "12, 500" for the list"#;
+        assert_eq!(split("12,500").unwrap_err(), doubt);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::sanitize::quoted;
 pub const WHOLE: u32 = 1_000_000;
 
 pub(crate) const MOST_PARTS: usize = 32;
+const UNUSED: SizePart = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
 
 /// Sizes of values: even over one range, `1KiB..10KiB`, or over several with shares, `90%:1KiB..10KiB+10%:1MiB`: nine of ten
 /// values have between 1,024 and 10,239 bytes, the tenth 1 MiB.
@@ -34,10 +35,8 @@ impl Sizes {
     pub fn from_parts(parts: &[SizePart]) -> Result<Sizes, String> {
         let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
         if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {
-            return Err(format!(
-                "the shares come to {}%: they must come to 100%, each above 0%",
-                percent(total)
-            ));
+            let sum = percent(total);
+            return Err(format!("the shares come to {sum}%: they must come to 100%, each above 0%"));
         }
         let mut sorted: Vec<SizePart> = Vec::with_capacity(parts.len());
         for part in parts {
@@ -50,8 +49,7 @@ impl Sizes {
         if sorted.len() > MOST_PARTS {
             return Err(format!("there are {} parts: at most {MOST_PARTS}", sorted.len()));
         }
-        let empty_part = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
-        let mut padded = [empty_part; MOST_PARTS];
+        let mut padded = [UNUSED; MOST_PARTS];
         padded[..sorted.len()].copy_from_slice(&sorted);
         Ok(Sizes { parts: padded, count: sorted.len() })
     }
@@ -141,12 +139,11 @@ impl Sizes {
     pub fn describe(&self) -> String {
         match self.single_range() {
             Some(range) => range.to_string(),
-            None => format!(
-                "mixed sizes (median {}, mean {}, largest {})",
-                rough_bytes(self.median() as f64),
-                rough_bytes(self.mean()),
-                rough_bytes(self.largest() as f64),
-            ),
+            None => {
+                let sizes = [self.median() as f64, self.mean(), self.largest() as f64];
+                let [median, mean, largest] = sizes.map(rough_bytes);
+                format!("mixed sizes (median {median}, mean {mean}, largest {largest})")
+            }
         }
     }
 }
@@ -164,8 +161,7 @@ fn percent(share: u64) -> String {
 
 impl From<SizeRange> for Sizes {
     fn from(range: SizeRange) -> Sizes {
-        let empty_part = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
-        let mut parts = [empty_part; MOST_PARTS];
+        let mut parts = [UNUSED; MOST_PARTS];
         parts[0] = SizePart { range, share: WHOLE };
         Sizes { parts, count: 1 }
     }
@@ -194,12 +190,8 @@ impl FromStr for Sizes {
 }
 
 fn parse_part(text: &str) -> Result<SizePart, String> {
-    let to_error = || {
-        format!(
-            "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",
-            quoted(text)
-        )
-    };
+    let form = "write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%";
+    let to_error = || format!("{} is not a part of the record sizes: {form}", quoted(text));
     let (share, range) = text.split_once(':').ok_or_else(to_error)?;
     let share = share.trim().strip_suffix('%').and_then(number::parse_fraction).ok_or_else(to_error)?;
     let millionths = share * 10_000.0;

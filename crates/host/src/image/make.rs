@@ -22,7 +22,7 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
     let Some(tool) = file_system.kind().format else { return Ok(()) };
     let program = program(tool.program).ok_or(io::ErrorKind::NotFound)?;
     let mut command = Command::new(program);
-    command.args(file_system.kind().format_arguments(file_system.cluster())).arg(STANDARD_INPUT);
+    command.args((file_system.kind().arguments)(file_system.cluster)).arg(STANDARD_INPUT);
     let start = Instant::now();
     loop {
         match run(&mut command, tool.program, file.try_clone()?.into()) {

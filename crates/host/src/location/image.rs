@@ -76,7 +76,7 @@ impl Template {
             can_simulate(&disk.name, file_system).map_err(Error::bad_value)?;
         }
         let driver = Driver::find(file_system).map_err(Error::bad_value)?;
-        let bytes = file_system.kind().image_bytes(file_system.cluster(), trial_bytes);
+        let bytes = file_system.kind().image_bytes(file_system.cluster, trial_bytes);
         let mut stage = work.stage();
         let (path, image) = stage.file("template")?;
         make::format(file_system, &image, bytes).map_err(Error::io("formatting", &path))?;

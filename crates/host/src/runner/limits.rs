@@ -93,7 +93,7 @@ impl TrialLimits {
             }
             _ => None,
         };
-        let processors = site.reach.processors().to_vec();
+        let processors = site.reach.processors.clone();
         let mut made_groups: Vec<(CgroupParent, TrialCgroup)> = Vec::new();
         made_groups.extend(site.counting.map(|(parent, group)| (parent.clone(), group.clone())));
         let mut groups = Vec::new();
@@ -108,7 +108,7 @@ impl TrialLimits {
                 }
             };
             let limit = (enforced.limit, enforced.asked);
-            hold(group.folder(), group.version(), limit, device.as_deref(), &processors)?;
+            hold(&group.folder, group.version, limit, device.as_deref(), &processors)?;
             if !groups.contains(&group) {
                 groups.push(group);
             }
@@ -152,7 +152,7 @@ impl TrialLimits {
 
     /// A sentence about processes that the kernel killed at the memory limit, if any.
     pub fn killed(&self) -> Option<String> {
-        let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
+        let kills = self.groups.iter().filter_map(|group| evidence(&group.folder, group.version).kills);
         let limit = self.decision.held.iter().find(|enforced| enforced.limit == LimitKind::Memory)?;
         let limit = rough_bytes(limit.asked as f64);
         (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
@@ -178,7 +178,7 @@ impl TrialLimits {
         limits.extend(self.decision.not_held.iter().cloned());
         limits.sort_by_key(|report| report.limit);
         let counts_of_groups: Vec<_> =
-            self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
+            self.groups.iter().map(|group| evidence(&group.folder, group.version)).collect();
         let is_enforced = |limit| self.decision.held.iter().any(|enforced| enforced.limit == limit);
         let count_if_enforced = |limit, count: &dyn Fn(&LimitCounts) -> Option<u64>| {
             counts_of_groups.iter().find_map(count).filter(|_| is_enforced(limit))

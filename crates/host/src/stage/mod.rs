@@ -258,7 +258,7 @@ impl Stage<'_> {
             let cgroup = parent.make(&folder)?;
             check(&cgroup).map(|()| cgroup)
         })?;
-        let group = cgroup.group().clone();
+        let group = cgroup.group.clone();
         if let Some(resource) = self.holdings.resources.last_mut() {
             resource.group = Some(cgroup);
         }

@@ -106,7 +106,7 @@ impl MapPosition {
                 kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
                 row: system.without_cluster(),
                 settings,
-                cluster: system.cluster(),
+                cluster: system.cluster,
             },
             Err(_) => MapPosition { kind: KINDS.len(), row: place.to_owned(), settings, cluster: 0 },
         }

@@ -55,7 +55,7 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
 /// Places by cluster size: places of one file system with the same options are one line.
 fn clusters(cells: &[Option<&Cell>]) -> Variants {
     let system = |cell: &Cell| cell.text(Axis::PLACE).parse::<FileSystem>().ok();
-    let size = |cell: &Cell| system(cell).map(|system| system.cluster()).filter(|size| *size > 0);
+    let size = |cell: &Cell| system(cell).map(|system| system.cluster).filter(|size| *size > 0);
     let sizes: BTreeSet<u32> = cells.iter().flatten().filter_map(|cell| size(cell)).collect();
     let line = |cell: &Cell| match system(cell) {
         Some(system) => system.without_cluster(),

@@ -81,7 +81,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
             places.insert(name.clone(), Location::Directory(find_directory(&name)?));
             continue;
         };
-        match file_system.directory_name() {
+        match file_system.directory.as_deref() {
             Some(directory) => {
                 let within = find_directory(directory)?;
                 places.insert(name, make_image(&within, file_system));
@@ -308,7 +308,8 @@ impl<'a> Launch<'a> {
         let path = folder.path().to_path_buf();
         let end = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
-            folder.check().err().unwrap_or_else(|| error.advising(kept_results_note(&path)))
+            let advice = Some(kept_results_note(&path));
+            folder.check().err().unwrap_or(Error { advice, ..error })
         })?;
         Ok((path, end))
     }

@@ -25,7 +25,7 @@ pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(),
     let def = stores.iter().find(|def| def.name == store).ok_or(format!("there is no store {store}"))?;
     let guarantee = match tier.as_str() {
         "default" => None,
-        name => Some(name.parse::<Guarantee>().map_err(|()| format!("there is no guarantee {name}"))?),
+        name => Some(name.parse::<Guarantee>().map_err(|_| format!("there is no guarantee {name}"))?),
     };
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{text} is not a number"));
     let (steps, most_bytes) = (number(steps)?, number(most_bytes)?);

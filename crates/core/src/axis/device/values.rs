@@ -94,9 +94,8 @@ impl FromStr for Sync {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Sync, String> {
-        let to_error = || {
-            format!("{} is not none, fsync, fdatasync, or one of these with a count: fsync/16", quoted(text))
-        };
+        let known = "none, fsync, fdatasync, or one of these with a count: fsync/16";
+        let to_error = || format!("{} is not {known}", quoted(text));
         let (call, writes) = match text.split_once('/') {
             Some((call, writes)) => (call, writes.parse().ok().filter(|writes| *writes > 0)),
             None => (text, Some(1)),

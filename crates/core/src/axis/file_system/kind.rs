@@ -22,7 +22,8 @@ pub struct FileSystemKind {
     pub format: Option<Tool>,
     /// The program of the same package that repairs it when a system starts, if it has no journal.
     pub repair: Option<&'static str>,
-    arguments: fn(u32) -> Vec<String>,
+    /// The arguments of its program before the image's path, by the cluster size.
+    pub arguments: fn(u32) -> Vec<String>,
     /// Names in /proc/filesystems of what mounts it, the first that is there. Empty for a FUSE program.
     pub kernel: &'static [&'static str],
     /// The program that mounts it without the kernel's driver.
@@ -226,14 +227,8 @@ impl FileSystemKind {
         self.kernel.is_empty()
     }
 
-    /// The arguments of its program before the image's path.
-    pub fn format_arguments(&self, cluster: u32) -> Vec<String> {
-        (self.arguments)(cluster)
-    }
-
-    /// The size of an image for a trial that takes `trial_bytes` bytes, in bytes: with room for the file system's own tables
-    /// and journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what
-    /// is not written takes nothing.
+    /// The size in bytes of an image for a trial that takes `trial_bytes`: with room for the file system's tables and journal and a
+    /// store's own files, and as much again, so that it is never nearly full. It is sparse: what is not written takes nothing.
     pub fn image_bytes(&self, cluster: u32, trial_bytes: u64) -> u64 {
         let own_files = u64::from(cluster) * STORE_FILES + STORE_BYTES;
         let bytes = (self.least_bytes)(cluster)
@@ -258,18 +253,15 @@ mod tests {
     #[test]
     fn every_kind_is_whole() {
         for kind in KINDS {
-            assert!(!kind.is_a_program() || kind.fuse.is_some(), "{}", kind.name);
-            assert_eq!(FileSystemKind::find(kind.name), Some(kind));
-            assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
-            assert!(kind.clusters.is_sorted(), "{}", kind.name);
+            let name = kind.name;
+            assert!(!kind.is_a_program() || kind.fuse.is_some(), "{name}");
+            assert_eq!(FileSystemKind::find(name), Some(kind));
+            assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{name}");
+            assert!(kind.clusters.is_sorted(), "{name}");
             for cluster in kind.clusters {
                 let bytes = kind.image_bytes(*cluster, 10 * MIB);
-                assert!(bytes >= 60 * MIB && bytes.is_multiple_of(MIB), "{}", kind.name);
-                assert!(
-                    kind.format.is_none() || !kind.format_arguments(*cluster).is_empty(),
-                    "{}",
-                    kind.name
-                );
+                assert!(bytes >= 60 * MIB && bytes.is_multiple_of(MIB), "{name}");
+                assert!(kind.format.is_none() || !(kind.arguments)(*cluster).is_empty(), "{name}");
             }
         }
         assert_eq!(FileSystemKind::find("zfs"), None);

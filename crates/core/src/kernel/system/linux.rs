@@ -121,10 +121,8 @@ mod tests {
     #[test]
     fn flags_are_told_from_the_file_system_s_own_options() {
         let (flags, own_options) = flags_of("noatime,data=journal,commit=60,sync".split(','));
-        assert_eq!(
-            (flags, own_options.as_str()),
-            (MountFlags::NOATIME | MountFlags::SYNCHRONOUS, "data=journal,commit=60")
-        );
+        assert_eq!(flags, MountFlags::NOATIME | MountFlags::SYNCHRONOUS);
+        assert_eq!(own_options, "data=journal,commit=60");
         assert_eq!(flags_of([].into_iter()), (MountFlags::empty(), String::new()));
     }
 }

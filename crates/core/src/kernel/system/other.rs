@@ -1,4 +1,6 @@
-//! Systems other than Linux, which refuse these calls.
+//! Systems other than Linux, which refuse these calls, or make none where nothing depends on them.
+
+#![allow(missing_docs, reason = "the calls are those of Linux")]
 
 use std::fs::File;
 use std::io;
@@ -7,47 +9,38 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-/// No flag passes by the page cache.
 pub const DIRECT: Option<i32> = None;
 
 fn refused<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// No file is in memory alone.
 pub fn file_in_memory(_name: &str) -> io::Result<File> {
     refused()
 }
 
-/// The page cache can't be made to drop anything.
 pub fn drop_cache(_file: &File) -> io::Result<()> {
     refused()
 }
 
-/// The kernel takes no hints about reads to come, and nothing depends on them.
 pub fn expect_reads(_file: &File, _at_random: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing begins to be written before it is synced.
 pub fn begin_writing(_file: &File, _from: i64, _bytes: i64) {}
 
-/// The processors have no known numbers.
 pub fn processors() -> io::Result<Vec<usize>> {
     refused()
 }
 
-/// No thread can be kept to processors.
 pub fn keep_to_processors(_thread: Option<Pid>, _processors: &[usize]) -> rustix::io::Result<()> {
     Err(Errno::NOSYS)
 }
 
-/// No files share blocks.
 pub fn share_blocks(_from: &File, _to: &File) -> io::Result<()> {
     refused()
 }
 
-/// No file system is synced by itself.
 pub fn sync_file_system(_file: &File) -> io::Result<()> {
     refused()
 }
@@ -62,7 +55,6 @@ pub fn sync_data(file: &File) -> rustix::io::Result<()> {
     file.sync_data().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// Nothing is mounted.
 pub fn mount<'a>(
     _source: &Path,
     _at: &Path,
@@ -72,10 +64,8 @@ pub fn mount<'a>(
     refused()
 }
 
-/// Nothing was mounted.
 pub fn unmount(_at: &Path) -> io::Result<()> {
     refused()
 }
 
-/// No file system takes advice on where folders are made.
 pub fn spread(_folder: &File) {}

@@ -12,13 +12,16 @@ use crate::kernel::system;
 use crate::measure::cgroup::TrialCgroup;
 use crate::result::{LimitKind, LimitReport};
 
+/// A limit and its value, with what holds it and what escapes it.
+pub type WantedLimit = (LimitKind, u64, LimitMechanism, Option<String>);
+
 /// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitValues {
     /// The cgroups that it is to join.
     pub groups: Vec<TrialCgroup>,
-    /// The limits, each with what holds it and what escapes it.
-    pub limits: Vec<(LimitKind, u64, LimitMechanism, Option<String>)>,
+    /// The limits.
+    pub limits: Vec<WantedLimit>,
     /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
@@ -37,22 +40,16 @@ impl LimitValues {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
-    /// Puts this process under its limits from now on, and gives those in force. The error names a limit that is not in force as
-    /// asked for.
+    /// Puts this process under its limits from now on, and gives those in force. The error names one that is not as asked for.
     pub fn enter(&self) -> Result<Vec<LimitReport>, String> {
         for group in &self.groups {
             group.join()?;
         }
         let memberships = cgroups::own_memberships();
         for group in &self.groups {
-            if !memberships
-                .iter()
-                .any(|membership| membership.folder.file_name() == group.folder().file_name())
-            {
-                return Err(format!(
-                    "the process is not in {} though it joined it",
-                    group.folder().display()
-                ));
+            let folder = &group.folder;
+            if memberships.iter().all(|membership| membership.folder.file_name() != folder.file_name()) {
+                return Err(format!("the process is not in {} though it joined it", folder.display()));
             }
         }
         self.limits.iter().map(|limit| self.check(limit, &memberships)).collect()
@@ -62,7 +59,7 @@ impl LimitValues {
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let memberships = cgroups::own_memberships();
-        let check = |limit: &(LimitKind, u64, LimitMechanism, Option<String>)| {
+        let check = |limit: &WantedLimit| {
             let (.., mechanism, _) = limit;
             let is_server_alone = matches!(mechanism, LimitMechanism::V1 | LimitMechanism::V2);
             let scope = if is_server_alone { SERVER_ALONE } else { SERVER_AND_CLIENT };
@@ -76,12 +73,8 @@ impl LimitValues {
         self.limits.iter().map(check).collect()
     }
 
-    fn check(
-        &self,
-        wanted_limit: &(LimitKind, u64, LimitMechanism, Option<String>),
-        memberships: &[Membership],
-    ) -> Result<LimitReport, String> {
-        let (limit, asked, mechanism, _) = wanted_limit;
+    fn check(&self, wanted: &WantedLimit, memberships: &[Membership]) -> Result<LimitReport, String> {
+        let (limit, asked, mechanism, _) = wanted;
         let in_force = match mechanism {
             LimitMechanism::Affinity => limit_processors(&self.processors, *asked)?,
             LimitMechanism::ResourceLimit => limit_data(*asked)?,
@@ -98,21 +91,16 @@ impl LimitValues {
                 files::read_limit(&folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
-        self.report(wanted_limit, in_force)
+        self.report(wanted, in_force)
     }
 
-    fn report(
-        &self,
-        (limit, asked, mechanism, remark): &(LimitKind, u64, LimitMechanism, Option<String>),
-        in_force: Option<u64>,
-    ) -> Result<LimitReport, String> {
+    fn report(&self, wanted: &WantedLimit, in_force: Option<u64>) -> Result<LimitReport, String> {
+        let (limit, asked, mechanism, remark) = wanted;
         let available = self.processors.len() as u64;
         if !in_force.is_some_and(|found| is_as_asked(*limit, *asked, found, available)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
-            return Err(format!(
-                "{mechanism} holds {} to {found}, but {asked} was asked for",
-                limit.describe()
-            ));
+            let limit = limit.describe();
+            return Err(format!("{mechanism} holds {limit} to {found}, but {asked} was asked for"));
         }
         let too_few = (*limit == LimitKind::Processors && available < *asked)
             .then(|| format!("there are only {available} here"));
@@ -128,7 +116,7 @@ impl LimitValues {
     fn value_in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
         let mut last_result = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
-            match files::read_limit(group.folder(), group.version(), limit, self.device.as_deref()) {
+            match files::read_limit(&group.folder, group.version, limit, self.device.as_deref()) {
                 Ok(Some(found)) => return Ok(Some(found)),
                 no_value => last_result = no_value,
             }
@@ -137,8 +125,7 @@ impl LimitValues {
     }
 }
 
-/// Whether the limit in force is the one asked for: memory in whole pages, a share as exactly as slices of time allow, no more
-/// processors than there are.
+/// Whether the limit in force is as asked for: memory in whole pages, a share as exact as slices are, no more processors than there are.
 fn is_as_asked(limit: LimitKind, asked: u64, found: u64, processors: u64) -> bool {
     match limit {
         LimitKind::Memory => found <= asked && asked - found < 64 << 10,
@@ -185,25 +172,19 @@ mod tests {
 
     #[test]
     fn what_is_in_force_is_held_against_what_was_asked_for() {
-        let met = [
-            (LimitKind::Memory, 1_000_000, 999_424, 2),
-            (LimitKind::Processors, 4, 2, 2),
-            (LimitKind::Processors, 1, 1, 2),
-            (LimitKind::Share, 45_000, 44_998, 2),
-            (LimitKind::ReadOperations, 57, 57, 2),
-        ];
-        for (limit, asked, found, processors) in met {
-            assert!(is_as_asked(limit, asked, found, processors), "{limit}");
-        }
-        let unmet = [
-            (LimitKind::Memory, 1_000_000, 1_003_520, 2),
-            (LimitKind::Memory, 1 << 20, 1 << 19, 2),
-            (LimitKind::Processors, 1, 2, 2),
-            (LimitKind::Share, 45_000, 50_000, 2),
-            (LimitKind::ReadOperations, 57, 58, 2),
-        ];
-        for (limit, asked, found, processors) in unmet {
-            assert!(!is_as_asked(limit, asked, found, processors), "{limit}");
+        for (limit, asked, found, is_met) in [
+            (LimitKind::Memory, 1_000_000, 999_424, true),
+            (LimitKind::Processors, 4, 2, true),
+            (LimitKind::Processors, 1, 1, true),
+            (LimitKind::Share, 45_000, 44_998, true),
+            (LimitKind::ReadOperations, 57, 57, true),
+            (LimitKind::Memory, 1_000_000, 1_003_520, false),
+            (LimitKind::Memory, 1 << 20, 1 << 19, false),
+            (LimitKind::Processors, 1, 2, false),
+            (LimitKind::Share, 45_000, 50_000, false),
+            (LimitKind::ReadOperations, 57, 58, false),
+        ] {
+            assert_eq!(is_as_asked(limit, asked, found, 2), is_met, "{limit}: {found}");
         }
     }
 

@@ -34,12 +34,9 @@ pub fn hold(
         fs::write(&path, text).map_err(|error| format!("writing {text:?} to {}: {error}", path.display()))
     };
     match (limit, version) {
-        (LimitKind::Memory, Version::V2) => {
-            write("memory.max", &value.to_string())?;
-            limit_swap(folder, version, value)
-        }
-        (LimitKind::Memory, Version::V1) => {
-            write("memory.limit_in_bytes", &value.to_string())?;
+        (LimitKind::Memory, _) => {
+            let name = if version == Version::V2 { "memory.max" } else { "memory.limit_in_bytes" };
+            write(name, &value.to_string())?;
             limit_swap(folder, version, value)
         }
         (LimitKind::Processors, _) => {
@@ -59,7 +56,7 @@ pub fn hold(
             write("cpu.cfs_period_us", &period.to_string())?;
             write("cpu.cfs_quota_us", &quota.to_string())
         }
-        (_, version) => {
+        _ => {
             let device = device.ok_or("no block device is known under the place")?;
             let (name, key) = device_file(version, limit);
             let value = if key.is_empty() { value.to_string() } else { format!("{key}={value}") };
@@ -119,7 +116,7 @@ pub fn read_limit(
         (LimitKind::Share, Version::V1) => {
             share_of_period(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
         }
-        (_, version) => {
+        _ => {
             let (name, key) = device_file(version, limit);
             let text = read(name)?;
             let line = text.lines().find_map(|line| {
@@ -216,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_into_files_of_version_2_is_read_back() {
+    fn what_is_written_into_files_is_read_back() {
         let group = group_with_limits(Version::V2);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!((text("memory.max"), text("memory.swap.max")), ("67108864".into(), "0".into()));
@@ -228,10 +225,6 @@ mod tests {
         assert_eq!(io(LimitKind::ReadBandwidth, "8:0"), Some(5));
         assert_eq!(io(LimitKind::ReadOperations, "8:0"), Some(6));
         assert_eq!((io(LimitKind::WriteBandwidth, "8:0"), io(LimitKind::ReadBandwidth, "9:9")), (None, None));
-    }
-
-    #[test]
-    fn what_is_written_into_files_of_version_1_is_read_back() {
         let group = group_with_limits(Version::V1);
         let text = |name: &str| fs::read_to_string(group.path().join(name)).unwrap();
         assert_eq!(text("memory.memsw.limit_in_bytes"), (65 << 20).to_string());
@@ -274,22 +267,16 @@ mod tests {
         assert_eq!(evidence(group.path(), Version::V2), LimitCounts::default());
         write("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n");
         write("cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 7\nthrottled_usec 30\n");
-        let v2 = LimitCounts {
-            memory_limit_hits: Some(12),
-            kills: Some(1),
-            throttled_periods: Some(7),
-            throttled_ns: Some(30_000),
+        let counts = |hits, kills, periods, ns| LimitCounts {
+            memory_limit_hits: Some(hits),
+            kills: Some(kills),
+            throttled_periods: Some(periods),
+            throttled_ns: Some(ns),
         };
-        assert_eq!(evidence(group.path(), Version::V2), v2);
+        assert_eq!(evidence(group.path(), Version::V2), counts(12, 1, 7, 30_000));
         write("memory.failcnt", "34\n");
         write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
         write("cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_time 31\n");
-        let v1 = LimitCounts {
-            memory_limit_hits: Some(34),
-            kills: Some(2),
-            throttled_periods: Some(8),
-            throttled_ns: Some(31),
-        };
-        assert_eq!(evidence(group.path(), Version::V1), v1);
+        assert_eq!(evidence(group.path(), Version::V1), counts(34, 2, 8, 31));
     }
 }

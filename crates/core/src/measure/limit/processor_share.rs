@@ -35,7 +35,6 @@ fn used_share(counters: &Counters) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Latency;
 
     fn operation(name: &str, counted: Option<(u64, u64)>) -> OperationResult {
         let counters = counted.map(|(cpu_ns, took_ns)| Counters {
@@ -43,43 +42,15 @@ mod tests {
             took_ns: Some(took_ns),
             ..Counters::default()
         });
-        OperationResult {
-            operation: name.into(),
-            count: 1,
-            errors: 0,
-            wall_ns: 1,
-            sum_ns: 1,
-            rate_over_ns: None,
-            harness_share: None,
-            value_bytes: 0,
-            warm_up: 0,
-            put_back: 0,
-            conflicts: 0,
-            epochs: Vec::new(),
-            phase_disk: None,
-            device_written_bytes: None,
-            device_read_bytes: None,
-            processors: None,
-            latency: Latency {
-                mean_ns: 1.0,
-                stdev_ns: 0.0,
-                min_ns: 1,
-                p50_ns: 1,
-                p90_ns: 1,
-                p99_ns: 1,
-                p999_ns: 1,
-                max_ns: 1,
-                histogram: String::new(),
-            },
-            counters,
-            series: Vec::new(),
-        }
+        OperationResult { operation: name.into(), counters, ..OperationResult::default() }
+    }
+
+    fn warnings(operations: Vec<OperationResult>, millionths: u64) -> Vec<Warning> {
+        beyond_share(&Measurements { operations, ..Measurements::default() }, millionths)
     }
 
     fn figures_with_warnings(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
-        let empty = Measurements::default();
-        let measured = Measurements { operations, ..empty };
-        beyond_share(&measured, millionths).into_iter().map(|warning| warning.figure).collect()
+        warnings(operations, millionths).into_iter().map(|warning| warning.figure).collect()
     }
 
     #[test]
@@ -95,25 +66,17 @@ mod tests {
         assert_eq!(figures_with_warnings(operations(), 55_000), ["get"]);
         assert_eq!(figures_with_warnings(operations(), 40_000), ["get", "insert"]);
         assert!(figures_with_warnings(operations(), 1_000_000).is_empty());
+        let mix = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
+        assert_eq!(figures_with_warnings(mix, 55_000), [OVERALL, "read"], "parts are doubted with it");
     }
 
     #[test]
     fn the_share_is_told_as_it_was_asked_for() {
-        let reason = |millionths| {
-            let operations = vec![operation("get", Some((1000, 1000)))];
-            let warnings = beyond_share(&Measurements { operations, ..Measurements::default() }, millionths);
-            warnings[0].reason.clone()
-        };
         for (millionths, words) in
             [(35_000, "share is 3.5 %:"), (57_000, "share is 5.7 %:"), (290_000, "share is 29 %:")]
         {
-            assert!(reason(millionths).contains(words), "{}", reason(millionths));
+            let warnings = warnings(vec![operation("get", Some((1000, 1000)))], millionths);
+            assert!(warnings[0].reason.contains(words), "{}", warnings[0].reason);
         }
-    }
-
-    #[test]
-    fn parts_of_a_mix_are_doubted_with_it() {
-        let operations = vec![operation(OVERALL, Some((950, 1000))), operation("read", None)];
-        assert_eq!(figures_with_warnings(operations, 55_000), [OVERALL, "read"]);
     }
 }

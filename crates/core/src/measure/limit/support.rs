@@ -24,7 +24,8 @@ pub struct LimitSupport {
     cgroup_parents: BTreeMap<Controller, Result<CgroupParent, String>>,
     /// What scopes of the user's systemd can hold, or why there are none.
     scope_controllers: Result<BTreeSet<Controller>, String>,
-    processors: Vec<usize>,
+    /// The processors that this process may run on, by number.
+    pub processors: Vec<usize>,
     has_swap: bool,
 }
 
@@ -39,12 +40,10 @@ pub struct LimitDecisions {
 
 /// A limit that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct HeldLimit {
-    /// The resource that is limited.
     pub limit: LimitKind,
-    /// To what.
     pub asked: u64,
-    /// What holds it.
     pub by: LimitMechanism,
     /// Where the cgroup is made that holds it, if one does.
     pub home: Option<CgroupParent>,
@@ -57,9 +56,7 @@ impl LimitSupport {
     pub fn detect() -> LimitSupport {
         let swap_total = memory::read_meminfo().map(|memory| memory.swap_total);
         LimitSupport {
-            cgroup_parents: Controller::ALL
-                .map(|controller| (controller, CgroupParent::with_controller(controller)))
-                .into(),
+            cgroup_parents: Controller::ALL.map(|each| (each, CgroupParent::with_controller(each))).into(),
             scope_controllers: detect_scope_controllers(),
             processors: allowed_processors().unwrap_or_default(),
             has_swap: swap_total.is_some_and(|bytes| bytes > 0),
@@ -74,11 +71,6 @@ impl LimitSupport {
         self
     }
 
-    /// The processors that this process may run on, by number.
-    pub fn processors(&self) -> &[usize] {
-        &self.processors
-    }
-
     /// How limits are held, for a device or the reason why it is unknown. Those in `optional` need not be held. The error says
     /// which limit can't be held, why, and what would help.
     pub fn decide(
@@ -87,16 +79,12 @@ impl LimitSupport {
         optional: &[LimitKind],
         device: Result<(), &str>,
     ) -> Result<LimitDecisions, String> {
-        let own_methods = limits
-            .iter()
-            .map(|(limit, value)| (*limit, *value, self.method_without_systemd(*limit, optional, device)));
-        let (decision, first_unmet) = partition(own_methods, optional);
+        let (decision, first_unmet) =
+            partition(limits, optional, |limit| self.own_method(limit, optional, device));
         let Some((limit, reason)) = first_unmet else { return Ok(decision) };
         if let Ok(controllers) = &self.scope_controllers {
-            let scope_methods = limits
-                .iter()
-                .map(|(limit, value)| (*limit, *value, method_by_scope(controllers, *limit, device)));
-            if let (decision, None) = partition(scope_methods, optional) {
+            let method = |limit| scope_method(controllers, limit, device);
+            if let (decision, None) = partition(limits, optional, method) {
                 return Ok(decision);
             }
         }
@@ -107,22 +95,16 @@ impl LimitSupport {
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
-    fn method_without_systemd(
-        &self,
-        limit: LimitKind,
-        optional: &[LimitKind],
-        device: Result<(), &str>,
-    ) -> LimitMethod {
+    fn own_method(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> LimitMethod {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
         }
         let unknown = || Err("nothing is known of it".to_owned());
         match self.cgroup_parents.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
             Ok(parent) => {
-                let mechanism =
-                    if parent.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
+                let is_v1 = parent.version == Version::V1;
                 let remark = self.escape_remark(limit, &parent);
-                Ok((mechanism, Some(parent), remark))
+                Ok((if is_v1 { LimitMechanism::V1 } else { LimitMechanism::V2 }, Some(parent), remark))
             }
             Err(_) if limit == LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
             Err(_) if limit == LimitKind::Memory && optional.contains(&limit) => {
@@ -132,9 +114,8 @@ impl LimitSupport {
         }
     }
 
-    /// What a limit does not hold.
     fn escape_remark(&self, limit: LimitKind, parent: &CgroupParent) -> Option<String> {
-        let is_v1 = parent.version() == Version::V1;
+        let is_v1 = parent.version == Version::V1;
         match limit {
             LimitKind::WriteBandwidth | LimitKind::WriteOperations if is_v1 => Some(WRITES_ESCAPE.to_owned()),
             LimitKind::Memory if self.has_swap && !parent.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
@@ -146,16 +127,12 @@ impl LimitSupport {
 /// What holds a limit, where, and what escapes it; or why nothing does.
 type LimitMethod = Result<(LimitMechanism, Option<CgroupParent>, Option<String>), String>;
 
-fn method_by_scope(
-    controllers: &BTreeSet<Controller>,
-    limit: LimitKind,
-    device: Result<(), &str>,
-) -> LimitMethod {
+fn scope_method(allowed: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> LimitMethod {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
         LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
-        limit if controllers.contains(&Controller::from_limit(limit)) => {
+        limit if allowed.contains(&Controller::from_limit(limit)) => {
             Ok((LimitMechanism::Scope, None, None))
         }
         limit => Err(format!("the user's systemd may not limit {}", Controller::from_limit(limit).name())),
@@ -164,12 +141,13 @@ fn method_by_scope(
 
 /// Limits that are held and not, and the first required one that is not.
 fn partition(
-    methods: impl Iterator<Item = (LimitKind, u64, LimitMethod)>,
+    limits: &Limits,
     optional: &[LimitKind],
+    method: impl Fn(LimitKind) -> LimitMethod,
 ) -> (LimitDecisions, Option<(LimitKind, String)>) {
     let (mut decision, mut first_unmet) = (LimitDecisions::default(), None);
-    for (limit, asked, method) in methods {
-        match method {
+    for (limit, asked) in limits.iter().map(|(limit, asked)| (*limit, *asked)) {
+        match method(limit) {
             Ok((mechanism, home, remark)) => {
                 decision.held.push(HeldLimit { limit, asked, by: mechanism, home, remark })
             }
@@ -214,9 +192,7 @@ mod tests {
         let parent = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
         LimitSupport {
             cgroup_parents: Controller::ALL.map(|controller| (controller, parent(controller))).into(),
-            scope_controllers: scope
-                .map(|controllers| controllers.iter().copied().collect())
-                .ok_or_else(|| "no systemd".to_owned()),
+            scope_controllers: scope.map(|all| all.iter().copied().collect()).ok_or("no systemd".to_owned()),
             processors: vec![0, 1],
             has_swap: false,
         }
@@ -243,16 +219,13 @@ mod tests {
 
     #[test]
     fn systemd_comes_next_with_what_it_was_handed() {
-        let memory_and_share =
-            [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
+        let limits = [LimitKind::Memory, LimitKind::Processors, LimitKind::Share].map(|limit| (limit, 1));
         let with_scope = support(None, Some(&[Controller::Memory, Controller::Cpu]));
-        let decision = with_scope.decide(&memory_and_share, &[], Ok(())).unwrap();
+        let decision = with_scope.decide(&limits.into(), &[], Ok(())).unwrap();
         assert_eq!(mechanisms(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
         let error = with_scope.decide(&all_limits(), &[], Ok(())).unwrap_err();
-        assert!(
-            error.starts_with("memory can't be limited here: nothing is writable: run as root"),
-            "{error}"
-        );
+        let expected = "memory can't be limited here: nothing is writable: run as root";
+        assert!(error.starts_with(expected), "{error}");
         let io: Vec<LimitKind> = LimitKind::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
         let decision = with_scope.decide(&all_limits(), &io, Ok(())).unwrap();
         assert_eq!((decision.held.len(), decision.not_held.len()), (3, 4));
@@ -262,21 +235,15 @@ mod tests {
     #[test]
     fn a_process_limits_itself_where_that_is_enough() {
         let nowhere = support(None, None);
-        let processors = [(LimitKind::Processors, 1)].into();
-        assert_eq!(
-            mechanisms(&nowhere.decide(&processors, &[], Ok(())).unwrap()),
-            [LimitMechanism::Affinity].into()
-        );
+        let decision = nowhere.decide(&[(LimitKind::Processors, 1)].into(), &[], Ok(())).unwrap();
+        assert_eq!(mechanisms(&decision), [LimitMechanism::Affinity].into());
         let memory = [(LimitKind::Memory, 1 << 20)].into();
         let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
         assert_eq!(decision.held[0].by, LimitMechanism::ResourceLimit);
         assert!(decision.held[0].remark.as_ref().unwrap().contains("page cache is not charged"));
-        let error = nowhere.decide(&memory, &[], Ok(())).unwrap_err();
-        assert_eq!(
-            error,
-            "memory can't be limited here: nothing is writable; no systemd: run as root, or as a user of systemd with cgroups \
-             of version 2"
-        );
+        let help = "run as root, or as a user of systemd with cgroups of version 2";
+        let expected = format!("memory can't be limited here: nothing is writable; no systemd: {help}");
+        assert_eq!(nowhere.decide(&memory, &[], Ok(())).unwrap_err(), expected);
     }
 
     #[test]

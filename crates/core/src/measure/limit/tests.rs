@@ -35,11 +35,11 @@ impl LimitedCgroup {
         let parent = CgroupParent::with_controller(Controller::from_limit(limit));
         let held = parent.and_then(|parent| parent.make(&parent.unused()?));
         let held = held.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
-        let group = held.group().clone();
+        let group = held.group.clone();
         let limited = LimitedCgroup { held: Some(held), group };
-        let folder = limited.group.folder();
-        hold(folder, limited.group.version(), (limit, value), device, &[0]).unwrap();
-        let found = read_limit(folder, limited.group.version(), limit, device).unwrap();
+        let folder = &limited.group.folder;
+        hold(folder, limited.group.version, (limit, value), device, &[0]).unwrap();
+        let found = read_limit(folder, limited.group.version, limit, device).unwrap();
         assert_eq!(found, Some(value), "{limit} is read back");
         Some(limited)
     }
@@ -47,19 +47,19 @@ impl LimitedCgroup {
     fn shell(&self, script: &str, argument: &Path) -> Command {
         let mut command = Command::new("sh");
         command.args(["-euc", &format!("echo 0 > \"$0/cgroup.procs\"; {script}")]);
-        command.arg(self.group.folder()).arg(argument).stdin(Stdio::null());
+        command.arg(&self.group.folder).arg(argument).stdin(Stdio::null());
         command
     }
 
     fn evidence(&self) -> LimitCounts {
-        evidence(self.group.folder(), self.group.version())
+        evidence(&self.group.folder, self.group.version)
     }
 }
 
 impl Drop for LimitedCgroup {
     fn drop(&mut self) {
         self.held.take();
-        assert!(cgroup::remove(self.group.folder()), "{} is removed", self.group.folder().display());
+        assert!(cgroup::remove(&self.group.folder), "{} is removed", self.group.folder.display());
     }
 }
 
@@ -130,10 +130,8 @@ fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     child.wait().unwrap();
     assert!(periods >= 50, "a process that spins uses its part up: {periods} slices");
     assert!(used_ns <= 1.1 * wall * SHARE as f64 / 1e6, "{used_ns} of {wall} ns");
-    assert!(
-        used_ns >= 0.9 * (periods * quota_us * 1000) as f64,
-        "{used_ns} ns in {periods} slices of {quota_us} µs"
-    );
+    let least_ns = 0.9 * (periods * quota_us * 1000) as f64;
+    assert!(used_ns >= least_ns, "{used_ns} ns in {periods} slices of {quota_us} µs");
     assert!(group.evidence().throttled_ns > Some(0));
 }
 

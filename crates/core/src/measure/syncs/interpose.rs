@@ -195,18 +195,13 @@ fn run_write(
     next: impl FnOnce() -> ssize_t,
 ) -> ssize_t {
     if WATCHING.load(Ordering::Acquire) {
-        return run_watched_write(fd, bytes(), offset.map(Into::into), next);
+        return watch_write(fd, bytes(), offset.map(Into::into), next);
     }
     next()
 }
 
 #[cold]
-fn run_watched_write(
-    fd: c_int,
-    bytes: usize,
-    offset: Option<i64>,
-    next: impl FnOnce() -> ssize_t,
-) -> ssize_t {
+fn watch_write(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
     let synchronous = is_synchronous(fd);
     unsynced::around_write(fd, bytes as u64, offset, synchronous, || {
         run_timed_if(synchronous, SyncFunction::Write, next)
@@ -263,10 +258,8 @@ pub(super) fn check() -> Result<(), String> {
         // SAFETY: the name ends with a zero.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         if !ptr::eq(found, own) {
-            let name = name.to_string_lossy();
-            return Err(format!(
-                "another definition of {name} is in this program's way: its calls are not counted"
-            ));
+            let definition = format!("another definition of {}", name.to_string_lossy());
+            return Err(format!("{definition} is in this program's way: its calls are not counted"));
         }
     }
     // A device that can't be synced says so at once.

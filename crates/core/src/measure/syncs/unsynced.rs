@@ -26,8 +26,8 @@ type Id = (u64, u64);
 
 struct Journal {
     files: HashMap<Id, WrittenFile>,
-    /// Folders with other files than the store's.
-    excluded: Vec<PathBuf>,
+    /// A folder with other files than the store's.
+    excluded: PathBuf,
 }
 
 /// A written file. It stays open: closing it would release this process's locks on it.
@@ -47,7 +47,7 @@ struct UnsyncedWrites {
 /// Starts the journal, except for files below `excluded`.
 pub(super) fn start_journal(excluded: &Path) {
     let excluded = excluded.canonicalize().unwrap_or_else(|_| excluded.into());
-    *journal() = Some(Journal { files: HashMap::new(), excluded: vec![excluded] });
+    *journal() = Some(Journal { files: HashMap::new(), excluded });
     JOURNALING.store(true, Ordering::Release);
     watch_all_calls();
 }
@@ -103,15 +103,11 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
 }
 
 /// Runs an action on a file, under the journal's lock if it belongs to the journal.
-fn with_file<T, A: FnOnce() -> T>(
-    fd: c_int,
-    action: A,
-    run_journaled: impl FnOnce(&mut WrittenFile, A) -> T,
-) -> T {
+fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut WrittenFile, A) -> T) -> T {
     let Some(id) = JOURNALING.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
     match guard.as_mut().and_then(|journal| journal.written_file(fd, id)) {
-        Some(written_file) => run_journaled(written_file, action),
+        Some(written_file) => noted(written_file, action),
         // A pipe that nobody reads must not hold the lock.
         None => {
             drop(guard);
@@ -165,8 +161,8 @@ impl Journal {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
-            let is_excluded = self.excluded.iter().any(|folder| Path::new(&name).starts_with(folder));
-            if is_excluded || NO_DATA.iter().any(|start| name.starts_with(start)) {
+            let has_no_data = NO_DATA.iter().any(|start| name.starts_with(start));
+            if has_no_data || Path::new(&name).starts_with(&self.excluded) {
                 return None;
             }
             // The store may have opened it to be written alone.
@@ -220,7 +216,6 @@ impl WrittenFile {
         }
     }
 
-    /// Restores the state at the last sync.
     fn undo(&mut self) -> io::Result<()> {
         let Some(current_length) = self.length() else {
             return Err(io::Error::other("a file has no length"));
@@ -323,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overwritten_comes_back_and_what_was_appended_goes() {
+    fn what_was_overwritten_comes_back_what_was_appended_goes_and_what_was_synced_stays() {
         assert_eq!(undo_and_read(digits()), "0123456789");
         let mut file = digits();
         write(&mut file, 2, b"abc");
@@ -331,10 +326,6 @@ mod tests {
         write(&mut file, 3, b"twice");
         write(&mut file, 40, b"beyond");
         assert_eq!(undo_and_read(file), "0123456789");
-    }
-
-    #[test]
-    fn what_was_synced_stays() {
         let mut file = digits();
         write(&mut file, 2, b"abc");
         file.unsynced = None;
@@ -374,11 +365,8 @@ mod tests {
     #[test]
     fn a_mapped_file_is_found_by_its_address() {
         let name = std::env::current_exe().unwrap();
-        let program_stat = rustix::fs::stat(&name).unwrap();
-        assert_eq!(
-            id_of_mapping(digits as *const () as usize),
-            Some((program_stat.st_dev, program_stat.st_ino))
-        );
+        let stat = rustix::fs::stat(&name).unwrap();
+        assert_eq!(id_of_mapping(digits as *const () as usize), Some((stat.st_dev, stat.st_ino)));
         assert_eq!(id_of_mapping(0), None);
     }
 }

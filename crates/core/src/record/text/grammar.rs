@@ -29,14 +29,10 @@ impl Word {
         let length = mark.len().min(14);
         bytes[..length].copy_from_slice(&mark.as_bytes()[..length]);
         let space = usize::from(!(text == "\"" || text == "("));
-        bytes[15] = (length + space) as u8;
-        for (is_set, flag) in [
-            (sticks, Word::STICKS),
-            (text == "a", Word::ARTICLE),
-            (text.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']), Word::VOWEL),
-        ] {
-            bytes[15] |= if is_set { flag } else { 0 };
-        }
+        let begins_with_vowel = text.starts_with(|first: char| "aeiouAEIOU".contains(first));
+        let flags = [(sticks, Word::STICKS), (text == "a", Word::ARTICLE), (begins_with_vowel, Word::VOWEL)];
+        let flags: u8 = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
+        bytes[15] = flags | (length + space) as u8;
         Word { bytes }
     }
 
@@ -94,8 +90,10 @@ struct Rule {
     choice: Alias,
 }
 
+#[derive(Default)]
 pub(super) struct Grammar {
     pub(super) words: Vec<Word>,
+    word_ids: HashMap<String, u16>,
     pub(super) lists: Vec<List>,
     rules: Vec<Rule>,
     names: HashMap<String, Part>,
@@ -103,15 +101,15 @@ pub(super) struct Grammar {
 
 impl Grammar {
     pub(super) fn english() -> Grammar {
-        let mut reader = Reader::default();
+        let mut grammar = Grammar::default();
         for entry in entries(ENGLISH) {
             if let Some((name, body)) = entry.split_once(" = ") {
-                reader.rule(name, body);
+                grammar.rule(name, body);
             } else if let Some((name, body)) = entry.split_once(": ") {
-                reader.list(name, body);
+                grammar.list(name, body);
             }
         }
-        Grammar { words: reader.words, lists: reader.lists, rules: reader.rules, names: reader.names }
+        grammar
     }
 
     /// One expansion of a rule; empty if there is no such rule.
@@ -135,30 +133,7 @@ impl Grammar {
             }
         }
     }
-}
 
-/// The entries of a text in which an indented line continues the one before.
-fn entries(text: &str) -> Vec<String> {
-    let mut entries: Vec<String> = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        match entries.last_mut() {
-            Some(entry) if line.starts_with(' ') => entry.push_str(line),
-            _ => entries.push(line.to_owned()),
-        }
-    }
-    entries
-}
-
-#[derive(Default)]
-struct Reader {
-    words: Vec<Word>,
-    word_ids: HashMap<String, u16>,
-    lists: Vec<List>,
-    rules: Vec<Rule>,
-    names: HashMap<String, Part>,
-}
-
-impl Reader {
     fn word(&mut self, text: &str) -> u16 {
         if let Some(&id) = self.word_ids.get(text) {
             return id;
@@ -178,10 +153,10 @@ impl Reader {
             let forms: Vec<&str> = forms.split('/').collect();
             // Seeded by the place in the vocabulary alone: the language is the same for every text.
             let mut rng = Rng::new(self.words.len() as u64);
-            let invented = invent::invent_words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
+            let invented = invent::invent_words(&listed, &forms, &self.word_ids, &mut rng);
             words.extend(invented.iter().map(|word| self.word(word)));
             let rare = rank_weights(INVENTED_WORDS, INVENTED_RANK_SHIFT);
-            weights = mix_weights(&weights, &rare, INVENTED_PER_MILLE);
+            weights = mix_weights(&weights, &rare);
         }
         self.names.insert(name.to_owned(), Part::Slot(Slot::List(self.lists.len() as u16)));
         self.lists.push(List { words, choice: Alias::new(&weights) });
@@ -208,16 +183,28 @@ impl Reader {
     }
 }
 
+/// The entries of a text in which an indented line continues the one before.
+fn entries(text: &str) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        match entries.last_mut() {
+            Some(entry) if line.starts_with(' ') => entry.push_str(line),
+            _ => entries.push(line.to_owned()),
+        }
+    }
+    entries
+}
+
 /// Weights of the Zipf-Mandelbrot law with an exponent of 1.
 fn rank_weights(count: usize, shift: u64) -> Vec<u64> {
     (1..=count as u64).map(|rank| (1 << 32) / (rank + shift)).collect()
 }
 
-/// The weights of two groups in one, `per_mille` of the whole in the second.
-fn mix_weights(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
+/// The weights of two groups in one, [`INVENTED_PER_MILLE`] of the whole in the second.
+fn mix_weights(common: &[u64], rare: &[u64]) -> Vec<u64> {
     let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
-    let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));
-    common.chain(rare.iter().map(|weight| weight * per_mille / rare_total.max(1))).collect()
+    let common = common.iter().map(|weight| weight * (1000 - INVENTED_PER_MILLE) / common_total.max(1));
+    common.chain(rare.iter().map(|weight| weight * INVENTED_PER_MILLE / rare_total.max(1))).collect()
 }
 
 #[cfg(test)]
@@ -232,16 +219,23 @@ mod tests {
                 assert!(word.trim_start_matches('_').len() <= 14, "{word}");
             }
         }
-        let words = Grammar::english().words;
-        assert!(words.len() <= usize::from(u16::MAX));
-        for word in words {
+        let grammar = Grammar::english();
+        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
+            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "what the source says is there: {name}");
+        }
+        for list in grammar.lists {
+            let mut words = list.words.clone();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), list.words.len(), "no word is in a list twice");
+        }
+        assert!(grammar.words.len() <= usize::from(u16::MAX));
+        for word in grammar.words {
             let text = String::from_utf8_lossy(&word.bytes[..word.len()]).into_owned();
             let capitals = text.bytes().filter(u8::is_ascii_uppercase).count();
             assert!(capitals <= 1, "{text} is used as a name and not defined above");
-            assert!(
-                text.trim_end().bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_digit()),
-                "{text:?}"
-            );
+            let is_sound = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_digit();
+            assert!(text.trim_end().bytes().all(is_sound), "{text:?}");
         }
     }
 
@@ -255,24 +249,6 @@ mod tests {
                 assert!(weight.is_some_and(|weight: u64| weight > 0), "{name}: {alternative}");
                 assert!(parts.next().is_some(), "{name}: {alternative}");
             }
-        }
-    }
-
-    #[test]
-    fn no_word_is_in_a_list_twice() {
-        for list in Grammar::english().lists {
-            let mut words = list.words.clone();
-            words.sort_unstable();
-            words.dedup();
-            assert_eq!(words.len(), list.words.len());
-        }
-    }
-
-    #[test]
-    fn what_the_source_says_is_there() {
-        let grammar = Grammar::english();
-        for name in ["FRONT", "MORE", "STOP", "SPOKEN"] {
-            assert!(!grammar.run(name, &mut Rng::new(1)).is_empty(), "{name}");
         }
     }
 }

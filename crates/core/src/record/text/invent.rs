@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::INVENTED_WORDS;
 use super::sample::Rng;
 
 /// With its trailing space a word must fit a [`super::grammar::Word`].
@@ -25,19 +26,18 @@ const CODAS: &[&str] = &[
 ];
 const SYLLABLES: &[u32] = &[0, 0, 0, 1, 1, 1, 1, 2];
 
-/// `count` new words that are not in `taken`. Each is a `listed` word after a beginning such as `sea-`, or a new stem before an ending
+/// [`INVENTED_WORDS`] new words that are not in `taken`. Each is a `listed` word after a beginning such as `sea-`, or a new stem before an ending
 /// such as `-ness` or `-`; at least one of `forms` must be an ending. If listed words begin with a capital, so do new ones.
 pub(super) fn invent_words(
-    count: usize,
     listed: &[&str],
     forms: &[&str],
     taken: &HashMap<String, u16>,
     rng: &mut Rng,
 ) -> Vec<String> {
     let is_capitalised = listed.iter().all(|word| word.starts_with(|first: char| first.is_ascii_uppercase()));
-    let mut words = Vec::with_capacity(count);
+    let mut words = Vec::with_capacity(INVENTED_WORDS);
     let mut seen = HashSet::new();
-    while words.len() < count {
+    while words.len() < INVENTED_WORDS {
         let form = choose(forms, rng);
         let mut word = match form.strip_prefix('-') {
             Some(ending) => stem(rng) + ending,

@@ -2,21 +2,18 @@
 
 use super::grammar::List;
 use super::sample::Rng;
+use super::{SPREAD, URN_WORDS};
 
 /// An urn of words, after Pólya and Moran: a drawn word may replace another, and is likelier from then on; fresh words come in
 /// from the list, one for every four draws.
 pub(super) struct Urn {
     words: Vec<u16>,
     draws: u32,
-    /// The chance, of 256, that a drawn word replaces another.
-    spread: u64,
 }
 
 impl Urn {
-    /// `size` is a power of two up to 65,536.
-    pub(super) fn new(list: &List, size: usize, spread: u64, rng: &mut Rng) -> Urn {
-        let words = (0..size).map(|_| list.draw(rng)).collect();
-        Urn { words, draws: 0, spread }
+    pub(super) fn new(list: &List, rng: &mut Rng) -> Urn {
+        Urn { words: (0..URN_WORDS).map(|_| list.draw(rng)).collect(), draws: 0 }
     }
 
     #[inline]
@@ -26,7 +23,7 @@ impl Urn {
         let index = draw as usize & mask;
         let word = self.words[index];
         let second_index = (draw >> 32) as usize & mask;
-        self.words[if draw >> 56 < self.spread { second_index } else { index }] = word;
+        self.words[if draw >> 56 < SPREAD { second_index } else { index }] = word;
         self.draws += 1;
         word
     }

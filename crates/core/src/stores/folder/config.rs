@@ -82,8 +82,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give a tier other than the
-    /// one asked for.
+    /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give another tier than asked for.
     pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
         let given = GivenSettings::new(options, known)?;
         let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));

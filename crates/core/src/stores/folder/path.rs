@@ -14,8 +14,7 @@ pub(super) const CLOSED: &CStr = c".storebench-tmp-closed";
 /// Also: all was durable when it was closed.
 pub(super) const CLOSED_DURABLE: &CStr = c".storebench-tmp-closed-durable";
 
-/// Under these names FUSE and NFS keep a removed file while someone has it open, and a moment longer: they learn of the last
-/// close after the call has ended.
+/// Under these names FUSE and NFS keep a removed file while someone has it open, and a moment longer.
 const HIDDEN_PREFIXES: [&[u8]; 2] = [b".fuse_hidden", b".nfs"];
 
 /// The longest name of the usual file systems, in bytes; also the longest key of both layouts.
@@ -34,8 +33,7 @@ impl Layout {
     pub(crate) const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
     pub(crate) const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
 
-    /// Splits a key into the names of its directory and file. Fails with [`StoreError::Unsupported`] for a key that can't be a
-    /// path, or that would leave its place (`..`).
+    /// Splits a key into directory and file. Fails with [`StoreError::Unsupported`] if it can't be a path, or would leave its place (`..`).
     pub(super) fn split(self, key: &[u8]) -> Result<(&[u8], &[u8])> {
         if key.len() > MAX_NAME_BYTES {
             return unsupported("the key is longer than a file name may be (255 bytes)");
@@ -60,8 +58,7 @@ impl Layout {
         Ok((directory, name))
     }
 
-    /// Writes a file's path into `buffer`, or a directory's (`name` is empty; ends in a slash). Fails with
-    /// [`StoreError::Unsupported`] for a zero byte.
+    /// Writes a file's path into `buffer`, or a directory's (`name` is empty; ends in a slash). Fails for a zero byte.
     pub fn join<'b>(self, buffer: &'b mut Vec<u8>, directory: &[u8], name: &[u8]) -> Result<&'b CStr> {
         buffer.clear();
         for level in directory.chunks(self.level_bytes) {

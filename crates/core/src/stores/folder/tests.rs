@@ -117,10 +117,8 @@ fn keys_that_would_leave_their_place_are_refused() {
                 assert!(is_refused(session.insert_batch(&[(KEY, b"x"), (key, b"x")])), "{context}");
             }
             let strays: Vec<String> = files(parent.path());
-            assert!(
-                strays.iter().all(|path| !path.contains("tmp") && path.starts_with("store/")),
-                "{strays:?}"
-            );
+            let is_in_place = |path: &String| !path.contains("tmp") && path.starts_with("store/");
+            assert!(strays.iter().all(is_in_place), "{strays:?}");
         }
     }
 }
@@ -199,11 +197,8 @@ fn directories_that_were_never_synced_stay_fresh() {
     assert!(session.insert(b"eeffgghh", b"one").is_err());
     assert_eq!(store.fresh_directories.load(Ordering::SeqCst), 1);
     session.insert(b"iijjkkll", b"one").unwrap();
-    assert_eq!(
-        store.fresh_directories.load(Ordering::SeqCst),
-        1,
-        "its own were synced, the other's were not"
-    );
+    let fresh = store.fresh_directories.load(Ordering::SeqCst);
+    assert_eq!(fresh, 1, "its own were synced, the other's were not");
 }
 
 fn listed_at_opening(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> (Box<dyn Store>, u64) {
@@ -224,11 +219,7 @@ fn a_store_that_was_closed_is_opened_without_listing_a_directory() {
             store.close().unwrap();
             let (store, listed) = listed_at_opening(&def, directory.path(), second);
             assert_eq!(listed, 0, "{context}");
-            assert_eq!(
-                files(directory.path()).len(),
-                1,
-                "{context}: nothing but the record while it is open"
-            );
+            assert_eq!(files(directory.path()).len(), 1, "{context}: only the record while it is open");
             // As after a crash: it was never closed.
             drop(store);
             let (store, listed) = listed_at_opening(&def, directory.path(), second);
@@ -342,9 +333,7 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
 
         let other_tier = if tier == Power { Process } else { Power };
         let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other_tier), &settings).err();
-        assert!(
-            matches!(refused, Some(StoreError::BadSetting(_))),
-            "{settings:?} at {other_tier}: {refused:?}"
-        );
+        let context = format!("{settings:?} at {other_tier}: {refused:?}");
+        assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{context}");
     }
 }

@@ -1,11 +1,15 @@
 use super::*;
 use crate::trace::synthetic::{CLUSTER_14, CLUSTER_23, TraceTraits, ZIPPYDB};
 
-fn summary(text: &str) -> Summary {
+fn read(text: &str) -> Result<Option<Summary>, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, text).unwrap();
-    Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap()
+    Summary::read(&path, ReaderOptions::default(), &|| false)
+}
+
+fn summary(text: &str) -> Summary {
+    read(text).unwrap().unwrap()
 }
 
 fn assert_like(summary: &Summary, traits: &TraceTraits, words: &[&str]) {
@@ -15,10 +19,7 @@ fn assert_like(summary: &Summary, traits: &TraceTraits, words: &[&str]) {
         let found = found.count as f64 / summary.operations as f64;
         assert!((found - share).abs() < 0.01, "{word}: {found}");
     }
-    assert_eq!(
-        (summary.key_bytes.min, summary.key_bytes.max),
-        (traits.key_bytes as u64, traits.key_bytes as u64)
-    );
+    assert_eq!([summary.key_bytes.min, summary.key_bytes.max], [traits.key_bytes as u64; 2]);
     let mean = summary.value_bytes.mean / traits.value_bytes as f64;
     assert!((mean - 1.0).abs() < 0.03, "{mean}");
     let zipf = summary.skew.zipf.unwrap();
@@ -72,14 +73,10 @@ fn sizes_are_exact_and_one_of_0_is_0() {
 
 #[test]
 fn a_trace_without_times_or_operations_says_so() {
-    let summary = summary("operation,key,size\nset,a,7\nget,a,\n");
-    assert_eq!((summary.span_s, summary.stretches.len(), summary.facts.has_times()), (None, 0, false));
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace");
-    std::fs::write(&path, "operation,key,size\n").unwrap();
-    let error = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap_err();
+    let timeless = summary("operation,key,size\nset,a,7\nget,a,\n");
+    assert_eq!((timeless.span_s, timeless.stretches.len(), timeless.facts.has_times()), (None, 0, false));
+    let error = read("operation,key,size\n").unwrap_err();
     assert!(error.ends_with("has no operation"), "{error}");
-    std::fs::write(&path, "operation,key,size\nset,a,2000000000\n").unwrap();
-    let error = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap_err();
+    let error = read("operation,key,size\nset,a,2000000000\n").unwrap_err();
     assert!(error.contains("operation 1: a size of 2000000000: at most 1GiB"), "{error}");
 }

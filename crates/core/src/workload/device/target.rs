@@ -92,7 +92,7 @@ impl TargetFile {
             flags |= OFlags::from_bits_retain(system::DIRECT.ok_or(UnsupportedReason::DirectRefused)? as _);
         }
         flags.set(OFlags::DSYNC, spec.io.is_dsync());
-        let file = match self.folder.file_with(OsStr::new(NAME), flags) {
+        let file = match self.folder.open_file(OsStr::new(NAME), flags, 0) {
             Err(error) if spec.io.is_direct() && is_refusal(&error) => {
                 return Err(UnsupportedReason::DirectRefused.into());
             }

@@ -70,7 +70,7 @@ impl<'a> PauseWatch<'a> {
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         self.last = read_upkeep(store)?;
         self.had_pause = false;
-        self.synced_ns = syncs::count_this_thread().ns();
+        self.synced_ns = syncs::count_this_thread().ns;
         self.sampled_at = self.clock.now();
         self.next_sample = self.sampled_at + self.interval;
         if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !children::is_there() {
@@ -88,7 +88,7 @@ impl<'a> PauseWatch<'a> {
         self.was_busy = is_busy;
         self.pauses.calls_ns += ns;
         self.call_end = call_end;
-        let synced_ns = syncs::count_this_thread().ns();
+        let synced_ns = syncs::count_this_thread().ns;
         if ns > PAUSE_NS {
             self.note_pause(kind, ns, synced_ns - self.synced_ns);
         }

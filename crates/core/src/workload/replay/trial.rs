@@ -190,7 +190,7 @@ impl<'a> PreparedReplay<'a> {
 
 /// Whether the played trace is the one that was examined.
 fn check_digest(work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<(), TrialError> {
-    let sha256 = feed_outcome.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?;
+    let sha256 = feed_outcome.spread.reader.digest(&|| false).map_err(TrialError::harness)?;
     let sha256 = sha256.unwrap_or_default();
     if sha256 == work.facts.sha256 {
         return Ok(());

@@ -36,9 +36,9 @@ impl Values {
         out.extend_from_slice(&(position ^ mix(key ^ self.seed)).to_le_bytes());
         out.extend_from_slice(&fingerprint.to_le_bytes());
         let (start, body) = (out.len(), length - HEAD);
-        let offset = scale(mix(fingerprint), (self.pool.bytes().len() - body) as u64) as usize;
-        out.extend_from_slice(&self.pool.bytes()[offset..offset + body]);
-        if self.pool.data() == Data::Incompressible {
+        let offset = scale(mix(fingerprint), (self.pool.bytes.len() - body) as u64) as usize;
+        out.extend_from_slice(&self.pool.bytes[offset..offset + body]);
+        if self.pool.data == Data::Incompressible {
             apply_mask(&mut out[start..], mix(fingerprint ^ 1) | 1);
         }
     }
@@ -47,7 +47,7 @@ impl Values {
     /// Overwrites `scratch`.
     pub fn check(&self, key: u64, value: &[u8], scratch: &mut Vec<u8>) -> Result<Option<u64>, ()> {
         // No value of the trace is as long as the pool.
-        if value.len() >= self.pool.bytes().len() {
+        if value.len() >= self.pool.bytes.len() {
             return Err(());
         }
         let head = value.first_chunk::<8>().filter(|_| value.len() >= HEAD);

@@ -68,5 +68,5 @@ fn threads(text: &str) -> Result<u32, String> {
 }
 
 fn parse_guarantee(text: &str) -> Result<Guarantee, String> {
-    text.parse().map_err(|()| "use none, process, power or node".into())
+    text.parse().map_err(|_: String| "use none, process, power or node".into())
 }

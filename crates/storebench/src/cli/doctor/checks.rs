@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
 use storebench_core::cell::Background;
 use storebench_core::error::{Error, Result};
+use storebench_core::kernel::memory;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
@@ -213,7 +214,7 @@ fn machine(checked: &CheckedMachine<'_>) -> Vec<Line> {
         Some(load) => Line::ok("other load", format!("{load} on {} processors", machine.cores)),
         None => Line::hint("other load", "not known", "end what else runs"),
     };
-    let free = environment::memory_available_bytes();
+    let free = memory::read_meminfo().and_then(|memory| memory.mem_available);
     let memory =
         free.map_or("not known".to_owned(), |bytes| format!("{} available", rough_bytes(bytes as f64)));
     let total =
