@@ -6,14 +6,13 @@ mod connection;
 mod kind;
 mod members;
 mod messages;
-mod session;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind, Threads,
 };
 
+use self::client::MAX_KEY_BYTES;
 use self::kind::EtcdServer;
-use self::session::MAX_KEY_BYTES;
 use super::support::server::{Server, open};
 
 pub const ETCD: StoreDef = StoreDef {

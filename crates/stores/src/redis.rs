@@ -3,7 +3,6 @@
 mod client;
 mod config;
 mod kind;
-mod session;
 
 use storebench_core::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,

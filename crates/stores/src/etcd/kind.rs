@@ -13,8 +13,7 @@ use storebench_core::store::{Guarantee, OpenOptions, ROUND_TRIP, Result, Session
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::config::{self, READS, SERIALIZABLE};
 use super::members;
-use super::session::Records;
-use crate::support::server::{Paths, Plan, Programs, RunningServer, Server, ServerProgram};
+use crate::support::server::{Paths, Plan, Programs, RunningServer, Server};
 
 /// The prefixes of socket names for other members, and for the network between them.
 const PEERS: &str = "peers:";
@@ -32,10 +31,13 @@ static PROGRAMS: Programs = Programs {
     folders: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
     by_version: &[],
     version: &["--version"],
-    version_in,
+    version_after: "etcd Version: ",
     oldest: "3.4",
     get: "apt-get install etcd-server, or brew install etcd",
     user: "etcd",
+    stop: Signal::TERM,
+    ends_by_signal: true,
+    last_words,
     found: OnceLock::new(),
 };
 
@@ -53,17 +55,17 @@ impl Server for EtcdServer {
     const START_S: f64 = 1.2;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const PROGRAM: &'static ServerProgram =
-        &ServerProgram { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "wal_syncs";
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan> = config::plan;
+    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(members::lose);
+    const READ_SETTINGS: fn(&mut Client) -> Result<Vec<Setting>> = config::read_all;
+    const TIER: fn(&[Setting]) -> Guarantee = config::tier;
+    const COUNT: fn(&mut Client) -> Result<u64> = Client::count;
+    const SESSION: fn(Client) -> Result<Box<dyn Session>> = |client| Ok(Box::new(client));
 
     fn programs() -> &'static Programs {
         &PROGRAMS
-    }
-
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-        config::plan(options)
     }
 
     fn arguments(plan: &Plan, paths: &Paths, _sessions: usize) -> Vec<String> {
@@ -105,8 +107,6 @@ impl Server for EtcdServer {
         Ok(Some(relay))
     }
 
-    const LOSE: Option<fn(&Path) -> io::Result<()>> = Some(members::lose);
-
     /// It takes connections before a leader is chosen, and calls from then on.
     fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
         Client::connect_own(socket).and_then(|mut client| client.count()).is_ok()
@@ -145,14 +145,6 @@ impl Server for EtcdServer {
         client.remove_all()
     }
 
-    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
-        config::read_all(client)
-    }
-
-    fn tier(settings: &[Setting]) -> Guarantee {
-        config::tier(settings)
-    }
-
     fn examine(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
         // Nothing reports whether it syncs, so it is tried.
         if !client.is_synced()? {
@@ -187,20 +179,6 @@ impl Server for EtcdServer {
     fn version(client: &mut Client) -> Result<String> {
         Ok(client.status()?.version)
     }
-
-    fn count(client: &mut Client) -> Result<u64> {
-        client.count()
-    }
-
-    fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(Records(client)))
-    }
-}
-
-/// From `etcd Version: 3.4.23`, the first line.
-fn version_in(output: &str) -> Option<String> {
-    let (_, version) = output.split_once("etcd Version: ")?;
-    version.split_whitespace().next().map(str::to_owned)
 }
 
 /// The last line above a warning says why it ended; the first names an unknown option.
@@ -224,8 +202,8 @@ mod tests {
 
     #[test]
     fn the_version_is_read() {
-        assert_eq!(version_in("etcd Version: 3.4.23\nGit SHA: x\n").as_deref(), Some("3.4.23"));
-        assert_eq!(version_in("of another kind"), None);
+        assert_eq!(PROGRAMS.version_in("etcd Version: 3.4.23\nGit SHA: x\n").as_deref(), Some("3.4.23"));
+        assert_eq!(PROGRAMS.version_in("of another kind"), None);
     }
 
     #[test]

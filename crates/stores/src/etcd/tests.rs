@@ -3,7 +3,7 @@ use std::path::Path;
 
 use storebench_core::server;
 use storebench_core::server::running::Address;
-use storebench_core::store::{Guarantee, StoreError};
+use storebench_core::store::{Guarantee, Session, StoreError};
 
 use super::client::Client;
 use super::*;
@@ -120,7 +120,7 @@ fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     let mut client = connect_to_leader(folder.path());
     assert_ne!(client.own_number(), leader);
     assert_eq!(client.count().unwrap(), 50);
-    client.put(b"more", b"value").unwrap();
+    client.insert(b"more", b"value").unwrap();
     drop(client);
     assert!(store.close().is_err(), "one did not end in order");
     assert_eq!(servers_in(folder.path()).len(), 0);
@@ -198,7 +198,7 @@ fn a_url_of_several_members_is_of_their_leader() {
     assert!(twice.contains("are the same server"), "{twice}");
     // Without one of them nothing is measured, but what was made can be dropped.
     client.set_key_prefix("storebench_x");
-    client.put(b"key", b"value").unwrap();
+    client.insert(b"key", b"value").unwrap();
     drop(client);
     end_server_with(&format!("storebench{leader}"), folder.path());
     drop(connect_to_leader(folder.path()));

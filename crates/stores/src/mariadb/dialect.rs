@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::process::Signal;
 use storebench_core::server::ServerKind;
 use storebench_core::server::running::{Address, Endpoint};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Client, Login};
@@ -15,8 +15,7 @@ use super::password::password;
 use super::{MAX_KEY_BYTES, PORT, config, load, settle};
 use crate::support::server::socket::Socket;
 use crate::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, ServerProgram,
-    Sql, sql,
+    Connection, Dialect, OpenSql, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, sql,
 };
 
 const SOCKET: &str = "socket";
@@ -38,10 +37,13 @@ static PROGRAMS: Programs = Programs {
         ("/home/linuxbrew/.linuxbrew/opt", "mariadb@"),
     ],
     version: &["--no-defaults", "--version"],
-    version_in,
+    version_after: "Ver ",
     oldest: "10.5",
     get: "apt-get install mariadb-server, or brew install mariadb",
     user: "mysql",
+    stop: Signal::TERM,
+    ends_by_signal: false,
+    last_words,
     found: OnceLock::new(),
 };
 
@@ -66,17 +68,17 @@ impl Server for Mysql {
     const SIGN: &'static str = "mysql";
     const OPENS_BY_PATH: bool = true;
     const NEEDS_TEMPORARY_FOLDER: bool = true;
-    const PROGRAM: &'static ServerProgram =
-        &ServerProgram { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan> = config::plan;
+    const READ_SETTINGS: fn(&mut Client) -> Result<Vec<Setting>> = config::read_all;
+    const TIER: fn(&[Setting]) -> Guarantee = config::tier;
+    const COUNT: fn(&mut Client) -> Result<u64> = sql::count;
+    const SESSION: fn(Client) -> Result<Box<dyn Session>> = RecordSession::<Mysql>::open;
+    const SQL: Option<OpenSql<Mysql>> = Some(sql::open::<Mysql>);
 
     fn programs() -> &'static Programs {
         &PROGRAMS
-    }
-
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-        config::plan(options)
     }
 
     fn fixed_with_files(plan: &Plan) -> String {
@@ -167,14 +169,6 @@ impl Server for Mysql {
         client.execute(&format!("SET SESSION lock_wait_timeout = 60; DROP DATABASE IF EXISTS {name}"))
     }
 
-    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
-        config::read_all(client)
-    }
-
-    fn tier(settings: &[Setting]) -> Guarantee {
-        config::tier(settings)
-    }
-
     fn make_table(client: &mut Client, _compression: bool) -> Result<()> {
         client.execute(&format!(
             "CREATE TABLE IF NOT EXISTS records (k VARBINARY({MAX_KEY_BYTES}) NOT NULL PRIMARY KEY, v LONGBLOB NOT NULL)"
@@ -248,21 +242,6 @@ impl Server for Mysql {
     fn has_checks(client: &mut Client) -> Result<Option<bool>> {
         Ok(Some(sql::text(client, "SELECT VERSION()")?.contains("-debug")))
     }
-
-    fn count(client: &mut Client) -> Result<u64> {
-        sql::count(client)
-    }
-
-    fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(RecordSession::<Mysql>::new(client)?))
-    }
-
-    fn sql<'s>(
-        client: Client,
-        server: (&'s Plan, &'s Self::Facts, bool),
-    ) -> Result<Box<dyn SqlSession + 's>> {
-        Ok(Box::new(Sql::<Mysql>::new(client, server)?))
-    }
 }
 
 impl Dialect for Mysql {
@@ -331,13 +310,6 @@ pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     Ok(found)
 }
 
-/// From `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
-fn version_in(output: &str) -> Option<String> {
-    let (_, version) = output.split_once("Ver ")?;
-    let version = version.split_whitespace().next()?;
-    Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
-}
-
 /// The first line with an error: later ones follow from it.
 fn last_words(log: &str) -> Option<String> {
     let find_error = |line: &str| {
@@ -354,8 +326,8 @@ mod tests {
     #[test]
     fn the_version_is_read() {
         let output = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n";
-        assert_eq!(version_in(output).as_deref(), Some("10.11.19"));
-        assert_eq!(version_in("of another kind"), None);
+        assert_eq!(PROGRAMS.version_in(output).as_deref(), Some("10.11.19"));
+        assert_eq!(PROGRAMS.version_in("of another kind"), None);
     }
 
     #[test]

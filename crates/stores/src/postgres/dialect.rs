@@ -9,15 +9,14 @@ use std::sync::OnceLock;
 use rustix::process::Signal;
 use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::server::{Segment, ServerKind};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
+use storebench_core::store::sql::{BulkLoad, Rows, SqlType};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Client, Login};
 use super::{PORT, config, password};
 use crate::support::server::socket::Socket;
 use crate::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, ServerProgram,
-    Sql, sql,
+    Connection, Dialect, OpenSql, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, sql,
 };
 
 const USER: &str = "storebench";
@@ -40,10 +39,13 @@ static PROGRAMS: Programs = Programs {
         ("/home/linuxbrew/.linuxbrew/opt", "postgresql@"),
     ],
     version: &["--version"],
-    version_in,
+    version_after: "(PostgreSQL) ",
     oldest: "12",
     get: "apt-get install postgresql, or brew install postgresql",
     user: "postgres",
+    stop: Signal::INT,
+    ends_by_signal: false,
+    last_words,
     found: OnceLock::new(),
 };
 
@@ -59,17 +61,17 @@ impl Server for Postgresql {
     const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
-    const PROGRAM: &'static ServerProgram =
-        &ServerProgram { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan> = config::plan;
+    const READ_SETTINGS: fn(&mut Client) -> Result<Vec<Setting>> = config::read_all;
+    const TIER: fn(&[Setting]) -> Guarantee = config::tier;
+    const COUNT: fn(&mut Client) -> Result<u64> = sql::count;
+    const SESSION: fn(Client) -> Result<Box<dyn Session>> = RecordSession::<Postgresql>::open;
+    const SQL: Option<OpenSql<Postgresql>> = Some(sql::open::<Postgresql>);
 
     fn programs() -> &'static Programs {
         &PROGRAMS
-    }
-
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-        config::plan(options)
     }
 
     fn fixed_with_files(plan: &Plan) -> String {
@@ -158,14 +160,6 @@ impl Server for Postgresql {
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
         client.execute(&format!("SET lock_timeout TO '60s'; DROP SCHEMA IF EXISTS {name} CASCADE"))
-    }
-
-    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
-        config::read_all(client)
-    }
-
-    fn tier(settings: &[Setting]) -> Guarantee {
-        config::tier(settings)
     }
 
     /// Compression is a property of the column.
@@ -269,21 +263,6 @@ impl Server for Postgresql {
     fn has_checks(client: &mut Client) -> Result<Option<bool>> {
         Ok(Some(sql::text(client, "SELECT current_setting('debug_assertions')")? == "on"))
     }
-
-    fn count(client: &mut Client) -> Result<u64> {
-        sql::count(client)
-    }
-
-    fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(RecordSession::<Postgresql>::new(client)?))
-    }
-
-    fn sql<'s>(
-        client: Client,
-        server: (&'s Plan, &'s Self::Facts, bool),
-    ) -> Result<Box<dyn SqlSession + 's>> {
-        Ok(Box::new(Sql::<Postgresql>::new(client, server)?))
-    }
 }
 
 impl Dialect for Postgresql {
@@ -337,12 +316,6 @@ fn schema_query(expression: &str, schema: &str) -> String {
     )
 }
 
-/// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
-fn version_in(output: &str) -> Option<String> {
-    let (_, version) = output.split_once("(PostgreSQL) ")?;
-    version.split_whitespace().next().map(str::to_owned)
-}
-
 /// The System V shared memory by which a server knows whether another works on its data: its PID file notes it in the seventh
 /// line. Before that only its key is known: the data's inode.
 fn shared_memory(data: &Path) -> Option<Segment> {
@@ -372,9 +345,9 @@ mod tests {
     #[test]
     fn the_version_is_read() {
         let output = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
-        assert_eq!(version_in(output).as_deref(), Some("15.18"));
-        assert_eq!(version_in("postgres (PostgreSQL) 18beta1\n").as_deref(), Some("18beta1"));
-        assert_eq!(version_in("postgres, of another kind"), None);
+        assert_eq!(PROGRAMS.version_in(output).as_deref(), Some("15.18"));
+        assert_eq!(PROGRAMS.version_in("postgres (PostgreSQL) 18beta1\n").as_deref(), Some("18beta1"));
+        assert_eq!(PROGRAMS.version_in("postgres, of another kind"), None);
     }
 
     #[test]

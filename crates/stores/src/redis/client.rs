@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::{Result, Session, StoreError};
 
 use crate::support::server::socket::Socket;
 use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
@@ -82,72 +82,6 @@ impl Client {
 
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.input[range]
-    }
-
-    pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.command(3);
-        self.word(b"SET");
-        self.key(key);
-        self.word(value);
-        self.write(1)
-    }
-
-    /// Sets many keys, all or none.
-    pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
-        let (count, is_one) = (pieces.len(), pieces.len() == 1);
-        if count == 0 {
-            return Ok(());
-        }
-        if !is_one {
-            self.command(1);
-            self.word(b"MULTI");
-        }
-        for piece in pieces {
-            self.command(1 + 2 * piece.len());
-            self.word(b"MSET");
-            for (key, value) in piece {
-                self.key(key);
-                self.word(value);
-            }
-        }
-        if !is_one {
-            self.command(1);
-            self.word(b"EXEC");
-        }
-        self.write(if is_one { 1 } else { count + 2 })
-    }
-
-    /// Shows a value, valid until the next call; gives whether it is there.
-    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.command(2);
-        self.word(b"GET");
-        self.key(key);
-        self.send()?;
-        match self.answer()? {
-            Answer::Bytes(range) => {
-                self.shown_range = range;
-                visit(self.shown_value());
-                Ok(true)
-            }
-            Answer::Nothing => Ok(false),
-            _ => Err(unreadable()),
-        }
-    }
-
-    pub fn shown_value(&self) -> &[u8] {
-        &self.input[self.shown_range.clone()]
-    }
-
-    /// Removes keys, all or none; missing ones are skipped.
-    pub fn remove(&mut self, keys: &[&[u8]]) -> Result<()> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        self.command(1 + keys.len());
-        self.word(b"DEL");
-        keys.iter().for_each(|key| self.key(key));
-        self.write(1)
     }
 
     /// Sends commands, and waits for as many answers.
@@ -311,6 +245,96 @@ impl Client {
     }
 }
 
+/// Each record is a key.
+impl Session for Client {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_key(key)?;
+        self.command(3);
+        self.word(b"SET");
+        self.key(key);
+        self.word(value);
+        self.write(1)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.command(2);
+        self.word(b"GET");
+        self.key(key);
+        self.send()?;
+        match self.answer()? {
+            Answer::Bytes(range) => {
+                self.shown_range = range.clone();
+                visit(&self.input[range]);
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+            _ => Err(unreadable()),
+        }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        Some(&self.input[self.shown_range.clone()])
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.remove_batch(&[key])
+    }
+
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(StoreError::Unsupported("Redis keeps its keys in no order".into()))
+    }
+
+    /// All or none.
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        records.iter().try_for_each(|(key, _)| check_key(key))?;
+        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
+        let (count, is_one) = (pieces.len(), pieces.len() == 1);
+        if count == 0 {
+            return Ok(());
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"MULTI");
+        }
+        for piece in pieces {
+            self.command(1 + 2 * piece.len());
+            self.word(b"MSET");
+            for (key, value) in piece {
+                self.key(key);
+                self.word(value);
+            }
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"EXEC");
+        }
+        self.write(if is_one { 1 } else { count + 2 })
+    }
+
+    /// All or none; missing ones are skipped.
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        self.command(1 + keys.len());
+        self.word(b"DEL");
+        keys.iter().for_each(|key| self.key(key));
+        self.write(1)
+    }
+}
+
+/// The server closes a session that sends a longer key.
+fn check_key(key: &[u8]) -> Result<()> {
+    if key.len() <= MAX_KEY_BYTES {
+        return Ok(());
+    }
+    Err(StoreError::Unsupported(format!("Redis takes keys of up to {MAX_KEY_BYTES} bytes here")))
+}
+
 /// Refuses deeply nested arrays before decoding: each takes room on the stack.
 fn check_depth(mut rest: &[u8]) -> Result<()> {
     // How many answers each array that was begun still lacks.
@@ -377,7 +401,7 @@ mod tests {
         });
         let mut seen = Vec::new();
         assert!(client.get(b"k\0", &mut |value| seen = value.to_vec()).unwrap());
-        assert_eq!((seen.as_slice(), client.shown_value()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
+        assert_eq!((seen.as_slice(), client.copied()), (&b"ab\r\ncde"[..], Some(&b"ab\r\ncde"[..])));
         assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
     }
 
@@ -411,6 +435,6 @@ mod tests {
         check_depth(&b"*3\r\n*1\r\n:1\r\n*1\r\n$1\r\na\r\n*2\r\n*0\r\n*1\r\n*-1\r\n".repeat(9)).unwrap();
         let (mut client, server) = pair();
         drop(server);
-        assert!(matches!(client.set(b"k", b"v"), Err(StoreError::Io { .. })));
+        assert!(matches!(client.insert(b"k", b"v"), Err(StoreError::Io { .. })));
     }
 }

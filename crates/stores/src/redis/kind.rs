@@ -12,11 +12,8 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, S
 
 use super::client::{Answer, Client, PORT};
 use super::config;
-use super::session::Records;
 use crate::support::server::socket::Socket;
-use crate::support::server::{
-    Paths, Plan, Programs, RunningServer, Server, ServerProgram, unreadable, wait_until,
-};
+use crate::support::server::{Paths, Plan, Programs, RunningServer, Server, unreadable, wait_until};
 use crate::support::sync_path;
 
 const SOCKET: &str = "socket";
@@ -30,11 +27,14 @@ static PROGRAMS: Programs = Programs {
     folders: &["/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"],
     by_version: &[],
     version: &["--version"],
-    version_in,
+    version_after: "Redis server v=",
     // Before, its log is one file.
     oldest: "7.0",
     get: "apt-get install redis-server, or brew install redis",
     user: "redis",
+    stop: Signal::TERM,
+    ends_by_signal: false,
+    last_words,
     found: OnceLock::new(),
 };
 
@@ -60,17 +60,16 @@ impl Server for RedisServer {
     const START_S: f64 = 0.1;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const PROGRAM: &'static ServerProgram =
-        &ServerProgram { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan> = config::plan;
+    const READ_SETTINGS: fn(&mut Client) -> Result<Vec<Setting>> = config::read_all;
+    const TIER: fn(&[Setting]) -> Guarantee = config::tier;
+    const COUNT: fn(&mut Client) -> Result<u64> = Client::count;
+    const SESSION: fn(Client) -> Result<Box<dyn Session>> = |client| Ok(Box::new(client));
 
     fn programs() -> &'static Programs {
         &PROGRAMS
-    }
-
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-        config::plan(options)
     }
 
     fn arguments(plan: &Plan, paths: &Paths, sessions: usize) -> Vec<String> {
@@ -143,14 +142,6 @@ impl Server for RedisServer {
         client.remove_all()
     }
 
-    fn settings(client: &mut Client) -> Result<Vec<Setting>> {
-        config::read_all(client)
-    }
-
-    fn tier(settings: &[Setting]) -> Guarantee {
-        config::tier(settings)
-    }
-
     fn examine(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
         Ok(RedisFacts { makes_snapshots: config::makes_snapshots(settings) })
     }
@@ -209,14 +200,6 @@ impl Server for RedisServer {
     fn version(client: &mut Client) -> Result<String> {
         info_value(client, "redis_version")
     }
-
-    fn count(client: &mut Client) -> Result<u64> {
-        client.count()
-    }
-
-    fn session(client: Client) -> Result<Box<dyn Session>> {
-        Ok(Box::new(Records(client)))
-    }
 }
 
 fn data_folder(client: &mut Client) -> Result<PathBuf> {
@@ -272,12 +255,6 @@ fn find_in_info<'t>(info: &'t str, name: &str) -> Option<&'t str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
-/// From `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
-fn version_in(output: &str) -> Option<String> {
-    let (_, version) = output.split_once("Redis server v=")?;
-    version.split_whitespace().next().map(str::to_owned)
-}
-
 /// A setting's fault is in the last lines; else a warning of the log has the reason.
 fn last_words(log: &str) -> Option<String> {
     if let Some((_, message)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
@@ -302,8 +279,8 @@ mod tests {
     fn the_version_is_read() {
         let output =
             "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0\n";
-        assert_eq!(version_in(output).as_deref(), Some("7.0.15"));
-        assert_eq!(version_in("of another kind"), None);
+        assert_eq!(PROGRAMS.version_in(output).as_deref(), Some("7.0.15"));
+        assert_eq!(PROGRAMS.version_in("of another kind"), None);
     }
 
     #[test]

@@ -19,14 +19,13 @@ mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
 pub use self::installed::{PROGRAMS_SETTING, Programs};
-pub use self::kind::Server;
+pub use self::kind::{OpenSql, Server};
 pub use self::own_server::Paths;
 pub use self::plan::Plan;
-pub use self::process::{LOG, ServerProgram};
+pub use self::process::LOG;
 pub use self::rest::wait_until;
 pub use self::running::RunningServer;
 pub use self::session::RecordSession;
-pub use self::sql::Sql;
 pub use self::store::open;
 
 use storebench_core::store::StoreError;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use rustix::process::Signal;
 use storebench_core::sanitize::quoted;
 use storebench_core::server::PROGRAMS;
 use storebench_core::server::users;
@@ -23,14 +24,20 @@ pub struct Programs {
     pub by_version: &'static [(&'static str, &'static str)],
     /// The arguments that make the server print its version.
     pub version: &'static [&'static str],
-    /// Finds the version in that.
-    pub version_in: fn(&str) -> Option<String>,
+    /// What comes before the version in that.
+    pub version_after: &'static str,
     /// The oldest version known to work.
     pub oldest: &'static str,
     /// How to install it.
     pub get: &'static str,
     /// The user that its packages create.
     pub user: &'static str,
+    /// The signal for an orderly end.
+    pub stop: Signal,
+    /// Whether that signal is its exit status after an orderly end.
+    pub ends_by_signal: bool,
+    /// Why it ended, from its log.
+    pub last_words: fn(&str) -> Option<String>,
     /// Filled by the first search.
     pub found: OnceLock<Option<InstalledServer>>,
 }
@@ -151,6 +158,12 @@ impl Programs {
         Ok(None)
     }
 
+    pub fn version_in(&self, output: &str) -> Option<String> {
+        let (_, version) = output.split_once(self.version_after)?;
+        let version = version.split_whitespace().next()?;
+        Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
+    }
+
     /// Asks once more if it was killed: a run without a version can't be resumed.
     fn read_version(&self, server: &Path) -> Result<Option<String>> {
         let mut command = Command::new(server);
@@ -161,7 +174,7 @@ impl Programs {
             .and_then(|output| if was_killed(&output) { command.output() } else { Ok(output) });
         let Ok(output) = output else { return Ok(None) };
         match was_killed(&output) {
-            false => Ok((self.version_in)(&String::from_utf8_lossy(&output.stdout))),
+            false => Ok(self.version_in(&String::from_utf8_lossy(&output.stdout))),
             true => Err(StoreError::Engine(format!(
                 "{} was ended before it said its version ({})",
                 server.display(),
@@ -202,10 +215,13 @@ mod tests {
             folders: &[],
             by_version: &[],
             version: &["--version"],
-            version_in: |text| text.trim().strip_prefix("Example ").map(str::to_owned),
+            version_after: "Example ",
             oldest: "10.5",
             get: "apt-get install example",
             user: "example",
+            stop: Signal::TERM,
+            ends_by_signal: false,
+            last_words: |_| None,
             found: OnceLock::new(),
         }
     }

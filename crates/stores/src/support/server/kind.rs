@@ -8,15 +8,18 @@ use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{
-    Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError, Upkeep,
-};
+use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Session, Setting, Upkeep};
 
 use super::installed::Programs;
 use super::own_server::{self, Paths};
 use super::plan::Plan;
-use super::process::ServerProgram;
 use super::running::{RunningServer, check_reachable, drop_made};
+
+/// Opens a session for SQL; the last of its values is whether the server is the trial's own.
+pub type OpenSql<S> = for<'s> fn(
+    <S as Server>::Client,
+    (&'s Plan, &'s <S as Server>::Facts, bool),
+) -> Result<Box<dyn SqlSession + 's>>;
 
 pub trait Server: Sized + 'static {
     type Client: Send + 'static;
@@ -39,8 +42,6 @@ pub trait Server: Sized + 'static {
     const OPENS_BY_PATH: bool = false;
     /// Whether it needs a folder for temporary files next to its data.
     const NEEDS_TEMPORARY_FOLDER: bool = false;
-    /// How it reports its start and end.
-    const PROGRAM: &'static ServerProgram;
     /// The word for what holds the records on a running server.
     const HOLDER: &'static str;
     /// The name of its sync statistic.
@@ -61,7 +62,7 @@ pub trait Server: Sized + 'static {
     fn programs() -> &'static Programs;
 
     /// The tier's settings, then the cache, then the user's. Fails for an unknown setting, or a value that it can't take.
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan>;
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan>;
     /// What is fixed with the files of a server.
     fn fixed_with_files(_plan: &Plan) -> String {
         String::new()
@@ -114,8 +115,8 @@ pub trait Server: Sized + 'static {
     /// Drops the holder, if it is there, after what a killed trial was doing has ended.
     fn drop_if_there(client: &mut Self::Client, name: &str) -> Result<()>;
 
-    fn settings(client: &mut Self::Client) -> Result<Vec<Setting>>;
-    fn tier(settings: &[Setting]) -> Guarantee;
+    const READ_SETTINGS: fn(&mut Self::Client) -> Result<Vec<Setting>>;
+    const TIER: fn(&[Setting]) -> Guarantee;
     /// Makes the table of records, unless it is there.
     fn make_table(_client: &mut Self::Client, _compression: bool) -> Result<()> {
         Ok(())
@@ -156,13 +157,8 @@ pub trait Server: Sized + 'static {
         Ok(None)
     }
 
-    fn count(client: &mut Self::Client) -> Result<u64>;
-    fn session(client: Self::Client) -> Result<Box<dyn Session>>;
-    /// A session for SQL; fails with [`StoreError::Unsupported`] if the server does not speak it.
-    fn sql<'s>(
-        _client: Self::Client,
-        _server: (&'s Plan, &'s Self::Facts, bool),
-    ) -> Result<Box<dyn SqlSession + 's>> {
-        Err(StoreError::Unsupported(format!("{} does not speak SQL", Self::programs().product)))
-    }
+    const COUNT: fn(&mut Self::Client) -> Result<u64>;
+    const SESSION: fn(Self::Client) -> Result<Box<dyn Session>>;
+    /// `None` if the server does not speak SQL.
+    const SQL: Option<OpenSql<Self>> = None;
 }

@@ -18,7 +18,7 @@ use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder
 
 /// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
-    let plan = S::plan(options)?;
+    let plan = (S::PLAN)(options)?;
     let installed = S::programs().find_chosen(options)?;
     // Two builds of one version need not have files of one form.
     let suffix_of_folder = plan.programs.as_ref().map_or_else(String::new, |folder| {
@@ -131,7 +131,7 @@ impl OwnServer {
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
-            processes.push(ServerProcess::start(S::PROGRAM, &mut command, socket_folder.clone(), log)?);
+            processes.push(ServerProcess::start(S::programs(), &mut command, socket_folder.clone(), log)?);
         }
         ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
         S::set_up(&paths.socket)?;

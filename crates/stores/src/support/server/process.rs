@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, kill_process};
 use storebench_core::lifeline;
 use storebench_core::measure::children;
 use storebench_core::read_limited;
@@ -17,6 +17,7 @@ use storebench_core::server::User;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
+use super::installed::Programs;
 #[cfg(target_os = "linux")]
 use super::path_access::{right_to_pass, take_right};
 
@@ -101,17 +102,6 @@ pub fn unprivileged(
     Ok(())
 }
 
-pub struct ServerProgram {
-    /// For messages.
-    pub name: &'static str,
-    /// The signal for an orderly end.
-    pub stop: Signal,
-    /// Whether that signal is its exit status after an orderly end.
-    pub ends_by_signal: bool,
-    /// Why it ended, from its log.
-    pub last_words: fn(&str) -> Option<String>,
-}
-
 /// The folder of sockets and logs, removed with the last process that uses it.
 pub struct SocketFolder(pub PathBuf);
 
@@ -129,14 +119,14 @@ pub struct ServerProcess {
     child: Child,
     folder: Arc<SocketFolder>,
     log: String,
-    program: &'static ServerProgram,
+    programs: &'static Programs,
     has_ended: bool,
 }
 
 impl ServerProcess {
     /// Starts a server whose output goes to the file `log` in a folder.
     pub fn start(
-        program: &'static ServerProgram,
+        programs: &'static Programs,
         command: &mut Command,
         folder: Arc<SocketFolder>,
         log: String,
@@ -144,9 +134,9 @@ impl ServerProcess {
         let file = File::create(folder.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
         let error_file = file.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(file).stderr(error_file);
-        let child = command.spawn().map_err(StoreError::io(format!("starting {}", program.name)))?;
+        let child = command.spawn().map_err(StoreError::io(format!("starting {}", programs.server)))?;
         children::join(child.id());
-        Ok(ServerProcess { child, folder, log, program, has_ended: false })
+        Ok(ServerProcess { child, folder, log, programs, has_ended: false })
     }
 
     /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
@@ -161,7 +151,7 @@ impl ServerProcess {
                 process.expect_at_work()?;
             }
             if start.elapsed() > LONGEST_START {
-                let name = processes.first().map_or("the server", |process| process.program.name);
+                let name = processes.first().map_or("the server", |process| process.programs.server);
                 let message = format!("{name} was not ready after {} s", LONGEST_START.as_secs());
                 return Err(StoreError::Engine(message));
             }
@@ -171,7 +161,7 @@ impl ServerProcess {
     }
 
     fn expect_at_work(&mut self) -> Result<()> {
-        let name = self.program.name;
+        let name = self.programs.server;
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
         let Some(status) = ended else { return Ok(()) };
         self.has_ended = true;
@@ -182,7 +172,7 @@ impl ServerProcess {
     fn last_words(&self, status: ExitStatus) -> String {
         let log = read_limited::end(&self.folder.0.join(&self.log), LAST_BYTES);
         let log = String::from_utf8_lossy(&log);
-        (self.program.last_words)(&log).unwrap_or_else(|| {
+        (self.programs.last_words)(&log).unwrap_or_else(|| {
             let line = log.lines().rfind(|line| !line.trim().is_empty());
             line.map_or_else(|| status.to_string(), |line| format!("{status}; its log ends with: {line}"))
         })
@@ -197,11 +187,11 @@ impl ServerProcess {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
         }
-        let (status, name) = (self.terminate(), self.program.name);
+        let (status, name) = (self.terminate(), self.programs.server);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
         let is_expected_signal =
-            self.program.ends_by_signal && status.signal() == Some(self.program.stop.as_raw());
+            self.programs.ends_by_signal && status.signal() == Some(self.programs.stop.as_raw());
         if !status.success() && !is_expected_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
@@ -211,7 +201,7 @@ impl ServerProcess {
     fn terminate(&mut self) -> std::io::Result<ExitStatus> {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             // One that has ended by itself is not there any more.
-            let _ = kill_process(pid, self.program.stop);
+            let _ = kill_process(pid, self.programs.stop);
         }
         let start = Instant::now();
         while start.elapsed() < LONGEST_END {

@@ -22,8 +22,8 @@ pub struct RecordSession<D: Dialect> {
 }
 
 impl<D: Dialect> RecordSession<D> {
-    pub fn new(mut client: D::Client) -> Result<RecordSession<D>> {
-        Ok(RecordSession {
+    pub fn open(mut client: D::Client) -> Result<Box<dyn Session>> {
+        Ok(Box::new(Self {
             insert: client.prepare(D::RECORDS.insert)?,
             inserts: client.prepare_inserts()?,
             update: client.prepare(D::RECORDS.update)?,
@@ -32,7 +32,7 @@ impl<D: Dialect> RecordSession<D> {
             scan: client.prepare(D::RECORDS.scan)?,
             client,
             dialect: PhantomData,
-        })
+        }))
     }
 }
 

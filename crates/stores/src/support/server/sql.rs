@@ -6,7 +6,7 @@ use storebench_core::store::{Result, StoreError};
 use super::dialect::{Connection, Dialect, TransactionCommand};
 use super::plan::Plan;
 
-pub struct Sql<'a, D: Dialect> {
+struct Sql<'a, D: Dialect> {
     client: D::Client,
     commands: <D::Client as Connection>::Commands,
     statements: Vec<<D::Client as Connection>::Statement>,
@@ -15,15 +15,13 @@ pub struct Sql<'a, D: Dialect> {
     is_own: bool,
 }
 
-impl<'a, D: Dialect> Sql<'a, D> {
-    /// Prepares what every session needs. `is_own` is whether the server is the trial's.
-    pub fn new(
-        mut client: D::Client,
-        (plan, facts, is_own): (&'a Plan, &'a D::Facts, bool),
-    ) -> Result<Sql<'a, D>> {
-        let commands = client.prepare_commands()?;
-        Ok(Sql { client, commands, statements: Vec::new(), plan, facts, is_own })
-    }
+/// Prepares what every session needs. `is_own` is whether the server is the trial's.
+pub fn open<'s, D: Dialect>(
+    mut client: D::Client,
+    (plan, facts, is_own): (&'s Plan, &'s D::Facts, bool),
+) -> Result<Box<dyn SqlSession + 's>> {
+    let commands = client.prepare_commands()?;
+    Ok(Box::new(Sql::<D> { client, commands, statements: Vec::new(), plan, facts, is_own }))
 }
 
 impl<D: Dialect> SqlSession for Sql<'_, D> {
@@ -72,7 +70,7 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     }
 
     fn check_settings(&mut self) -> Result<()> {
-        self.plan.check(&D::settings(&mut self.client)?)
+        self.plan.check(&(D::READ_SETTINGS)(&mut self.client)?)
     }
 }
 
