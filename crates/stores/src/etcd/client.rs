@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use prost::bytes::Bytes;
-use storebench_core::server::running::{Address, Endpoint};
+use storebench_core::server::running::Address;
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::connection::Connection;
@@ -54,11 +54,7 @@ impl ServerTarget {
         let (socket, name) = match self {
             ServerTarget::Own(folder, name) => (Socket::connect_own(folder, name), "etcd".to_owned()),
             ServerTarget::Running(address) => {
-                let socket = match &address.at {
-                    Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-                    Endpoint::Socket(path) => Socket::unix(path),
-                };
-                (socket, format!("etcd at {}", address.name()))
+                (Socket::connect(address, PORT), format!("etcd at {}", address.name()))
             }
         };
         socket.map_err(StoreError::io(format!("connecting to {name}")))

@@ -4,7 +4,7 @@
 mod connection;
 mod login;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
@@ -35,7 +35,7 @@ pub struct Client {
     read_buffer: Box<[u8]>,
     /// The next packet's sequence number.
     sequence: u8,
-    version: String,
+    pub version: String,
     /// The place of the value shown last.
     shown_range: Range<usize>,
 }
@@ -56,10 +56,6 @@ enum Answer {
 }
 
 impl Client {
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Runs a statement that gives at most one row of one column; gives the place of its bytes, valid until the next call.
     fn run_single(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
@@ -118,11 +114,7 @@ impl Client {
     /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `write_file` receives
     /// what appends to the file.
     pub fn load(&mut self, sql: &str, write_file: &mut FileWriter<'_>) -> Result<(u64, u16)> {
-        self.command(|output| {
-            output.push(Command::COM_QUERY as u8);
-            output.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
+        self.send_packet(Command::COM_QUERY, sql.as_bytes())?;
         let request = self.packet()?;
         match self.input[request.clone()].first() {
             Some(&0xfb) => {}
@@ -168,6 +160,14 @@ impl Client {
         }
         self.command(|output| wire::write_execution(statement.id, parameter_count, values, output));
         Ok(())
+    }
+
+    fn send_packet(&mut self, command: Command, argument: &[u8]) -> Result<()> {
+        self.command(|output| {
+            output.push(command as u8);
+            output.extend_from_slice(argument);
+        });
+        self.send()
     }
 
     fn command(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -266,7 +266,6 @@ impl Client {
         }
     }
 
-    /// Skips packets.
     fn skip_packets(&mut self, count: usize) -> Result<()> {
         (0..count).try_for_each(|_| {
             self.drop_consumed();
@@ -310,14 +309,7 @@ impl Client {
 
     fn await_bytes(&mut self, count: usize) -> Result<()> {
         while self.input.len() < count {
-            let read = match self.stream.read(&mut self.read_buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|error| self.stream.lost_error(error))?,
-            };
-            if read == 0 {
-                let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-                return Err(self.stream.lost_error(ended));
-            }
+            let read = self.stream.receive(&mut self.read_buffer)?;
             self.input.extend_from_slice(&self.read_buffer[..read]);
         }
         Ok(())
@@ -327,8 +319,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         self.output.clear();
-        self.command(|output| output.push(Command::COM_QUIT as u8));
-        let _ = self.send();
+        let _ = self.send_packet(Command::COM_QUIT, &[]);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
 use storebench_core::server::ServerKind;
-use storebench_core::server::running::{Address, Endpoint};
+use storebench_core::server::running::Address;
 use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
@@ -144,10 +144,7 @@ impl Server for Mysql {
     }
 
     fn connect(address: &Address) -> Result<Client> {
-        let socket = match &address.at {
-            Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-            Endpoint::Socket(path) => Socket::unix(path),
-        };
+        let socket = Socket::connect(address, PORT);
         let socket = socket.map_err(StoreError::io(format!("connecting to {}", address.at.name())))?;
         // The trial's own database is made by it, so none that the URL names is used.
         Client::begin(socket, &Login { user: &address.user, password: &password()?, database: None })
@@ -236,7 +233,7 @@ impl Server for Mysql {
     }
 
     fn version(client: &mut Client) -> Result<String> {
-        Ok(client.version().trim_start_matches("5.5.5-").to_owned())
+        Ok(client.version.trim_start_matches("5.5.5-").to_owned())
     }
 
     fn has_checks(client: &mut Client) -> Result<Option<bool>> {

@@ -41,13 +41,7 @@ pub struct Client {
 pub struct Statement {
     name: String,
     parameters: Vec<Oid>,
-    columns: Vec<Oid>,
-}
-
-impl Statement {
-    pub fn columns(&self) -> &[Oid] {
-        &self.columns
-    }
+    pub columns: Vec<Oid>,
 }
 
 impl Client {
@@ -230,16 +224,7 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<()> {
-        let count = loop {
-            match self.stream.read(&mut self.read_buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost_error(error))?,
-            }
-        };
-        if count == 0 {
-            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost_error(ended));
-        }
+        let count = self.stream.receive(&mut self.read_buffer)?;
         self.input.extend_from_slice(&self.read_buffer[..count]);
         Ok(())
     }

@@ -294,7 +294,7 @@ impl Dialect for Postgresql {
         let columns = columns.join(", ");
         let types = client.prepare(&format!("SELECT {columns} FROM {table}"))?;
         let copy = format!("COPY {table} ({columns}) FROM STDIN (FORMAT binary)");
-        let copied = client.copy_in(&copy, types.columns(), rows);
+        let copied = client.copy_in(&copy, &types.columns, rows);
         let forgotten = client.forget(types);
         copied.and_then(|count| forgotten.map(|()| count))
     }

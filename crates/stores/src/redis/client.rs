@@ -1,7 +1,7 @@
 //! A connection to the server: a blocking socket, commands in RESP 2, and answers that `redis-protocol` finds in the received
 //! bytes without copying them.
 
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::ops::Range;
 
 use redis_protocol::resp2::decode::decode_range;
@@ -23,14 +23,14 @@ const MAX_RECORDS_AT_ONCE: usize = 1 << 18;
 const MAX_DEPTH: usize = 4;
 
 pub struct Client {
-    stream: Socket,
+    pub stream: Socket,
     output: Vec<u8>,
     /// The bytes received since the last command, and room for more.
     input: Vec<u8>,
     received: usize,
     consumed: usize,
     /// The prefix of every key.
-    key_prefix: Vec<u8>,
+    pub key_prefix: Vec<u8>,
     /// The place of the value shown last.
     shown_range: Range<usize>,
 }
@@ -54,15 +54,6 @@ impl Client {
             key_prefix: Vec::new(),
             shown_range: 0..0,
         }
-    }
-
-    /// Lifts the login's time limit: from now on it waits as long as the server works.
-    pub fn end_login(&mut self) {
-        self.stream.end_login();
-    }
-
-    pub fn set_key_prefix(&mut self, key_prefix: Vec<u8>) {
-        self.key_prefix = key_prefix;
     }
 
     pub fn run(&mut self, words: &[&[u8]]) -> Result<Answer> {
@@ -230,17 +221,7 @@ impl Client {
         if self.received == self.input.len() {
             self.input.resize(2 * self.received, 0);
         }
-        let count = loop {
-            match self.stream.read(&mut self.input[self.received..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost_error(error))?,
-            }
-        };
-        if count == 0 {
-            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost_error(ended));
-        }
-        self.received += count;
+        self.received += self.stream.receive(&mut self.input[self.received..])?;
         Ok(())
     }
 }
@@ -377,6 +358,7 @@ fn check_depth(mut rest: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -389,7 +371,7 @@ mod tests {
     #[test]
     fn a_command_is_written_as_the_protocol_has_it_and_an_answer_is_found_in_pieces() {
         let (mut client, mut server) = pair();
-        client.set_key_prefix(b"p:".to_vec());
+        client.key_prefix = b"p:".to_vec();
         let answering = std::thread::spawn(move || {
             let mut command = vec![0; 23];
             server.read_exact(&mut command).unwrap();

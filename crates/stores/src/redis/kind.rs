@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::ServerKind;
-use storebench_core::server::running::{Address, Endpoint};
+use storebench_core::server::running::Address;
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Answer, Client, PORT};
@@ -99,10 +99,7 @@ impl Server for RedisServer {
     }
 
     fn connect(address: &Address) -> Result<Client> {
-        let socket = match &address.at {
-            Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-            Endpoint::Socket(path) => Socket::unix(path),
-        };
+        let socket = Socket::connect(address, PORT);
         let socket =
             socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
         let mut client = Client::from_socket(socket);
@@ -118,7 +115,7 @@ impl Server for RedisServer {
         }
         client.run(&[b"PING"]).map_err(explain_missing_password)?;
         expect_all_keys(&mut client)?;
-        client.end_login();
+        client.stream.end_login();
         Ok(client)
     }
 
@@ -128,7 +125,7 @@ impl Server for RedisServer {
     }
 
     fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
-        client.set_key_prefix(key_prefix(name));
+        client.key_prefix = key_prefix(name);
         Ok(())
     }
 
@@ -138,7 +135,7 @@ impl Server for RedisServer {
     }
 
     fn drop_if_there(client: &mut Client, name: &str) -> Result<()> {
-        client.set_key_prefix(key_prefix(name));
+        client.key_prefix = key_prefix(name);
         client.remove_all()
     }
 

@@ -19,20 +19,12 @@ impl Connection for Client {
     type Commands = ();
 
     fn execute(&mut self, sql: &str) -> Result<()> {
-        self.command(|output| {
-            output.push(Command::COM_QUERY as u8);
-            output.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
+        self.send_packet(Command::COM_QUERY, sql.as_bytes())?;
         self.answers(&[], |_| Ok(())).map(drop)
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        self.command(|output| {
-            output.push(Command::COM_STMT_PREPARE as u8);
-            output.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
+        self.send_packet(Command::COM_STMT_PREPARE, sql.as_bytes())?;
         let reply = self.packet()?;
         let reply = &self.input[reply];
         if reply.first() == Some(&0xff) {
@@ -56,11 +48,7 @@ impl Connection for Client {
     }
 
     fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.command(|output| {
-            output.push(Command::COM_STMT_CLOSE as u8);
-            output.extend_from_slice(&statement.id.to_le_bytes());
-        });
-        self.send()
+        self.send_packet(Command::COM_STMT_CLOSE, &statement.id.to_le_bytes())
     }
 
     fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
