@@ -1,13 +1,15 @@
 //! Helpers of the stores' own tests.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use storebench_core::server::{DATA, end_in, user_of};
 use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
-    Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, make_servers_known,
+    Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, StoreKind, make_servers_known,
 };
 use tempfile::TempDir;
 
@@ -15,14 +17,23 @@ pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Whether a server is installed.
-#[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
-pub fn is_here(server: &StoreDef) -> bool {
-    let missing_need = server.missing_need();
-    if let Some(why) = &missing_need {
-        println!("not tried: {why}");
+/// A new folder for a server, if that is installed.
+pub fn folder_if_here(server: &StoreDef) -> Option<TempDir> {
+    match server.missing_need() {
+        None => Some(new_folder()),
+        Some(why) => {
+            println!("not tried: {why}");
+            None
+        }
     }
-    missing_need.is_none()
+}
+
+#[test]
+fn no_study_runs_a_server_unasked() {
+    for def in crate::STORES.iter().filter(|def| def.kind == StoreKind::Server) {
+        assert_eq!(def.server.is_some(), def.open.is_ok(), "{}", def.name);
+        assert!(!def.runs_by_default(), "{}", def.name);
+    }
 }
 
 pub fn open(
@@ -142,17 +153,17 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
 
 /// Processes whose working folder, or an open file, lies in a folder.
 pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
-    let folder = std::fs::canonicalize(folder).unwrap();
-    let own_program = std::fs::read_link("/proc/self/exe").unwrap();
+    let folder = fs::canonicalize(folder).unwrap();
+    let own_program = fs::read_link("/proc/self/exe").unwrap();
     let leads_within =
-        |link: PathBuf| std::fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
+        |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
     let is_at_work = |process: &PathBuf| {
-        let open = || std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        let open = || fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         // This one holds the folder, too, and so do its children until they are another program.
-        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own_program)
+        fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own_program)
             && (leads_within(process.join("cwd")) || open().any(|file| leads_within(file.path())))
     };
-    std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
+    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
 }
 
 /// Kills the server with data below a store's folder, in whose command line a word ends so.
@@ -174,11 +185,18 @@ pub fn socket_in(folder: &Path) -> PathBuf {
     entries.into_iter().find(is_socket).unwrap()
 }
 
-/// Checks that `at_work` processes of a server end when it is closed, dropped or killed, and that acknowledged writes survive a kill.
+/// Checks that a server's data are its user's alone while the folder stays as it is, that `at_work` processes of it end when it is
+/// closed, dropped or killed, and that acknowledged writes survive a kill.
 pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::ops::RangeInclusive<usize>) {
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(def) else { return };
+    let owner_and_mode = |path: &Path| fs::metadata(path).map(|data| (data.uid(), data.mode())).unwrap();
+    let before = owner_and_mode(folder.path());
     let server_count = || servers_in(folder.path()).len();
     let store = opened(def, &folder, tier, &[]);
+    let (uid, mode) = owner_and_mode(&folder.path().join(DATA));
+    let expected = user_of(def.server.unwrap().known.users).map_or(before.0, |user| user.uid);
+    assert_eq!((uid, mode & 0o777), (expected, 0o700));
+    assert_eq!(owner_and_mode(folder.path()), before);
     assert!(at_work.contains(&server_count()), "{} are at work", server_count());
     store.close().unwrap();
     assert_eq!(server_count(), 0);
@@ -188,7 +206,7 @@ pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::op
     let mut session = store.session().unwrap();
     session.insert(b"key", b"value").unwrap();
     // Its first process is this one's child, and is not reaped yet.
-    storebench_core::server::end_in(folder.path()).unwrap();
+    end_in(folder.path()).unwrap();
     let error = session.insert(b"other", b"value").unwrap_err().to_string();
     assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
@@ -212,7 +230,7 @@ pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)
     let folder = new_folder();
     let ready = folder.path().join("ready");
     let store = folder.path().join("store");
-    std::fs::create_dir(&store).unwrap();
+    fs::create_dir(&store).unwrap();
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "support::testing::victim", "--ignored"])
         .env(VICTIM_STORE, def.name)
@@ -251,7 +269,7 @@ fn victim() {
     for key in [b"a", b"b", b"c"] {
         session.insert(key, b"value").unwrap();
     }
-    std::fs::write(folder.join("ready"), b"").unwrap();
+    fs::write(folder.join("ready"), b"").unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
 
