@@ -10,17 +10,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
+use storebench_core::store::sql::{SqlSession, SqlValue};
 use storebench_core::store::{
     AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
     OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
     Upkeep,
 };
 
-use storebench_core::store::sql::SqlSession;
-
 use self::pragma::Plan;
 use self::sql::Sql;
-use self::statement::{Statement, Value};
+use self::statement::Statement;
 use super::compiled;
 use super::support::{hold_to_tier, sync_path};
 
@@ -364,11 +363,11 @@ impl Statements {
     }
 
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.insert.run(&[Value::Blob(key), Value::Blob(value)])
+        self.insert.run(&[SqlValue::Blob(key), SqlValue::Blob(value)])
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.remove.run(&[Value::Blob(key)])?;
+        self.remove.run(&[SqlValue::Blob(key)])?;
         check_found(&self.remove)
     }
 
@@ -421,14 +420,14 @@ impl Session for SqliteSession<'_> {
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.with_statements(|statements| {
-            statements.update.run(&[Value::Blob(key), Value::Blob(value)])?;
+            statements.update.run(&[SqlValue::Blob(key), SqlValue::Blob(value)])?;
             check_found(&statements.update)
         })
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.with_statements(|statements| {
-            Ok(statements.get.rows(&[Value::Blob(key)], |row| visit(row.blob(0)))? > 0)
+            Ok(statements.get.rows(&[SqlValue::Blob(key)], |row| visit(row.blob(0)))? > 0)
         })
     }
 
@@ -438,10 +437,9 @@ impl Session for SqliteSession<'_> {
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = [SqlValue::Blob(from), SqlValue::Integer(limit)];
         self.with_statements(|statements| {
-            statements
-                .scan
-                .rows(&[Value::Blob(from), Value::Integer(limit)], |row| visit(row.blob(0), row.blob(1)))
+            statements.scan.rows(&values, |row| visit(row.blob(0), row.blob(1)))
         })
     }
 

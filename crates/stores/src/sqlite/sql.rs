@@ -5,7 +5,7 @@ use std::ffi::CString;
 use storebench_core::store::sql::{self, MOST_COLUMNS, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Result, StoreError};
 
-use super::statement::{Row, Statement, Value};
+use super::statement::{Row, Statement};
 use super::{Access, Sqlite};
 
 pub struct Sql<'a> {
@@ -35,26 +35,7 @@ impl<'a> Sql<'a> {
         visit: impl FnMut(&Row<'_>),
     ) -> Result<usize> {
         let _lock = self.access.lock_shared();
-        let mut slots = [Value::Null; MOST_COLUMNS];
-        let slots = slots.get_mut(..values.len()).ok_or_else(too_many)?;
-        for (slot, value) in slots.iter_mut().zip(values) {
-            *slot = bind_value(value);
-        }
-        sql::statement(&mut self.statements, statement)?.rows(slots, visit)
-    }
-}
-
-fn too_many() -> StoreError {
-    StoreError::Unsupported(format!("a row has at most {MOST_COLUMNS} values here"))
-}
-
-fn bind_value<'v>(value: &SqlValue<'v>) -> Value<'v> {
-    match *value {
-        SqlValue::Null => Value::Null,
-        SqlValue::Integer(number) => Value::Integer(number),
-        SqlValue::Real(number) => Value::Real(number),
-        SqlValue::Text(text) => Value::Text(text),
-        SqlValue::Blob(bytes) => Value::Blob(bytes),
+        sql::statement(&mut self.statements, statement)?.rows(values, visit)
     }
 }
 
