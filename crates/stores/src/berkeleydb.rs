@@ -22,8 +22,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError, StoreKind, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, SETTINGS};
@@ -34,32 +34,29 @@ use super::support::{GivenSettings, sync_path};
 
 pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
-    kind: StoreKind::Engine,
     summary: "B-tree, with or without transactions",
     practice: "a file, and logs next to it; it can be backed up while open; several processes can share an environment",
     version: &version,
     capabilities: Capabilities {
         backup: true,
         compacts_beside: true,
+        // A batch is one, too; not at `none`, which keeps nothing that a crash could leave whole or in part.
         transactions: true,
-        // A transaction; not at `none`, which keeps nothing that a crash could leave whole or in part.
-        batch: Batch::Atomic,
         max_key_bytes: u32::MAX as usize,
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer {
-            guarantee: Guarantee::None,
-            settings: "no environment, no log: pages are written when the cache is full or the database is closed",
-            atomic_replace: false,
-            dangers: &[
+        GuaranteeOffer::tearing(
+            Guarantee::None,
+            "no environment, no log: pages are written when the cache is full or the database is closed",
+            &[
                 Danger {
                     with: &[("DB_TXN_NOSYNC", "true")],
                     ..Danger::new(Loss::Newest, Loss::Newest, "the end of the log is in the process")
                 },
                 Danger::new(Loss::Whole, Loss::Whole, "there is no log"),
             ],
-        },
+        ),
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",

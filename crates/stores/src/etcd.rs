@@ -7,9 +7,7 @@ mod kind;
 mod members;
 mod messages;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::EtcdServer;
@@ -23,9 +21,6 @@ pub const ETCD: StoreDef = StoreDef {
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,
-        order: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
     },

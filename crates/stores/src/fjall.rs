@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions, Result, Session,
-    Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, TransactionBody, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions, Result, Session, Setting,
+    Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::plan::{FixedOptions, Plan};
@@ -17,7 +17,6 @@ use super::support::hold_to_tier;
 
 pub const FJALL: StoreDef = StoreDef {
     name: "fjall",
-    kind: StoreKind::Engine,
     summary: "log-structured merge tree, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
@@ -25,23 +24,18 @@ pub const FJALL: StoreDef = StoreDef {
     capabilities: Capabilities {
         compacts_beside: true,
         held_reader: true,
-        threads: Threads::Many,
         transactions: true,
         compression: Some("lz4"),
-        batch: Batch::Atomic,
-        // Noticing would take a read before each write, which such a tree is made to avoid.
-        notices_existing: false,
-        notices_missing: false,
         max_key_bytes: MAX_KEY_BYTES,
+        // To notice a key would take a read before each write, which such a tree is made to avoid.
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer {
-            guarantee: Guarantee::None,
-            settings: "manual_journal_persist=true",
-            atomic_replace: true,
-            dangers: &[Danger::new(Loss::Newest, Loss::ByHand, "its journal must be cut")],
-        },
+        GuaranteeOffer::replacing_values(
+            Guarantee::None,
+            "manual_journal_persist=true",
+            &[Danger::new(Loss::Newest, Loss::ByHand, "its journal must be cut")],
+        ),
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "PersistMode::Buffer on each write, as shipped",

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError, StoreKind, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, OpenOptions, Result, Session, Setting, Store,
+    StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::config::{Config, Helpers, SETTINGS};
@@ -22,7 +22,6 @@ use super::owned::OwnedPointer;
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
-    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     version: &version,

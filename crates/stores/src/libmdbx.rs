@@ -12,9 +12,8 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
-    Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};
@@ -24,7 +23,6 @@ use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
-    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
     cautions: &[Caution {
@@ -38,10 +36,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
         backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         // As LMDB: the one costs nothing, the other a second look.
         notices_existing: true,
-        notices_missing: false,
         max_key_bytes: 2022,
         max_bytes: SIZE_UPPER as u64,
         ..Capabilities::DEFAULT

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
-    Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
@@ -19,7 +18,6 @@ use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
-    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
     cautions: &[
@@ -40,10 +38,8 @@ pub const LMDB: StoreDef = StoreDef {
         backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         // MDB_NOOVERWRITE says it at no cost; noticing a missing key on update would take a second look.
         notices_existing: true,
-        notices_missing: false,
         max_key_bytes: 511,
         max_bytes: MAP_SIZE as u64,
         ..Capabilities::DEFAULT

@@ -8,9 +8,7 @@ mod password;
 mod settle;
 mod wire;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 
 use self::dialect::Mysql;
 use super::support::server::{Server, open};
@@ -25,8 +23,6 @@ pub const MARIADB: StoreDef = StoreDef {
         compacts_beside: true,
         held_reader: true,
         sql: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         max_key_bytes: MAX_KEY_BYTES,

@@ -7,8 +7,7 @@ mod password;
 mod wire;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
-    Threads,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
 };
 
 use self::dialect::Postgresql;
@@ -36,9 +35,7 @@ pub const POSTGRES: StoreDef = StoreDef {
         compacts_beside: true,
         held_reader: true,
         sql: true,
-        threads: Threads::Many,
         compression: Some("pglz"),
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         max_key_bytes: MAX_KEY_BYTES,

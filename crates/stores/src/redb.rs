@@ -5,9 +5,9 @@ use redb::{
     StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, MemoryShare, OpenOptions,
-    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
-    Transaction, TransactionBody,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, MemoryShare, OpenOptions, Result,
+    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
+    TransactionBody,
 };
 
 use super::compiled;
@@ -15,7 +15,6 @@ use super::support::{GivenSettings, hold_to_tier, sync_path};
 
 pub const REDB: StoreDef = StoreDef {
     name: "redb",
-    kind: StoreKind::Engine,
     summary: "copy-on-write B-trees in one file, in Rust",
     practice: "one file; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
@@ -24,7 +23,6 @@ pub const REDB: StoreDef = StoreDef {
         held_reader: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         // Both come with the old value, which every insert and remove hands back.
         notices_existing: true,
         notices_missing: true,

@@ -4,9 +4,7 @@ mod client;
 mod config;
 mod kind;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
@@ -21,8 +19,6 @@ pub const REDIS: StoreDef = StoreDef {
     capabilities: Capabilities {
         compacts_beside: true,
         order: false,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
     },

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use storebench_core::store::{
     AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, TransactionBody, Upkeep,
+    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appender;
@@ -35,7 +35,6 @@ use super::support::GivenSettings;
 
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
-    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; it can be backed up while open; writes wait when flushes or compactions fall behind; one process writes",
     cautions: &[Caution {
@@ -55,35 +54,20 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer {
-            guarantee: Guarantee::None,
-            settings: "WriteOptions.disableWAL=true",
-            atomic_replace: true,
-            dangers: &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
-        },
-        GuaranteeOffer {
-            guarantee: Guarantee::Process,
-            settings: "WriteOptions.sync=false",
-            atomic_replace: true,
-            dangers: Danger::HOLES,
-        },
-        GuaranteeOffer {
-            guarantee: Guarantee::Power,
-            settings: "WriteOptions.sync=true",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        GuaranteeOffer::replacing_values(
+            Guarantee::None,
+            "WriteOptions.disableWAL=true",
+            &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
+        ),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
-    syncs_at_power: 1.0,
-    syncs_as_shipped: None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     python: Some(include_str!("../snippets/rocksdb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// Lengths are kept in 32 bits.

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
-use sled::{Batch as Writes, Config, Db};
+use sled::{Batch, Config, Db};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
-    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, Transaction,
-    TransactionBody,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
 };
 
 use super::compiled;
@@ -19,19 +18,14 @@ use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const SLED: StoreDef = StoreDef {
     name: "sled",
-    kind: StoreKind::Engine,
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_SLED_VERSION").into(),
     capabilities: Capabilities {
         transactions: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
-        // An insert hands back the old value, but has replaced it by then.
-        notices_existing: false,
-        notices_missing: false,
         max_key_bytes: u32::MAX as usize,
+        // It notices no existing key: an insert hands back the old value, but has replaced it by then.
         ..Capabilities::DEFAULT
     },
     // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
@@ -254,8 +248,8 @@ struct SledSession<'a> {
 }
 
 impl SledSession<'_> {
-    fn write(&mut self, writes: Writes) -> Result<()> {
-        self.store.db.apply_batch(writes).map_err(StoreError::engine)?;
+    fn write(&mut self, batch: Batch) -> Result<()> {
+        self.store.db.apply_batch(batch).map_err(StoreError::engine)?;
         self.store.after_write()
     }
 }
@@ -291,15 +285,15 @@ impl Session for SledSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let mut writes = Writes::default();
-        records.iter().for_each(|(key, value)| writes.insert(*key, *value));
-        self.write(writes)
+        let mut batch = Batch::default();
+        records.iter().for_each(|(key, value)| batch.insert(*key, *value));
+        self.write(batch)
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        let mut writes = Writes::default();
-        keys.iter().for_each(|key| writes.remove(*key));
-        self.write(writes)
+        let mut batch = Batch::default();
+        keys.iter().for_each(|key| batch.remove(*key));
+        self.write(batch)
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {

@@ -12,9 +12,8 @@ use std::time::UNIX_EPOCH;
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::sql::{SqlSession, SqlValue};
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
-    Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::pragma::Plan;
@@ -25,7 +24,6 @@ use super::support::{hold_to_tier, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
-    kind: StoreKind::Engine,
     summary: "SQL database in one file (B-tree)",
     practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
     cautions: &[
@@ -47,7 +45,6 @@ pub const SQLITE: StoreDef = StoreDef {
         backup: true,
         sql: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         // The documented default limit of a blob (SQLITE_MAX_LENGTH).

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, SettingDef,
-    Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
+    Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -29,7 +29,6 @@ use super::support::{GivenSettings, expect_taken};
 
 pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
-    kind: StoreKind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
     version: &version,
