@@ -19,7 +19,7 @@ use storebench_core::store::{
 use self::library::{Mdbx, Sizes, max_key_bytes};
 use super::linked::linked;
 use super::mapped::{self, Environment};
-use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, flag, hold_to_tier, read_back, sync_path};
 
 pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
@@ -78,51 +78,51 @@ const UNSYNCED: &[Danger] = &[
     ),
 ];
 
-const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        "sync_mode",
-        "durable, nometasync, safe_nosync or utterly_nosync",
-        "the guarantee's",
-        "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
-    )
-    .varying()
-    .promising("durable is power, the others are process")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "sync_bytes",
-        "a size, of whole pages",
-        "0: before the file would grow",
-        "with safe_nosync, how much is written before it syncs",
-    )
-    .varying()
-    .bytes()
-    .read_by("the environment's own account")
-    .tune(&["67108864"])
-    .costing("a power cut can undo as much"),
-    SettingDef::new(
-        "size_upper",
-        "a size, a multiple of the page",
-        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
-        "how far the file can grow",
-    )
-    .varying()
-    .bytes()
-    .limiting(|value, can| {
-        if let Ok(bytes) = value.parse() {
-            can.max_bytes = bytes;
-        }
-    })
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "growth_step",
-        "a size, a multiple of the page",
-        "as shipped",
-        "the steps in which the file grows",
-    )
-    .varying()
-    .bytes()
-    .read_by("the environment's own account"),
-    SettingDef::new("pagesize", "a size from 256 to 65536, a power of two", "the system's page", "a page")
+const SETTINGS: &[SettingDef] = &read_back(
+    mapped::READ_BY,
+    0,
+    [
+        SettingDef::new(
+            "sync_mode",
+            "durable, nometasync, safe_nosync or utterly_nosync",
+            "the guarantee's",
+            "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
+        )
+        .varying()
+        .promising("durable is power, the others are process"),
+        SettingDef::new(
+            "sync_bytes",
+            "a size, of whole pages",
+            "0: before the file would grow",
+            "with safe_nosync, how much is written before it syncs",
+        )
+        .varying()
+        .bytes()
+        .tune(&["67108864"])
+        .costing("a power cut can undo as much"),
+        SettingDef::new(
+            "size_upper",
+            "a size, a multiple of the page",
+            if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+            "how far the file can grow",
+        )
+        .varying()
+        .bytes()
+        .limiting(mapped::limit_bytes),
+        SettingDef::new(
+            "growth_step",
+            "a size, a multiple of the page",
+            "as shipped",
+            "the steps in which the file grows",
+        )
+        .varying()
+        .bytes(),
+        SettingDef::new(
+            "pagesize",
+            "a size from 256 to 65536, a power of two",
+            "the system's page",
+            "a page",
+        )
         .varying()
         .bytes()
         .limiting(|value, can| {
@@ -133,46 +133,24 @@ const SETTINGS: &[SettingDef] = &[
                 can.max_bytes = can.max_bytes.min(largest(page) as u64);
             }
         })
-        .read_by("the environment's own account")
         .tune(&["8192", "16384"]),
-    SettingDef::new(
-        "max_readers",
-        "a number",
-        "61, or the sessions",
-        "how many sessions can read at once, at least",
-    )
-    .usually("61")
-    .read_by("the environment's own account"),
-    SettingDef::new("writemap", "true or false", "false", "writes into the map (MDBX_WRITEMAP)")
-        .read_by("the environment's own account")
-        .tune(&["true"])
-        .costing("a stray pointer of the application can write into the records"),
-    SettingDef::new(
-        "nordahead",
-        "true or false",
-        "false",
-        "no read-ahead, for data larger than memory (MDBX_NORDAHEAD)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-    SettingDef::new(
-        "nomeminit",
-        "true or false",
-        "false",
-        "unused space in pages is not cleared (MDBX_NOMEMINIT)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("what the memory held before can come into the file"),
-    SettingDef::new(
-        "liforeclaim",
-        "true or false",
-        "false",
-        "pages that became free last are used first (MDBX_LIFORECLAIM)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-];
+        SettingDef::new(
+            "max_readers",
+            "a number",
+            "61, or the sessions",
+            "how many sessions can read at once, at least",
+        )
+        .usually("61"),
+        flag("writemap", "writes into the map (MDBX_WRITEMAP)")
+            .tune(&["true"])
+            .costing("a stray pointer of the application can write into the records"),
+        flag("nordahead", "no read-ahead, for data larger than memory (MDBX_NORDAHEAD)").tune(&["true"]),
+        flag("nomeminit", "unused space in pages is not cleared (MDBX_NOMEMINIT)")
+            .tune(&["true"])
+            .costing("what the memory held before can come into the file"),
+        flag("liforeclaim", "pages that became free last are used first (MDBX_LIFORECLAIM)").tune(&["true"]),
+    ],
+);
 
 const SYNC_MODES: &[(&str, c_uint)] = &[
     ("durable", 0),

@@ -14,7 +14,7 @@ use storebench_core::store::{
 
 use super::compiled;
 use super::mapped::{self, Environment};
-use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, flag, hold_to_tier, read_back, sync_path};
 
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
@@ -72,70 +72,40 @@ const UNSYNCED: &[Danger] = &[
     Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
 ];
 
-const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        "map_size",
-        "a size, a multiple of the system's page",
-        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
-        "how far the file can grow",
-    )
-    .varying()
-    .bytes()
-    .limiting(|value, can| {
-        if let Ok(bytes) = value.parse() {
-            can.max_bytes = bytes;
-        }
-    })
-    .read_by("the environment's own account"),
-    SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
-        .usually("126")
-        .read_by("the environment's own account"),
-    SettingDef::new("nosync", "true or false", "false", "commits are not synced (MDB_NOSYNC)")
-        .promising("process")
-        .read_by("the environment's own account"),
-    SettingDef::new(
-        "nometasync",
-        "true or false",
-        "false",
-        "only the data of a commit is synced (MDB_NOMETASYNC)",
-    )
-    .promising("process: a power cut can undo the last commit")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "writemap",
-        "true or false",
-        "false",
-        "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("a stray pointer of the application can write into the records"),
-    SettingDef::new(
-        "mapasync",
-        "true or false",
-        "false",
-        "with writemap, syncs without waiting (MDB_MAPASYNC)",
-    )
-    .promising("process, with writemap")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "nordahead",
-        "true or false",
-        "false",
-        "no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-    SettingDef::new(
-        "nomeminit",
-        "true or false",
-        "false",
-        "unused space in pages is not cleared (MDB_NOMEMINIT)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("what the memory held before can come into the file"),
-];
+const SETTINGS: &[SettingDef] = &read_back(
+    mapped::READ_BY,
+    0,
+    [
+        SettingDef::new(
+            "map_size",
+            "a size, a multiple of the system's page",
+            if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+            "how far the file can grow",
+        )
+        .varying()
+        .bytes()
+        .limiting(mapped::limit_bytes),
+        SettingDef::new(
+            "max_readers",
+            "a number",
+            "126, or the sessions",
+            "how many sessions can read at once",
+        )
+        .usually("126"),
+        flag("nosync", "commits are not synced (MDB_NOSYNC)").promising("process"),
+        flag("nometasync", "only the data of a commit is synced (MDB_NOMETASYNC)")
+            .promising("process: a power cut can undo the last commit"),
+        flag("writemap", "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)")
+            .tune(&["true"])
+            .costing("a stray pointer of the application can write into the records"),
+        flag("mapasync", "with writemap, syncs without waiting (MDB_MAPASYNC)")
+            .promising("process, with writemap"),
+        flag("nordahead", "no read-ahead, for data larger than memory (MDB_NORDAHEAD)").tune(&["true"]),
+        flag("nomeminit", "unused space in pages is not cleared (MDB_NOMEMINIT)")
+            .tune(&["true"])
+            .costing("what the memory held before can come into the file"),
+    ],
+);
 
 const FLAGS: &[(&str, c_uint)] = &[
     ("nosync", ffi::MDB_NOSYNC),

@@ -5,10 +5,20 @@ mod environment;
 
 use std::ffi::c_uint;
 
-use storebench_core::store::{Result, Session, StoreError, Transaction, TransactionBody};
+use storebench_core::store::{Capabilities, Result, Session, StoreError, Transaction, TransactionBody};
 
 pub use self::environment::{Environment, Library, check};
 use self::environment::{Reader, Writer};
+
+/// How settings are read back.
+pub const READ_BY: &str = "the environment's own account";
+
+/// The limit of a setting that says how far the file can grow.
+pub fn limit_bytes(value: &str, can: &mut Capabilities) {
+    if let Ok(bytes) = value.parse() {
+        can.max_bytes = bytes;
+    }
+}
 
 /// Functions of [`Library`] that only call the library's.
 macro_rules! calls {

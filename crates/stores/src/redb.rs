@@ -11,7 +11,7 @@ use storebench_core::store::{
 };
 
 use super::compiled;
-use super::support::{GivenSettings, hold_to_tier, sync_path};
+use super::support::{GivenSettings, flag, hold_to_tier, sync_path};
 
 pub const REDB: StoreDef = StoreDef {
     name: "redb",
@@ -51,8 +51,8 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new("durability", "none or immediate", "the guarantee's", "whether a commit is synced")
         .varying()
         .promising("none is none, immediate is power"),
-    SettingDef::new("two_phase_commit", "true or false", "false", "two syncs a commit, against crafted data"),
-    SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
+    flag("two_phase_commit", "two syncs a commit, against crafted data"),
+    flag("quick_repair", "slower commits, instant repair after a crash"),
     SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")
         .bytes()
         .share(MemoryShare::one_in(

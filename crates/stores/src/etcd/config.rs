@@ -13,7 +13,7 @@ use storebench_core::units;
 
 use super::client::Client;
 use super::members;
-use crate::support::server::{LOG, PROGRAMS_SETTING, Plan};
+use crate::support::server::{LOG, PROGRAMS_SETTING, Plan, url_setting};
 
 /// Who answers a read.
 pub const READS: &str = "reads";
@@ -30,13 +30,10 @@ const FIRST_BYTES: u64 = 1 << 20;
 const READ_BY: &str = "the server's log";
 
 pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        URL,
+    url_setting(
         "etcd://host:port or etcd+unix:///path",
-        "a private server",
         "a running server to use instead; reads can be set there, and nothing else (docs/servers.md)",
-    ).varying()
-    .promising("what that server is set up for"),
+    ),
     PROGRAMS_SETTING,
     SettingDef::new(
         READS,

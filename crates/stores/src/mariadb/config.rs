@@ -9,7 +9,8 @@ use storebench_core::store::{
 };
 
 use super::client::Client;
-use crate::support::server::{Connection, PROGRAMS_SETTING, Plan, sql};
+use crate::support::read_back;
+use crate::support::server::{Connection, PROGRAMS_SETTING, Plan, sql, url_setting};
 
 const INNODB: &str = "innodb";
 pub const ROCKSDB: &str = "rocksdb";
@@ -24,18 +25,13 @@ const ISOLATION: &str = "transaction_isolation";
 const OLDER_ISOLATION: &str = "tx_isolation";
 const LATE: &str = "rocksdb_manual_wal_flush";
 
-const SHOWN: &str = "SHOW VARIABLES";
-
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
-pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        URL,
+pub const SETTINGS: &[SettingDef] = &read_back("SHOW VARIABLES", 2, [
+    url_setting(
         "mysql://user@host:port/database",
-        "a private server",
         "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
-    ).varying()
-    .promising("what that server is set up for"),
+    ),
     PROGRAMS_SETTING,
     SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
         .read_by("@@default_storage_engine")
@@ -46,16 +42,14 @@ pub const SETTINGS: &[SettingDef] = &[
         "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
         "REPEATABLE-READ; READ-COMMITTED for the workload shop",
         "what a transaction sees of concurrent ones",
-    ).varying()
-    .read_by(SHOWN),
+    ).varying(),
     SettingDef::new(
         INNODB_LOG,
         "0, 1 or 2",
         "1, or the guarantee's",
         "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
     ).usually("1")
-    .promising("2 is process, 0 is none")
-    .read_by(SHOWN),
+    .promising("2 is process, 0 is none"),
     SettingDef::new(
         "innodb_doublewrite",
         "ON or OFF",
@@ -63,7 +57,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "whether a page is written elsewhere before it is written in its place",
     )
     .promising("OFF is process: a power cut can tear a page")
-    .read_by(SHOWN)
     .costing("a page that a power cut has torn can't be repaired"),
     SettingDef::new(
         "innodb_flush_method",
@@ -71,7 +64,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "O_DIRECT",
         "how pages and the log go to the disk; O_DIRECT passes the page cache by",
     )
-    .read_by(SHOWN)
     .tune(&["fsync"]),
     SettingDef::new(
         "innodb_buffer_pool_size",
@@ -90,7 +82,6 @@ pub const SETTINGS: &[SettingDef] = &[
         .rounded_to(MIB)
         .only_with(ENGINE, INNODB),
     )
-    .read_by(SHOWN)
     .tune(&["33554432", "536870912"]),
     SettingDef::new(
         "innodb_log_file_size",
@@ -99,7 +90,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "how long the log grows until pages are written",
     ).varying()
     .bytes()
-    .read_by(SHOWN)
     .tune(&["16777216", "402653184"]),
     SettingDef::new(
         "innodb_page_size",
@@ -108,7 +98,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "a page; fixed when the server's files are made",
     ).varying()
     .bytes()
-    .read_by(SHOWN)
     .tune(&["4096"]),
     SettingDef::new(
         ROCKSDB_LOG,
@@ -116,23 +105,20 @@ pub const SETTINGS: &[SettingDef] = &[
         "1, or the guarantee's",
         "the same of the write-ahead log, if engine=rocksdb",
     ).usually("1")
-    .promising("2 is process, 0 is none")
-    .read_by(SHOWN),
+    .promising("2 is process, 0 is none"),
     SettingDef::new(
         LATE,
         "ON or OFF",
         "ON; OFF for process",
         "whether a log that is not synced at a commit is kept in the server's memory until it is",
     ).varying()
-    .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none")
-    .read_by(SHOWN),
+    .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none"),
     SettingDef::new(
         RECOVERY,
         "0, 1, 2 or 3",
         "1; 2 if a guarantee is asked for",
         "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
-    ).varying()
-    .read_by(SHOWN),
+    ).varying(),
     SettingDef::new(
         "rocksdb_block_cache_size",
         "a size from 1 MiB",
@@ -145,7 +131,6 @@ pub const SETTINGS: &[SettingDef] = &[
             .rounded_to(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
-    .read_by(SHOWN)
     .tune(&["33554432", "134217728"]),
     SettingDef::new(
         "rocksdb_db_write_buffer_size",
@@ -158,23 +143,20 @@ pub const SETTINGS: &[SettingDef] = &[
         MemoryShare::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
             .rounded_to(MIB)
             .only_with(ENGINE, ROCKSDB),
-    )
-    .read_by(SHOWN),
+    ),
     SettingDef::new(
         "rocksdb_use_direct_reads",
         "ON or OFF",
         "OFF",
         "whether reads pass the page cache by, if engine=rocksdb",
-    )
-    .read_by(SHOWN),
+    ),
     SettingDef::new(
         "rocksdb_use_direct_io_for_flush_and_compaction",
         "ON or OFF",
         "OFF",
         "the same of writes in the background",
-    )
-    .read_by(SHOWN),
-];
+    ),
+]);
 
 /// The settings that a session can set, and the settings that name its server.
 const SESSION_SETTINGS: [&str; 3] = [URL, ENGINE, ISOLATION];

@@ -9,28 +9,24 @@ use storebench_core::store::{
 };
 
 use super::client::Client;
-use crate::support::server::{Connection, PROGRAMS_SETTING, Plan};
+use crate::support::read_back;
+use crate::support::server::{Connection, PROGRAMS_SETTING, Plan, url_setting};
 
-pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        URL,
+pub const SETTINGS: &[SettingDef] = &read_back("pg_settings", 2, [
+    url_setting(
         "postgresql://user@host:port/database",
-        "a private server",
         "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
-    ).varying()
-    .promising("what that server is set up for"),
+    ),
     PROGRAMS_SETTING,
     SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all").usually("on")
-        .promising("off is process")
-        .read_by("pg_settings"),
+        .promising("off is process"),
     SettingDef::new(
         "synchronous_commit",
         "on, local or off",
         "on, or the guarantee's",
         "off: a commit returns before its log is written, up to 0.6 s later",
     ).usually("on")
-    .promising("off is none: a kill costs the newest commits")
-    .read_by("pg_settings"),
+    .promising("off is none: a kill costs the newest commits"),
     SettingDef::new(
         "full_page_writes",
         "on or off",
@@ -38,7 +34,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "whether the log holds a whole page when it first changes after a checkpoint",
     ).usually("on")
     .promising("off is process: a power cut can tear a page")
-    .read_by("pg_settings")
     .costing("a page that a power cut has torn can't be repaired"),
     SettingDef::new(
         "wal_sync_method",
@@ -46,8 +41,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "fdatasync on Linux",
         "how the log is synced",
     ).varying()
-    .promising("on macOS, power takes fsync_writethrough")
-    .read_by("pg_settings"),
+    .promising("on macOS, power takes fsync_writethrough"),
     SettingDef::new(
         "shared_buffers",
         "a size from 128 KiB, in steps of 8 KiB",
@@ -63,7 +57,6 @@ pub const SETTINGS: &[SettingDef] = &[
         )
         .rounded_to(PAGE),
     )
-    .read_by("pg_settings")
     .tune(&["16777216", "536870912"]),
     SettingDef::new(
         "wal_buffers",
@@ -71,8 +64,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "1/32 of shared_buffers, at most 16 MiB",
         "the log that is not written yet",
     ).varying()
-    .bytes()
-    .read_by("pg_settings"),
+    .bytes(),
     SettingDef::new(
         "max_wal_size",
         "a size from 2 MiB, in steps of 1 MiB",
@@ -80,7 +72,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "how long the log grows until a checkpoint begins",
     ).varying()
     .bytes()
-    .read_by("pg_settings")
     .tune(&["67108864", "4294967296"]),
     SettingDef::new(
         "min_wal_size",
@@ -88,48 +79,41 @@ pub const SETTINGS: &[SettingDef] = &[
         "80 MiB",
         "how much of the log is kept to be written over",
     ).varying()
-    .bytes()
-    .read_by("pg_settings"),
+    .bytes(),
     SettingDef::new(
         "wal_segment_size",
         "a size, a power of two from 1 MiB to 1 GiB",
         "16 MiB",
         "the files of the log; fixed when the server's files are made",
     ).varying()
-    .bytes()
-    .read_by("pg_settings"),
+    .bytes(),
     SettingDef::new(
         "wal_compression",
         "off, pglz, lz4 or zstd",
         "off",
         "whether whole pages in the log are compressed; from version 15",
     )
-    .read_by("pg_settings")
     .tune(&["lz4"]),
     SettingDef::new(
         "checkpoint_timeout",
         "seconds, from 30 to 86400",
         "300",
         "how long a checkpoint waits at most",
-    )
-    .read_by("pg_settings"),
+    ),
     SettingDef::new(
         "commit_delay",
         "microseconds, from 0 to 100000",
         "0",
         "how long a commit waits for others to sync with",
-    )
-    .read_by("pg_settings"),
+    ),
     SettingDef::new(
         ISOLATION,
         "read uncommitted, read committed, repeatable read or serializable",
         "read committed",
         "what a transaction sees of concurrent ones",
-    ).varying()
-    .read_by("pg_settings"),
-    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up in the background")
-        .read_by("pg_settings"),
-];
+    ).varying(),
+    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up in the background"),
+]);
 
 const SESSION_SETTINGS: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
 const ISOLATION: &str = "default_transaction_isolation";

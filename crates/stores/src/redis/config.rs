@@ -7,7 +7,8 @@ use storebench_core::store::{
 };
 
 use super::client::{Answer, Client};
-use crate::support::server::{PROGRAMS_SETTING, Plan, unreadable};
+use crate::support::read_back;
+use crate::support::server::{PROGRAMS_SETTING, Plan, unreadable, url_setting};
 
 /// The folder of the log in the data.
 pub const LOG: &str = "appendonlydir";
@@ -23,16 +24,11 @@ const THREADS: &str = "io-threads";
 /// The word for no snapshots; the server uses an empty text.
 const OFF: &str = "off";
 
-const READ_BY: &str = "CONFIG GET";
-
-pub const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        URL,
+pub const SETTINGS: &[SettingDef] = &read_back("CONFIG GET", 2, [
+    url_setting(
         "redis://host:port/database or redis+unix:///path",
-        "a private server",
         "a running server to use instead; no other setting can be changed there (docs/servers.md)",
-    ).varying()
-    .promising("what that server is set up for"),
+    ),
     PROGRAMS_SETTING,
     SettingDef::new(
         APPENDONLY,
@@ -40,8 +36,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "no, or the guarantee's",
         "whether every write is appended to a log, the append-only file",
     ).usually("no")
-    .promising("no is none: a kill costs all since the last snapshot")
-    .read_by(READ_BY),
+    .promising("no is none: a kill costs all since the last snapshot"),
     SettingDef::new(
         APPENDFSYNC,
         "always, everysec or no",
@@ -49,7 +44,6 @@ pub const SETTINGS: &[SettingDef] = &[
         "when the log is synced: before each answer, once a second, or when the system likes",
     ).usually("everysec")
     .promising("no is process; everysec is none: while a sync lasts, up to 2 s, writes are acknowledged and not written")
-    .read_by(READ_BY)
     .tune(&["everysec"]),
     SettingDef::new(
         UNSYNCED_REWRITE,
@@ -57,45 +51,39 @@ pub const SETTINGS: &[SettingDef] = &[
         "no",
         "whether nothing is synced while the log is rewritten or a snapshot made",
     )
-    .promising("with appendfsync=always, yes is process")
-    .read_by(READ_BY),
+    .promising("with appendfsync=always, yes is process"),
     SettingDef::new(
         SAVE,
         "seconds and changes, in pairs, or off",
         "3600 1 300 100 60 10000",
         "a snapshot of all records is made after these seconds if there were as many changes; one more when the server ends",
-    ).varying()
-    .read_by(READ_BY),
+    ).varying(),
     SettingDef::new(
         REWRITE_GROWTH,
         "a whole number of percent, 0 for never",
         "100",
         "how much the log has grown when it is rewritten to what is needed",
-    )
-    .read_by(READ_BY),
+    ),
     SettingDef::new(
         REWRITE_SIZE,
         "a size",
         "64 MiB",
         "a shorter log is not rewritten",
     ).varying()
-    .bytes()
-    .read_by(READ_BY),
+    .bytes(),
     SettingDef::new(
         COMPRESSION,
         "yes or no",
         "no",
         "whether long values are compressed in snapshots, and when the log is rewritten",
-    )
-    .read_by(READ_BY),
+    ),
     SettingDef::new(
         THREADS,
         "a whole number from 1 to 128",
         "1",
         "threads that write answers; commands are carried out by one",
-    )
-    .read_by(READ_BY),
-];
+    ),
+]);
 
 /// The tier's settings, then the user's. There is no cache: all is in memory. Fails with [`StoreError::BadSetting`] for an
 /// unknown name, or a value that it can't take.

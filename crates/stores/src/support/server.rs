@@ -18,7 +18,7 @@ pub mod sql;
 mod store;
 
 pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
-pub use self::installed::{PROGRAMS_SETTING, Programs};
+pub use self::installed::{PROGRAMS_SETTING, Programs, url_setting};
 pub use self::kind::{OpenSql, Server};
 pub use self::own_server::Paths;
 pub use self::plan::Plan;

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::sanitize::quoted;
-use storebench_core::server::PROGRAMS;
-use storebench_core::server::users;
+use storebench_core::server::running::URL;
+use storebench_core::server::{PROGRAMS, users};
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
 pub struct Programs {
@@ -40,6 +40,12 @@ pub struct Programs {
     pub last_words: fn(&str) -> Option<String>,
     /// Filled by the first search.
     pub found: OnceLock<Option<InstalledServer>>,
+}
+
+/// The setting [`URL`], which every server has.
+pub const fn url_setting(values: &'static str, help: &'static str) -> SettingDef {
+    let setting = SettingDef::new(URL, values, "a private server", help);
+    setting.varying().promising("what that server is set up for")
 }
 
 /// The setting [`PROGRAMS`], which every server has.
