@@ -5,7 +5,6 @@ mod config;
 mod dialect;
 mod load;
 mod password;
-mod settle;
 mod wire;
 
 use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};

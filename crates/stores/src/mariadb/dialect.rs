@@ -12,10 +12,11 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, S
 
 use super::client::{Client, Login};
 use super::password::password;
-use super::{MAX_KEY_BYTES, PORT, config, load, settle};
+use super::{MAX_KEY_BYTES, PORT, config, load};
 use crate::support::server::socket::Socket;
 use crate::support::server::{
     Connection, Dialect, OpenSql, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, sql,
+    wait_until,
 };
 
 const SOCKET: &str = "socket";
@@ -198,8 +199,8 @@ impl Server for Mysql {
         match (running, facts.is_rocksdb) {
             // The tables of others there are not ours to settle.
             (Some(_), _) => Ok(()),
-            (None, true) => settle::rocksdb(client),
-            (None, false) => settle::innodb(client),
+            (None, true) => settle_rocksdb(client),
+            (None, false) => settle_innodb(client),
         }
     }
 
@@ -297,7 +298,7 @@ fn begin(socket: &Path) -> Result<Client> {
     Client::begin(socket, &Login { user: USER, password: "", database: None })
 }
 
-pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
+fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     let mut found = None;
     sql::visit_rows(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {
         if let [_, SqlValue::Text(number)] = row {
@@ -305,6 +306,32 @@ pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
         }
     })?;
     Ok(found)
+}
+
+/// Waits until InnoDB has written changed pages in place.
+fn settle_innodb(client: &mut Client) -> Result<()> {
+    let limit_before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
+    client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
+    let waited = wait_until::<Mysql>(client, |client| {
+        Ok(status(client, "Innodb_buffer_pool_pages_dirty")?.unwrap_or(0) == 0)
+    });
+    client.execute(&format!("SET GLOBAL innodb_max_dirty_pages_pct = {limit_before}"))?;
+    waited
+}
+
+/// Waits until MyRocks has flushed memory tables, and merged what its rules say.
+fn settle_rocksdb(client: &mut Client) -> Result<()> {
+    client.execute("SET GLOBAL rocksdb_force_flush_memtable_now = 1")?;
+    let pending = "SELECT CAST(SUM(value) AS UNSIGNED) FROM information_schema.rocksdb_cfstats \
+                   WHERE stat_type IN ('MEM_TABLE_FLUSH_PENDING', 'COMPACTION_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')";
+    // One that is under way is not pending any more, but it writes.
+    let mut merged = None;
+    wait_until::<Mysql>(client, |client| {
+        let is_pending = sql::number(client, pending)?.unwrap_or(0) > 0;
+        let written_bytes = status(client, "Rocksdb_compact_write_bytes")?;
+        let writes = merged.replace(written_bytes) != Some(written_bytes);
+        Ok(!is_pending && !writes)
+    })
 }
 
 /// The first line with an error: later ones follow from it.

@@ -10,22 +10,18 @@ pub mod password;
 mod path_access;
 mod plan;
 mod process;
-mod rest;
 mod running;
-mod session;
 pub mod socket;
 pub mod sql;
 mod store;
 
-pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
+pub use self::dialect::{Connection, Dialect, RecordSession, Records, TransactionCommand};
 pub use self::installed::{PROGRAMS_SETTING, Programs, url_setting};
-pub use self::kind::{OpenSql, Server};
+pub use self::kind::{OpenSql, Server, wait_until};
 pub use self::own_server::Paths;
 pub use self::plan::Plan;
 pub use self::process::LOG;
-pub use self::rest::wait_until;
 pub use self::running::RunningServer;
-pub use self::session::RecordSession;
 pub use self::store::open;
 
 use storebench_core::store::StoreError;

@@ -3,12 +3,15 @@
 
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{Guarantee, OpenOptions, Result, ServerDef, Session, Setting, Upkeep};
+use storebench_core::store::{
+    Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError, Upkeep,
+};
 
 use super::installed::Programs;
 use super::own_server::{self, Paths};
@@ -161,4 +164,23 @@ pub trait Server: Sized + 'static {
     const SESSION: fn(Self::Client) -> Result<Box<dyn Session>>;
     /// `None` if the server does not speak SQL.
     const SQL: Option<OpenSql<Self>> = None;
+}
+
+const LONGEST_REST: Duration = Duration::from_secs(600);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits until a server has done what it would do by itself in a while of rest. Fails also after [`LONGEST_REST`].
+pub fn wait_until<S: Server>(
+    client: &mut S::Client,
+    mut is_done: impl FnMut(&mut S::Client) -> Result<bool>,
+) -> Result<()> {
+    let start = Instant::now();
+    while !is_done(client)? {
+        if start.elapsed() > LONGEST_REST {
+            let message = format!("{} was not at rest after {} s", S::STORE, LONGEST_REST.as_secs());
+            return Err(StoreError::Engine(message));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }
