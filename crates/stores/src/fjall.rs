@@ -220,33 +220,25 @@ impl<'a> FjallSession<'a> {
             None => ingestion.take().ok_or_else(transaction_ended)?.finish().map_err(StoreError::engine),
         }))
     }
+}
 
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+impl Session for FjallSession<'_> {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check(key, value)?;
         if self.store.optimistic.is_some() {
-            return self.run_alone(&mut |transaction| transaction.put(key, value));
+            // Next to transactions it must be one itself to be seen by them.
+            return match self.transact(&mut |transaction| transaction.put(key, value)) {
+                // It has read nothing that could have changed.
+                Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
+                result => result,
+            };
         }
         self.store.keyspace.insert(key, value).map_err(StoreError::engine)?;
         self.store.after_write()
     }
 
-    /// A single write next to transactions, which must be one itself to be seen by them.
-    fn run_alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        match self.transact(work) {
-            // It has read nothing that could have changed.
-            Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
-            result => result,
-        }
-    }
-}
-
-impl Session for FjallSession<'_> {
-    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put(key, value)
-    }
-
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.put(key, value)
+        self.insert(key, value)
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {

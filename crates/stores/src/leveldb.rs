@@ -190,13 +190,9 @@ impl Store for LevelDb {
 
     /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
-        unsafe {
-            let read =
-                OwnedPointer::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;
-            let iterator = ffi::leveldb_create_iterator(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((OwnedPointer::new(iterator, ffi::leveldb_iter_destroy)?, read))))
-        }
+        let read = read_options()?;
+        // The iterator goes before its options.
+        Ok(Some(Box::new((self.iterator(&read)?, read))))
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {

@@ -255,13 +255,9 @@ impl Store for RocksDb {
 
     /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        let c = &self.library.c;
-        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
-        unsafe {
-            let read = OwnedPointer::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy)?;
-            let iterator = (c.rocksdb_create_iterator)(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((OwnedPointer::new(iterator, c.rocksdb_iter_destroy)?, read))))
-        }
+        let read = read_options(&self.library.c)?;
+        // The iterator goes before its options.
+        Ok(Some(Box::new((self.iterator(&read)?, read))))
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {

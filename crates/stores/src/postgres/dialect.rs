@@ -210,8 +210,8 @@ impl Server for Postgresql {
             client.execute("VACUUM")?;
             return client.execute("CHECKPOINT");
         };
-        for table in sql::texts(client, &schema_query("relname::text", running.holder()))? {
-            client.execute(&format!("VACUUM {}.\"{}\"", running.holder(), table.replace('"', "\"\"")))?;
+        for table in sql::texts(client, &schema_query("relname::text", &running.holder))? {
+            client.execute(&format!("VACUUM {}.\"{}\"", running.holder, table.replace('"', "\"\"")))?;
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Server for Postgresql {
             return Ok(("database_size", size));
         };
         let sum = "coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint";
-        Ok(("schema_size", sql::number(client, &schema_query(sum, running.holder()))?))
+        Ok(("schema_size", sql::number(client, &schema_query(sum, &running.holder))?))
     }
 
     fn version(client: &mut Client) -> Result<String> {

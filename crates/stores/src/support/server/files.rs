@@ -9,55 +9,47 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use storebench_core::server::{DATA, MARK, User, users};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
-pub struct Template<'a> {
-    /// Product, version, and what is fixed with the files.
-    pub name: String,
-    /// A file or folder that every server's data has.
-    pub sign: &'a str,
-    /// The user that the server runs as.
-    pub user: Option<&'a User>,
-    /// Makes the files in a new folder.
-    pub make: &'a dyn Fn(&Path) -> Result<()>,
+/// Makes the files of a server in the store's folder, unless the sign that every server's data has is there. In a run, `make` makes
+/// those of one name once: it has product, version, and what is fixed with the files.
+pub fn prepare_data(
+    options: &OpenOptions<'_>,
+    name: &str,
+    sign: &str,
+    user: Option<&User>,
+    make: &dyn Fn(&Path) -> Result<()>,
+) -> Result<()> {
+    let data = options.directory.join(DATA);
+    if data.join(sign).exists() {
+        return Ok(());
+    }
+    mark(options.directory)?;
+    match options.beside {
+        Some(run_folder) => copy(&find_or_make(run_folder, name, make)?, &data, user)?,
+        None => make(&data)?,
+    }
+    // Neither the server's program nor the copy has synced all.
+    match options.guarantee {
+        Some(Guarantee::None | Guarantee::Process) => Ok(()),
+        Some(Guarantee::Power | Guarantee::Node) | None => sync_file_system(&data),
+    }
 }
 
-impl Template<'_> {
-    /// Makes the files in the store's folder, unless they are there.
-    pub fn prepare(&self, options: &OpenOptions<'_>) -> Result<()> {
-        let data = options.directory.join(DATA);
-        if data.join(self.sign).exists() {
-            return Ok(());
-        }
-        mark(options.directory)?;
-        match options.beside {
-            Some(run_folder) => copy(&self.find_or_make(run_folder)?, &data, self.user)?,
-            None => (self.make)(&data)?,
-        }
-        // Neither the server's program nor the copy has synced all.
-        match options.guarantee {
-            Some(Guarantee::None | Guarantee::Process) => Ok(()),
-            Some(Guarantee::Power | Guarantee::Node) | None => sync_file_system(&data),
-        }
+fn find_or_make(run_folder: &Path, name: &str, make: &dyn Fn(&Path) -> Result<()>) -> Result<PathBuf> {
+    let template = run_folder.join(name);
+    if template.exists() {
+        return Ok(template);
     }
-
-    /// The files of a fresh server, made once in a run's folder.
-    fn find_or_make(&self, run_folder: &Path) -> Result<PathBuf> {
-        let template = run_folder.join(&self.name);
-        if template.exists() {
-            return Ok(template);
-        }
-        mark(run_folder)?;
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = run_folder.join(format!("making-{}-{number}", std::process::id()));
-        (self.make)(&unfinished)?;
-        match fs::rename(&unfinished, &template) {
-            // Another process was quicker.
-            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
-            }
-            renamed => renamed.map_err(StoreError::io(format!("making {}", template.display())))?,
-        }
-        Ok(template)
+    mark(run_folder)?;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = run_folder.join(format!("making-{}-{number}", std::process::id()));
+    make(&unfinished)?;
+    match fs::rename(&unfinished, &template) {
+        // Another process was quicker.
+        Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {}
+        renamed => renamed.map_err(StoreError::io(format!("making {}", template.display())))?,
     }
+    Ok(template)
 }
 
 /// Notes that a server may be at work in a folder, before there is one.

@@ -9,7 +9,7 @@ use storebench_core::server::relay::Relay;
 use storebench_core::server::{self, DATA, owner_of, user_of};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
-use super::files::{Template, make_folder};
+use super::files::{make_folder, prepare_data};
 use super::installed::InstalledServer;
 use super::kind::Server;
 use super::path_access::closed_above;
@@ -24,13 +24,9 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let suffix_of_folder = plan.programs.as_ref().map_or_else(String::new, |folder| {
         folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
     });
-    let template = Template {
-        name: format!("{}-{}{suffix_of_folder}{}", S::STORE, installed.version, S::fixed_with_files(&plan)),
-        sign: S::SIGN,
-        user: user_of(S::KNOWN.users),
-        make: &|data| make_files::<S>(data, &plan, &installed),
-    };
-    template.prepare(options)
+    let name = format!("{}-{}{suffix_of_folder}{}", S::STORE, installed.version, S::fixed_with_files(&plan));
+    let make = |data: &Path| make_files::<S>(data, &plan, &installed);
+    prepare_data(options, &name, S::SIGN, user_of(S::KNOWN.users), &make)
 }
 
 /// Makes them in a new folder.
@@ -73,7 +69,7 @@ impl Paths {
 pub struct OwnServer {
     /// Several for a cluster.
     processes: Vec<ServerProcess>,
-    socket: ReachedFolder,
+    pub socket: ReachedFolder,
     _relay: Option<Relay>,
     /// Its folder for temporary files, held open as long as it may.
     temporary: Option<(PathBuf, ReachedFolder)>,
@@ -138,14 +134,10 @@ impl OwnServer {
         Ok(OwnServer { processes, socket, _relay: relay, temporary })
     }
 
-    pub fn connect<S: Server>(&self) -> Result<S::Client> {
-        S::connect_own(&self.socket.path())
-    }
-
     /// Fails when it ends with an error, or not in time.
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
-        self.processes.into_iter().try_for_each(ServerProcess::stop)?;
+        self.processes.into_iter().try_for_each(|mut process| process.end())?;
         // It is empty by now; otherwise it goes with the store's folder.
         self.temporary.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())

@@ -179,11 +179,7 @@ impl ServerProcess {
     }
 
     /// Ends it in order: it writes what is in its memory, and closes its files. Fails when it ends otherwise, or not in time.
-    pub fn stop(mut self) -> Result<()> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<()> {
+    pub fn end(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
         }

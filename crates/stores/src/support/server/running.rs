@@ -22,7 +22,7 @@ impl Backend {
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
             Backend::Own(server) => {
-                let mut client = server.connect::<S>()?;
+                let mut client = S::connect_own(&server.socket.path())?;
                 S::begin(&mut client, plan);
                 Ok(client)
             }
@@ -58,7 +58,7 @@ impl Backend {
 pub struct RunningServer {
     url: String,
     address: Address,
-    holder: String,
+    pub holder: String,
 }
 
 impl RunningServer {
@@ -90,10 +90,6 @@ impl RunningServer {
     /// As given, without the user.
     pub fn url(&self) -> Cow<'_, str> {
         without_user(&self.url)
-    }
-
-    pub fn holder(&self) -> &str {
-        &self.holder
     }
 
     pub fn whereabouts(&self) -> String {
