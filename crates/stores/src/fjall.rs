@@ -335,12 +335,6 @@ mod tests {
     use super::*;
     use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
-    #[test]
-    fn the_version_is_that_of_the_lock_file() {
-        let lock = include_str!("../../../Cargo.lock");
-        assert!(lock.contains(&format!("name = \"fjall\"\nversion = \"{}\"\n", (FJALL.version)())));
-    }
-
     /// Bytes of tables with 200 records of 4,000 repetitive bytes.
     fn table_bytes(folder: &TempDir, compression: bool) -> u64 {
         let store = open(&FJALL, folder.path(), None, compression, &[]).unwrap();
@@ -415,14 +409,6 @@ mod tests {
 
     #[test]
     fn values_that_would_panic_are_refused() {
-        for (name, value) in
-            [("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]
-        {
-            assert!(matches!(
-                refused(&FJALL, &new_folder(), None, &[(name, value)]),
-                StoreError::BadSetting(_)
-            ));
-        }
         let folder = new_folder();
         let store = opened(&FJALL, &folder, None, &[]);
         let mut session = store.session().unwrap();

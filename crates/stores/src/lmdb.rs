@@ -278,15 +278,6 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_contradict_the_tier_are_refused() {
-        let weak = refused(&LMDB, &new_folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
-        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
-        let strong = refused(&LMDB, &new_folder(), Some(Guarantee::Process), &[("nosync", "false")]);
-        assert!(matches!(strong, StoreError::BadSetting(text) if text.contains("power")));
-        assert!(matches!(refused(&LMDB, &new_folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
-    }
-
-    #[test]
     fn a_full_map_is_an_error_and_leaves_the_records() {
         let folder = new_folder();
         assert_eq!(LMDB.capabilities_with([("map_size", "1048576")]).max_bytes, 1 << 20);

@@ -333,13 +333,7 @@ impl Transaction for OpenTransaction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
-
-    #[test]
-    fn the_version_is_that_of_the_lock_file() {
-        let lock = include_str!("../../../Cargo.lock");
-        assert!(lock.contains(&format!("name = \"sled\"\nversion = \"{}\"\n", (SLED.version)())));
-    }
+    use crate::support::testing::{after_kill, new_folder, opened, setting};
 
     #[test]
     fn flushing_decides_the_tier() {
@@ -347,16 +341,6 @@ mod tests {
         let store = opened(&SLED, &folder, None, &[("flush", "true"), ("flush_every_ms", "none")]);
         assert_eq!(store.guarantee(), Guarantee::Process);
         assert_eq!(setting(&*store, "flush_every_ms"), "none");
-        let weak = refused(&SLED, &new_folder(), Some(Guarantee::Process), &[("flush", "false")]);
-        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("none")));
-    }
-
-    #[test]
-    fn what_sled_would_panic_on_is_refused() {
-        for setting in [("cache_capacity", "255"), ("flush_every_ms", "0"), ("flush_every_ms", "10001")] {
-            let error = refused(&SLED, &new_folder(), None, &[setting]);
-            assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
-        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-use storebench_core::store::{Store, StoreError};
+use storebench_core::store::Store;
 use tempfile::TempDir;
 
 use super::LEVELDB;
-use crate::support::testing::{new_folder, open, opened, refused, setting};
+use crate::support::testing::{new_folder, open, opened, setting};
 
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
     let store = open(&LEVELDB, folder.path(), None, compression, &[]).unwrap();
@@ -75,13 +75,8 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused() {
-    let folder = new_folder();
-    for settings in [("page_size", "4096"), ("block_size", "4k"), ("block_size", "1"), ("bloom_bits", "99")] {
-        let error = refused(&LEVELDB, &folder, None, &[settings]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
-    }
-    opened(&LEVELDB, &folder, None, &[("block_size", "16384"), ("bloom_bits", "10")]);
+fn blocks_and_filters_are_set() {
+    opened(&LEVELDB, &new_folder(), None, &[("block_size", "16384"), ("bloom_bits", "10")]);
 }
 
 #[test]

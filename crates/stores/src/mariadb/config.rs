@@ -396,6 +396,7 @@ mod tests {
 
     use super::*;
     use crate::mariadb::MARIADB;
+    use crate::support::testing::loss_at_power_cut;
 
     fn settings(pairs: &[(&str, &str)]) -> Vec<Setting> {
         pairs.iter().map(|(name, value)| Setting::read_back(*name, value)).collect()
@@ -406,10 +407,7 @@ mod tests {
         let tier_and_loss = |pairs: &[(&str, &str)]| {
             let settings = settings(pairs);
             let tier = tier(&settings);
-            let danger = MARIADB.offer(tier).unwrap().danger(&settings).unwrap();
-            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
-            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
-            (tier, danger.power_cut)
+            (tier, loss_at_power_cut(&MARIADB, tier, &settings))
         };
         let innodb = |log, double| {
             let pages = ("innodb_doublewrite", double);

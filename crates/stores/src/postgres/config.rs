@@ -251,6 +251,7 @@ mod tests {
 
     use super::*;
     use crate::postgres::POSTGRES;
+    use crate::support::testing::loss_at_power_cut;
 
     #[test]
     fn the_tier_follows_from_what_is_synced_and_when() {
@@ -262,10 +263,7 @@ mod tests {
                 Setting::read_back("wal_sync_method", "fsync_writethrough"),
             ];
             let tier = tier(&settings);
-            let danger = POSTGRES.offer(tier).unwrap().danger(&settings).unwrap();
-            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
-            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
-            (tier, danger.power_cut)
+            (tier, loss_at_power_cut(&POSTGRES, tier, &settings))
         };
         assert_eq!(tier_and_loss("on", "on", "on"), (Guarantee::Power, Loss::Nothing));
         assert_eq!(tier_and_loss("on", "local", "on"), (Guarantee::Power, Loss::Nothing));

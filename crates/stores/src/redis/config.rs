@@ -190,10 +190,9 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Loss;
-
     use super::*;
     use crate::redis::REDIS;
+    use crate::support::testing::loss_at_power_cut;
 
     #[test]
     fn the_tier_follows_from_when_the_log_is_written_and_synced() {
@@ -204,9 +203,7 @@ mod tests {
                 Setting::read_back(UNSYNCED_REWRITE, rewrite),
             ];
             let tier = tier(&settings);
-            let danger = REDIS.offer(tier).unwrap().danger(&settings).unwrap();
-            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
-            assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+            loss_at_power_cut(&REDIS, tier, &settings);
             tier
         };
         assert_eq!(tier_with("yes", "always", "no"), Guarantee::Power);

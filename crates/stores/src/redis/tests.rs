@@ -1,11 +1,9 @@
 use storebench_core::server;
-use storebench_core::store::{Setting, StoreError};
+use storebench_core::store::Setting;
 
 use super::client::Answer;
 use super::*;
-use crate::support::testing::{
-    folder_if_here, hold_to_its_end, new_folder, opened, refused, setting, socket_in,
-};
+use crate::support::testing::{folder_if_here, hold_to_its_end, new_folder, opened, setting, socket_in};
 
 #[test]
 fn each_tier_is_what_the_server_reads_back() {
@@ -26,22 +24,8 @@ fn each_tier_is_what_the_server_reads_back() {
 }
 
 #[test]
-fn settings_that_do_not_take_are_refused() {
+fn with_a_log_there_may_be_no_snapshots() {
     let Some(folder) = folder_if_here(&REDIS) else { return };
-    for nonsense in [
-        &[("appendfsync", "perhaps")][..],
-        &[("save", "60")],
-        &[("save", "often")],
-        &[("save", "off")],
-        &[("io-threads", "129")],
-        &[("colour", "red")],
-    ] {
-        let why = refused(&REDIS, &new_folder(), None, nonsense);
-        assert!(matches!(why, StoreError::BadSetting(_)), "{nonsense:?}: {why}");
-    }
-    let everysec = [("appendfsync", "everysec")];
-    let power = refused(&REDIS, &new_folder(), Some(Guarantee::Power), &everysec);
-    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("none, not power")));
     let store = opened(&REDIS, &folder, None, &[("appendonly", "yes"), ("save", "off")]);
     assert_eq!((setting(&*store, "save").as_str(), store.guarantee()), ("off", Guarantee::None));
 }

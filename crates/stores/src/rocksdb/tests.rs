@@ -59,15 +59,6 @@ fn a_total_cache_is_split_in_halves() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused() {
-    let folder = new_folder();
-    for settings in [("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")] {
-        let error = refused(&ROCKSDB, &folder, None, &[settings]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
-    }
-}
-
-#[test]
 fn a_kill_takes_what_has_no_log() {
     for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
         assert_eq!(after_kill(&ROCKSDB, tier), survivors, "{tier}");

@@ -236,6 +236,7 @@ mod tests {
 
     use super::*;
     use crate::sqlite::SQLITE;
+    use crate::support::testing::loss_at_power_cut;
 
     #[test]
     fn the_tier_follows_from_journal_synchronous_and_locking() {
@@ -264,14 +265,7 @@ mod tests {
             let tier = tier_of(journal, synchronous, is_exclusive);
             let settings =
                 [Setting::read_back("journal_mode", journal), Setting::read_back("synchronous", synchronous)];
-            let danger = SQLITE.offer(tier).unwrap().danger(&settings).unwrap();
-            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{journal} {synchronous}");
-            assert_eq!(
-                tier == Guarantee::Power,
-                danger.power_cut == Loss::Nothing,
-                "{journal} {synchronous}"
-            );
-            danger.power_cut
+            loss_at_power_cut(&SQLITE, tier, &settings)
         };
         for journal in ["delete", "truncate", "persist", "memory", "wal", "off"] {
             for is_exclusive in [false, true] {

@@ -36,10 +36,6 @@ fn an_existing_file_keeps_its_page_size_and_that_is_said() {
 #[test]
 fn a_setting_never_changes_the_tier_unsaid() {
     let off = [("synchronous", "OFF")];
-    assert!(matches!(
-        refused(&SQLITE, &new_folder(), Some(Guarantee::Power), &off),
-        StoreError::BadSetting(text) if text.contains("process")
-    ));
     assert_eq!(opened(&SQLITE, &new_folder(), None, &off).guarantee(), Guarantee::Process);
     assert_eq!(
         opened(&SQLITE, &new_folder(), None, &[("synchronous", "EXTRA")]).guarantee(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use storebench_core::server::{DATA, end_in, user_of};
 use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
-    Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, StoreKind, make_servers_known,
+    Guarantee, Loss, OpenOptions, Result, Setting, Store, StoreDef, StoreError, StoreKind, make_servers_known,
 };
 use tempfile::TempDir;
 
@@ -79,6 +79,73 @@ pub fn refused(
 pub fn setting(store: &dyn Store, name: &str) -> String {
     let settings = store.settings().unwrap();
     settings.into_iter().find(|setting| setting.name == name).expect("the setting is reported").value
+}
+
+/// The store of this name, if it was built and what it needs is installed.
+fn store_if_here(name: &str) -> Option<&'static StoreDef> {
+    let def = crate::STORES.iter().find(|def| def.name == name).unwrap();
+    Some(def).filter(|def| def.open.is_ok() && def.missing_need().is_none())
+}
+
+/// Unknown names, and values that a store can't take, would ignore, or would panic on.
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    let bad_settings: [(&str, &[(&str, &str)]); 18] = [
+        ("berkeleydb", &[("page_size", "4096"), ("pagesize", "5000"), ("type", "DB_QUEUE")]),
+        ("etcd", &[("reads", "sometimes"), ("snapshot-count", "0"), ("colour", "red")]),
+        ("fjall", &[("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]),
+        ("leveldb", &[("page_size", "1"), ("block_size", "4k"), ("block_size", "1"), ("bloom_bits", "99")]),
+        ("libmdbx", &[("pagesize", "5000"), ("pagesize", "128"), ("size_upper", "0")]),
+        ("libmdbx", &[("growth_step", "-2"), ("sync_bytes", "many")]),
+        ("lmdb", &[("nosync", "1")]),
+        ("mariadb", &[("engine", "myisam"), ("innodb_doublewrite", "perhaps"), ("innodb_page_size", "5000")]),
+        ("mariadb", &[("innodb_flush_log_at_trx_commit", "7"), ("rocksdb_block_cache_size", "1048576")]),
+        ("mariadb", &[("colour", "red")]),
+        ("postgres", &[("fsync", "perhaps"), ("shared_buffers", "8192"), ("colour", "red")]),
+        ("postgres", &[("wal_segment_size", "3000000")]),
+        ("redb", &[("durability", "eventual")]),
+        ("redis", &[("appendfsync", "perhaps"), ("save", "60"), ("save", "often"), ("save", "off")]),
+        ("redis", &[("io-threads", "129"), ("colour", "red")]),
+        ("rocksdb", &[("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")]),
+        ("sled", &[("cache_capacity", "255"), ("flush_every_ms", "0"), ("flush_every_ms", "10001")]),
+        ("unqlite", &[("max_page_cache", "1"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")]),
+    ];
+    for (name, settings) in bad_settings {
+        let Some(def) = store_if_here(name) else { continue };
+        for given in settings {
+            let error = refused(def, &new_folder(), None, &[*given]);
+            assert!(matches!(error, StoreError::BadSetting(_)), "{name} {given:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn settings_never_change_the_guarantee_unsaid() {
+    for (name, tier, given, real) in [
+        ("etcd", Guarantee::Process, ("reads", "linearizable"), "power"),
+        ("libmdbx", Guarantee::Power, ("sync_mode", "nometasync"), "process"),
+        ("lmdb", Guarantee::Power, ("nometasync", "true"), "process"),
+        ("lmdb", Guarantee::Process, ("nosync", "false"), "power"),
+        ("mariadb", Guarantee::Power, ("innodb_doublewrite", "OFF"), "process"),
+        ("postgres", Guarantee::Power, ("fsync", "off"), "process"),
+        ("redb", Guarantee::Power, ("durability", "none"), "none"),
+        ("redis", Guarantee::Power, ("appendfsync", "everysec"), "none"),
+        ("sled", Guarantee::Process, ("flush", "false"), "none"),
+        ("sqlite", Guarantee::Power, ("synchronous", "OFF"), "process"),
+    ] {
+        let Some(def) = store_if_here(name) else { continue };
+        let error = refused(def, &new_folder(), Some(tier), &[given]);
+        let why = format!("the guarantee {real}, not {tier}");
+        assert!(matches!(&error, StoreError::BadSetting(text) if text.contains(&why)), "{name}: {error}");
+    }
+}
+
+/// The cost of a power cut at a tier with these settings; neither it nor that of a kill contradicts the tier.
+pub fn loss_at_power_cut(def: &StoreDef, tier: Guarantee, settings: &[Setting]) -> Loss {
+    let danger = def.offer(tier).unwrap().danger(settings).unwrap();
+    assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
+    assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+    danger.power_cut
 }
 
 /// Checks a store's SQL session: rows as they were written, transactions, and loads.

@@ -22,14 +22,6 @@ fn the_page_size_is_read_from_the_file_once_it_is_written() {
     assert_eq!(setting(&*store, "page_size"), "4096");
 }
 
-#[test]
-fn what_it_would_ignore_or_can_t_take_is_refused() {
-    for setting in [("max_page_cache", "1000"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")] {
-        let error = refused(&UNQLITE, &new_folder(), None, &[setting]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
-    }
-}
-
 /// In a separate process: the engine has one page size per process, and other tests have stores open.
 #[test]
 fn pages_can_have_other_sizes() {
