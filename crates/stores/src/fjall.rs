@@ -333,7 +333,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
+    use crate::support::testing::{new_folder, open, opened, refused, setting};
 
     /// Bytes of tables with 200 records of 4,000 repetitive bytes.
     fn table_bytes(folder: &TempDir, compression: bool) -> u64 {
@@ -384,13 +384,6 @@ mod tests {
         session.append_batch(&[(b"never", b"handed over")]).unwrap();
         drop(session);
         assert_eq!(store.count().unwrap(), 200);
-    }
-
-    #[test]
-    fn a_kill_takes_what_was_not_handed_on_and_nothing_else() {
-        assert_eq!(after_kill(&FJALL, Guarantee::None), 0);
-        assert_eq!(after_kill(&FJALL, Guarantee::Process), 3);
-        assert_eq!(after_kill(&FJALL, Guarantee::Power), 3);
     }
 
     #[test]

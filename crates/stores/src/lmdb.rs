@@ -251,15 +251,6 @@ mod tests {
     use crate::support::testing::{new_folder, opened, refused, setting};
 
     #[test]
-    fn the_map_costs_no_disk() {
-        let folder = new_folder();
-        let store = opened(&LMDB, &folder, None, &[]);
-        assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
-        store.session().unwrap().insert(b"key", b"value").unwrap();
-        assert!(folder.path().join("data.mdb").metadata().unwrap().len() < 1 << 20);
-    }
-
-    #[test]
     fn a_flag_that_does_nothing_by_itself_is_refused() {
         let error = refused(&LMDB, &new_folder(), None, &[("mapasync", "true")]);
         assert!(error.to_string().contains("without writemap=true"), "{error}");
@@ -275,17 +266,5 @@ mod tests {
         let mapped = [("map_size", "16777216"), ("writemap", "true"), ("mapasync", "true")];
         assert_eq!(opened(&LMDB, &new_folder(), None, &mapped).guarantee(), Guarantee::Process);
         assert_eq!(opened(&LMDB, &new_folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
-    }
-
-    #[test]
-    fn a_full_map_is_an_error_and_leaves_the_records() {
-        let folder = new_folder();
-        assert_eq!(LMDB.capabilities_with([("map_size", "1048576")]).max_bytes, 1 << 20);
-        let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
-        let mut session = store.session().unwrap();
-        session.insert(b"small", b"value").unwrap();
-        assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
-        assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
-        assert_eq!(store.count().unwrap(), 1);
     }
 }

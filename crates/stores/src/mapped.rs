@@ -104,3 +104,33 @@ impl<L: Library> Transaction for Writer<'_, L> {
         Writer::put(self, key, value, 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::testing::{new_folder, opened, setting};
+
+    #[test]
+    fn the_map_costs_no_disk_and_a_full_one_is_an_error_that_leaves_the_records() {
+        for (name, size, file) in [("lmdb", "map_size", "data.mdb"), ("libmdbx", "size_upper", "mdbx.dat")] {
+            let def = crate::STORES.iter().find(|def| def.name == name).unwrap();
+            if def.open.is_err() {
+                continue;
+            }
+            let folder = new_folder();
+            let store = opened(def, &folder, None, &[]);
+            assert_eq!(setting(&*store, size), def.capabilities.max_bytes.to_string());
+            store.session().unwrap().insert(b"key", b"value").unwrap();
+            assert!(folder.path().join(file).metadata().unwrap().len() < 1 << 20, "{name}");
+            let full = [(size, "1048576")];
+            assert_eq!(def.capabilities_with(full).max_bytes, 1 << 20);
+            let folder = new_folder();
+            let store = opened(def, &folder, None, &full);
+            let mut session = store.session().unwrap();
+            session.insert(b"small", b"value").unwrap();
+            assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))), "{name}");
+            assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
+            assert_eq!(store.count().unwrap(), 1);
+        }
+    }
+}

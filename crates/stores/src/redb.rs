@@ -291,7 +291,7 @@ fn write_error(error: StorageError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, opened, setting};
+    use crate::support::testing::{new_folder, opened, setting};
 
     #[test]
     fn durability_decides_the_tier() {
@@ -317,11 +317,5 @@ mod tests {
         store.session().unwrap().insert(b"key", b"value").unwrap();
         store.close().unwrap();
         assert_eq!(opened(&REDB, &folder, None, &[]).count().unwrap(), 1);
-    }
-
-    #[test]
-    fn a_kill_undoes_commits_without_durability_and_no_others() {
-        assert_eq!(after_kill(&REDB, Guarantee::None), 0);
-        assert_eq!(after_kill(&REDB, Guarantee::Power), 3);
     }
 }

@@ -333,7 +333,7 @@ impl Transaction for OpenTransaction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, opened, setting};
+    use crate::support::testing::{new_folder, opened, setting};
 
     #[test]
     fn flushing_decides_the_tier() {
@@ -365,10 +365,5 @@ mod tests {
             drop(store);
         }
         assert_eq!(opened(&SLED, &folder, None, &[]).count().unwrap(), 50);
-    }
-
-    #[test]
-    fn a_kill_takes_what_was_not_flushed() {
-        assert_eq!(after_kill(&SLED, Guarantee::Process), 3);
     }
 }

@@ -7,7 +7,7 @@ use storebench_core::store::sql::SqlValue;
 
 use super::*;
 use crate::support::testing::{
-    after_kill_with, folder_if_here, hold_batches_to_all_or_none, hold_loads_to_all_or_none,
+    after_kill, folder_if_here, hold_batches_to_all_or_none, hold_loads_to_all_or_none,
     hold_sql_to_its_promise, hold_to_its_end, new_folder, open as open_with, opened, refused, setting,
 };
 
@@ -93,7 +93,7 @@ fn settings_that_do_not_take_are_refused() {
 fn a_kill_takes_nothing_that_was_acknowledged() {
     for engine in engines() {
         for tier in [Guarantee::Process, Guarantee::Power] {
-            assert_eq!(after_kill_with(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
+            assert_eq!(after_kill(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
         }
     }
 }

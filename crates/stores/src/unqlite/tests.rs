@@ -1,17 +1,10 @@
 use std::process::Command;
 
-use storebench_core::store::{Guarantee, StoreError};
+use storebench_core::store::StoreError;
 use tempfile::TempDir;
 
 use super::UNQLITE;
-use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
-
-#[test]
-fn a_kill_takes_what_was_not_committed() {
-    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&UNQLITE, tier), survivors, "{tier}");
-    }
-}
+use crate::support::testing::{new_folder, opened, refused, setting};
 
 #[test]
 fn the_page_size_is_read_from_the_file_once_it_is_written() {
