@@ -102,7 +102,6 @@ pub struct Found {
     /// With `include` and `lib`; `None` if the compiler finds it by itself.
     pub prefix: Option<PathBuf>,
     pub source: String,
-    /// The compiler's flags, if known.
     pub flags: Option<String>,
     pub is_static: bool,
 }

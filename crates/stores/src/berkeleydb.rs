@@ -116,7 +116,6 @@ struct BerkeleyDb {
     /// KiB of log after which a writer makes a checkpoint; 0 without a log.
     checkpoint_kbyte: u32,
     is_logged: bool,
-    /// Which has no order.
     hash: bool,
     sessions: u32,
 }

@@ -84,7 +84,6 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 struct Fjall {
     keyspace: Keyspace,
     database: Database,
-    /// The database with transactions, if asked for.
     optimistic: Option<OptimisticTxDatabase>,
     plan: Plan,
     fixed: FixedOptions,
@@ -94,7 +93,6 @@ struct Fjall {
 }
 
 impl Fjall {
-    /// Waits until full memory tables are flushed and no compaction runs.
     fn wait_for_workers(&self) -> Result<()> {
         while self.database.outstanding_flushes() > 0
             || self.keyspace.sealed_memtable_count() > 0
@@ -201,7 +199,6 @@ impl Store for Fjall {
 
 struct FjallSession<'a> {
     store: &'a Fjall,
-    /// The sorted tables that records go to.
     appender: Option<Appender<'a>>,
 }
 

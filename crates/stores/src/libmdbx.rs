@@ -159,7 +159,6 @@ const SYNC_MODES: &[(&str, c_uint)] = &[
     ("utterly_nosync", ffi::MDBX_UTTERLY_NOSYNC),
 ];
 
-/// The flags of these.
 const SYNC_FLAGS: c_uint = ffi::MDBX_NOMETASYNC | ffi::MDBX_UTTERLY_NOSYNC;
 
 const FLAGS: &[(&str, c_uint)] = &[

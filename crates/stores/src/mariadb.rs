@@ -53,7 +53,6 @@ pub const MARIADB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The server's default.
 const PORT: u16 = 3306;
 /// InnoDB's limit for index entries with 4 KiB pages.
 const MAX_KEY_BYTES: usize = 767;

@@ -68,7 +68,6 @@ pub const POSTGRES: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The server's default.
 const PORT: u16 = 5432;
 
 /// An index entry takes up to a third of a page, less its overhead.

@@ -105,7 +105,6 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(store))
 }
 
-/// Options of committing a write transaction.
 #[derive(Clone, Copy)]
 struct Commit {
     durable: bool,

@@ -334,7 +334,6 @@ impl Store for RocksDb {
 
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
-    /// The file that sorted records go to.
     appender: Option<Appender<'a>>,
     store: &'a RocksDb,
     read: OwnedPointer<ffi::ReadOptions>,

@@ -144,7 +144,6 @@ struct Sqlite {
     plan: Plan,
     guarantee: Guarantee,
     is_exclusive: bool,
-    /// Whether the one session under EXCLUSIVE is open.
     has_session: AtomicBool,
 }
 
@@ -165,7 +164,6 @@ impl Sqlite {
         Ok(Access::Shared(self))
     }
 
-    /// The files that SQLite may have left.
     fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
         ["", "-wal", "-journal"].into_iter().map(|suffix| {
             let mut name = self.path.as_os_str().to_owned();
@@ -368,7 +366,6 @@ impl Statements {
         check_found(&self.remove)
     }
 
-    /// Runs `work` in one transaction.
     fn in_transaction(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
         self.begin.run(&[])?;
         let outcome = work(self).and_then(|()| self.commit.run(&[]));

@@ -154,7 +154,6 @@ struct UnQLite {
     one_session: OneSession,
     file: PathBuf,
     page_bytes: u32,
-    /// How many pages to keep, if given.
     max_page_cache: Option<c_int>,
     /// Whether a transaction that many writes share is open, and its journal.
     in_transaction: AtomicBool,
@@ -260,7 +259,6 @@ impl UnQLite {
         }
     }
 
-    /// Checks the file's page size, once it has pages.
     fn check_page_size(&self) -> Result<()> {
         self.page_size()?.map_or(Ok(()), |size| expect_taken("page_size", &self.page_bytes, &size))
     }
@@ -299,7 +297,6 @@ impl UnQLite {
         check(self.db, code)
     }
 
-    /// Gives whether there was such a record.
     fn delete(&self, key: &[u8]) -> Result<bool> {
         let key_len = self.key_len(key)?;
         // SAFETY: the handle is open and this thread's.
@@ -411,7 +408,6 @@ impl Drop for UnQLite {
 struct UnQLiteSession<'a> {
     store: &'a UnQLite,
     _pass: SessionPass<'a>,
-    /// Reused for the pieces of a value.
     value: Vec<u8>,
 }
 

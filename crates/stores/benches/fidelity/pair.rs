@@ -119,7 +119,6 @@ impl OperationTime {
         }
     }
 
-    /// The medians of turns.
     pub fn median(turns: &[OperationTime]) -> OperationTime {
         let median_of = |time: fn(&OperationTime) -> f64| {
             let times: Vec<f64> = turns.iter().map(time).filter(|time| time.is_finite()).collect();

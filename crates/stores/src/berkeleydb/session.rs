@@ -11,7 +11,6 @@ use crate::one_session::SessionPass;
 /// About the bytes of a record's log entries besides key and value.
 const LOG_OVERHEAD: u64 = 200;
 
-/// Bytes.
 const FIRST_BUFFER_BYTES: usize = 16 << 10;
 
 pub struct BerkeleySession<'a> {

@@ -17,7 +17,6 @@ use super::messages::{
 };
 use crate::support::server::{socket::Socket, unreadable};
 
-/// The server's default.
 const PORT: u16 = 2379;
 /// The prefix of a member's client socket: a file in the server's working folder, whose name must look like host and port.
 pub const SOCKET: &str = "client:";
@@ -38,7 +37,6 @@ pub struct Client {
     end: Bytes,
     /// Whether this member answers reads without asking the others.
     pub serializable: bool,
-    /// The round trip between members, as asked for.
     pub round_trip: Option<String>,
     shown_bytes: Bytes,
 }
@@ -83,7 +81,6 @@ impl Client {
         Err(StoreError::Engine("no server of etcd leads".into()))
     }
 
-    /// The number of the trial's own server.
     #[cfg(test)]
     pub fn own_number(&self) -> usize {
         match &self.target {
@@ -152,13 +149,11 @@ impl Client {
         Ok(client)
     }
 
-    /// Prefixes every key with this and a slash.
     pub fn set_key_prefix(&mut self, name: &str) {
         // A zero is the sign after a slash.
         (self.key_prefix, self.end) = (format!("{name}/").into(), format!("{name}0").into());
     }
 
-    /// The folder of the trial's own server.
     pub fn own_folder(&self) -> Option<&Path> {
         match &self.target {
             ServerTarget::Own(folder, _) => Some(folder),

@@ -15,7 +15,6 @@ use super::client::Client;
 use super::members;
 use crate::support::server::{LOG, PROGRAMS_SETTING, Plan, url_setting};
 
-/// Who answers a read.
 pub const READS: &str = "reads";
 const SNAPSHOT_COUNT: &str = "snapshot-count";
 const QUOTA: &str = "quota-backend-bytes";
@@ -82,7 +81,6 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     match name {
         QUOTA => Some(OWN_QUOTA.to_string()),
@@ -96,7 +94,6 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
     if settings.iter().any(is_cluster) { Guarantee::Node } else { Guarantee::Power }
 }
 
-/// The user's value as it is read back.
 fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {

@@ -39,12 +39,10 @@ pub fn nodes(plan: &Plan) -> usize {
     plan.parsed(NODES).unwrap_or(1)
 }
 
-/// The time of a message between members, if set.
 pub fn one_way_delay(plan: &Plan) -> Option<Duration> {
     plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
 }
 
-/// The members with data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
     (1..=MAX_NODES).filter(|number| data.join(number.to_string()).exists())
 }
@@ -67,7 +65,6 @@ pub fn lose(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(data.join(first.to_string()))
 }
 
-/// What a running member reports about itself.
 pub struct MemberStatus {
     pub cluster: u64,
     pub member: u64,

@@ -128,7 +128,6 @@ impl Plan {
         }
     }
 
-    /// Opens or makes the database, with transactions if asked for.
     pub fn open_database(
         &self,
         options: &OpenOptions<'_>,
@@ -145,7 +144,6 @@ impl Plan {
         Ok((database, optimistic))
     }
 
-    /// Opens or makes the keyspace of the records, and compares it with the plan.
     pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, FixedOptions)> {
         let existing = database.list_keyspace_names().iter().find_map(|name| FixedOptions::from_name(name));
         let wanted =
@@ -177,7 +175,6 @@ impl Plan {
             .with_kv_separation(separation)
     }
 
-    /// The settings that the engine reports, and the others as given.
     pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: FixedOptions) -> Vec<Setting> {
         let config = keyspace.tree.tree_config();
         let mut settings = vec![
@@ -204,7 +201,6 @@ pub struct FixedOptions {
 }
 
 impl FixedOptions {
-    /// Whether fjall hands each write to the operating system.
     pub fn flushes_by_itself(self) -> bool {
         !self.manual_persist
     }
@@ -219,7 +215,6 @@ impl FixedOptions {
     }
 }
 
-/// How far a write is handed on.
 const PERSIST_MODES: [(&str, Option<PersistMode>); 4] = [
     ("none", None),
     ("buffer", Some(PersistMode::Buffer)),

@@ -83,7 +83,6 @@ impl Environment<Mdbx> {
         replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDBX_CP_COMPACT))
     }
 
-    /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
         let target = folder.join(FILE);
         let target = CString::new(target.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;

@@ -82,7 +82,6 @@ impl Environment<Lmdb> {
         replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDB_CP_COMPACT))
     }
 
-    /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
         let target = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
         // SAFETY: the environment is open; the path ends in a zero byte.

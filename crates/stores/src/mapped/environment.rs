@@ -70,7 +70,6 @@ pub unsafe trait Library: 'static {
     unsafe fn cursor_close(cursor: *mut Self::Cursor);
 }
 
-/// An environment and its unnamed database.
 pub struct Environment<L: Library> {
     raw: NonNull<L::Env>,
     database: c_uint,
@@ -144,7 +143,6 @@ impl<L: Library> Environment<L> {
         }
     }
 
-    /// A read transaction that is kept until it is dropped.
     pub fn hold(&self) -> Result<impl Sized + '_> {
         // A transaction that is undone when it is dropped: there is nothing in one that reads.
         let raw = self.begin(L::READ_ONLY)?;

@@ -29,13 +29,10 @@ pub struct Client {
     stream: Socket,
     output: Vec<u8>,
     input: Vec<u8>,
-    /// The bytes of `input` that were processed.
     consumed: usize,
     read_buffer: Box<[u8]>,
-    /// The next packet's sequence number.
     sequence: u8,
     pub version: String,
-    /// The place of the value shown last.
     shown_range: Range<usize>,
 }
 
@@ -256,7 +253,6 @@ impl Client {
         }
     }
 
-    /// Whether a packet ends the rows.
     fn is_end_of_rows(&self, row: &Range<usize>) -> Result<bool> {
         let packet = &self.input[row.clone()];
         match packet.first() {
@@ -272,7 +268,6 @@ impl Client {
         })
     }
 
-    /// Drops processed input once it is large.
     fn drop_consumed(&mut self) {
         if self.consumed >= 4 * BUFFER_BYTES {
             self.input.drain(..self.consumed);
@@ -361,7 +356,6 @@ fn error_from_packet(packet: &[u8]) -> StoreError {
     }
 }
 
-/// The longest packet from the server, in bytes.
 const MAX_PACKET_BYTES: u32 = 1 << 30;
 
 pub struct Login<'a> {
@@ -486,7 +480,6 @@ impl Client {
     }
 }
 
-/// Capabilities to use if the server has them.
 const WANTED_CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)

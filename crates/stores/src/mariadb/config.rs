@@ -210,7 +210,6 @@ pub fn session_statements(plan: &Plan) -> String {
     engine.into_iter().chain(isolation).collect()
 }
 
-/// Options with which the files are made.
 pub fn fixed_with_files(plan: &Plan) -> Vec<String> {
     ["innodb_page_size", "innodb_log_file_size"].into_iter().filter_map(|name| option(plan, name)).collect()
 }
@@ -259,7 +258,6 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
     arguments
 }
 
-/// The user's value as the server reads it back.
 fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number =
@@ -282,7 +280,6 @@ fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<St
     }
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String> {
     let is_of_other = |prefix: &str| name.starts_with(prefix) && !name.starts_with(engine);
     if is_of_other("rocksdb_") {

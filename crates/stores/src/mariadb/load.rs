@@ -200,7 +200,6 @@ fn insert(target: &BulkLoad<'_>, rows: usize) -> String {
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
 }
 
-/// Runs the statement with the waiting values; gives the number of added rows.
 fn send(client: &mut Client, statement: &Statement, pending: &mut Vec<CopiedValue>) -> Result<u64> {
     let values: Vec<SqlValue<'_>> = pending.iter().map(CopiedValue::value).collect();
     let added = client.run(statement, &values)?;

@@ -9,7 +9,6 @@ use storebench_core::store::{Result, StoreError};
 /// The character set of bytes.
 const BINARY: u16 = 63;
 
-/// The kinds of column types that differ here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     Integer {
@@ -52,7 +51,6 @@ impl ColumnKind {
     }
 }
 
-/// Appends what runs a prepared statement.
 pub fn write_execution<'v>(
     statement: u32,
     parameters: usize,
@@ -92,7 +90,6 @@ pub fn write_execution<'v>(
     }
 }
 
-/// Shows the number and the value of each column of a row.
 pub fn read_row<'r>(
     row: &'r [u8],
     columns: &[ColumnKind],

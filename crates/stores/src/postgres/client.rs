@@ -31,7 +31,6 @@ pub struct Client {
     output: BytesMut,
     input: BytesMut,
     read_buffer: Box<[u8]>,
-    /// Counts statements for their names.
     statement_count: usize,
     shown_bytes: Bytes,
 }
@@ -235,7 +234,6 @@ impl Drop for Client {
     }
 }
 
-/// Appends a row in COPY's format.
 fn append_row(row: &[SqlValue<'_>], types: &[Oid], data: &mut BytesMut) -> Result<()> {
     if row.len() != types.len() {
         return Err(StoreError::Engine(format!("{} values for {} columns", row.len(), types.len())));

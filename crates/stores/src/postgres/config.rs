@@ -121,7 +121,6 @@ const ISOLATION: &str = "default_transaction_isolation";
 /// The smallest cache, and its step, in bytes.
 const LEAST_CACHE: u64 = 128 << 10;
 const PAGE: u64 = 8192;
-/// The default size of log files, in bytes.
 const SEGMENT: u64 = 16 << 20;
 const SEGMENT_SIZE: &str = "wal_segment_size";
 
@@ -154,7 +153,6 @@ fn is_size(def: &SettingDef) -> bool {
     def.unit == storebench_core::store::Unit::Bytes
 }
 
-/// The user's value as the server reads it back.
 fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
@@ -179,7 +177,6 @@ fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<St
     }
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let on_or_off = |is_on: bool| if is_on { "on" } else { "off" }.to_owned();
     match (name, options.guarantee) {

@@ -309,7 +309,6 @@ fn storage(client: &mut Client) -> Result<String> {
     )
 }
 
-/// A query over all tables in a schema.
 fn schema_query(expression: &str, schema: &str) -> String {
     format!(
         "SELECT {expression} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
@@ -331,7 +330,6 @@ pub fn segment_in(text: &str) -> Option<Segment> {
     Some(Segment { key: key.cast_signed(), number: Some(words.next()?.parse().ok()?) })
 }
 
-/// The last line with an error.
 fn last_words(log: &str) -> Option<String> {
     let marks = ["FATAL:  ", "PANIC:  ", "postgres: "];
     let find_message = |line: &str| marks.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));

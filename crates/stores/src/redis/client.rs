@@ -11,7 +11,6 @@ use storebench_core::store::{Result, Session, StoreError};
 use crate::support::server::socket::Socket;
 use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
-/// The server's default.
 pub const PORT: u16 = 6379;
 /// proto-max-bulk-len as shipped, less room for the prefix of keys on a running server.
 pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
@@ -19,7 +18,6 @@ const FIRST_BUFFER_BYTES: usize = 64 << 10;
 /// Records that one command adds: it takes up to 1,048,576 words.
 const MAX_RECORDS_AT_ONCE: usize = 1 << 18;
 
-/// How deep arrays may be nested in an answer.
 const MAX_DEPTH: usize = 4;
 
 pub struct Client {
@@ -29,9 +27,7 @@ pub struct Client {
     input: Vec<u8>,
     received: usize,
     consumed: usize,
-    /// The prefix of every key.
     pub key_prefix: Vec<u8>,
-    /// The place of the value shown last.
     shown_range: Range<usize>,
 }
 
@@ -90,7 +86,6 @@ impl Client {
         written
     }
 
-    /// The number of this session's keys.
     pub fn count(&mut self) -> Result<u64> {
         if self.key_prefix.is_empty() {
             return match self.run(&[b"DBSIZE"])? {

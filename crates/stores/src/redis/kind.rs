@@ -205,7 +205,6 @@ fn data_folder(client: &mut Client) -> Result<PathBuf> {
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 
-/// The prefix of a trial's keys on a running server.
 fn key_prefix(name: &str) -> Vec<u8> {
     format!("{name}:").into_bytes()
 }

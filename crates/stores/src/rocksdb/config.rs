@@ -217,7 +217,6 @@ fn int(number: u32) -> c_int {
     c_int::try_from(number).unwrap_or(c_int::MAX)
 }
 
-/// Settings in the `OPTIONS` file that the engine wrote last.
 pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
     const REPORTED: [&str; 13] = [
         "rocksdb_version",

@@ -35,7 +35,6 @@ const CACHE_SHARE: MemoryShare = MemoryShare::one_in(
 .by_session()
 .written(|bytes| format!("-{}", (bytes / 1024).max(1)));
 
-/// EXCLUSIVE allows one session.
 fn one_session(locking_mode: &str, can: &mut Capabilities) {
     if locking_mode.eq_ignore_ascii_case("exclusive") {
         can.threads = Threads::One;
@@ -107,7 +106,6 @@ impl Plan {
     }
 }
 
-/// What decides whether a PRAGMA has an effect.
 struct PragmaConditions<'a> {
     journal: &'a str,
     is_exclusive: bool,
@@ -145,7 +143,6 @@ impl PragmaConditions<'_> {
     }
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let (journal_mode, synchronous) = match options.guarantee {
         // Named although it is what SQLite ships: a file that was left in WAL mode would otherwise stay in it.

@@ -14,13 +14,11 @@ pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
 }
 
-/// The current row of a statement.
 pub struct Row<'a> {
     statement: &'a Statement,
 }
 
 impl Statement {
-    /// Compiles `sql`, to be kept.
     pub fn prepare(connection: &Connection, sql: &CStr) -> Result<Statement> {
         let mut raw = ptr::null_mut();
         // SAFETY: the handle is open while `connection` is borrowed; `sql` ends in a zero byte, as -1 promises.

@@ -245,7 +245,6 @@ pub fn end_server_with(word: &str, folder: &Path) {
     }
 }
 
-/// The socket folder of the server of a store's folder.
 pub fn socket_in(folder: &Path) -> PathBuf {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");

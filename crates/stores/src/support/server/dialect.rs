@@ -10,12 +10,10 @@ use super::kind::Server;
 use super::plan::Plan;
 
 pub trait Dialect: Server<Client: Connection> {
-    /// In bytes.
     const MAX_KEY_BYTES: usize;
     const RECORDS: Records;
 
     fn type_name(sql_type: SqlType) -> &'static str;
-    /// Loads many rows at once.
     fn load(
         client: &mut Self::Client,
         server: (&Plan, &Self::Facts, bool),
@@ -76,7 +74,6 @@ pub trait Connection: Sized + Send {
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> Result<u64>;
     fn prepare_inserts(&mut self) -> Result<Self::Inserts>;
-    /// Adds records, all or none.
     fn insert_all(
         &mut self,
         insert: &Self::Statement,

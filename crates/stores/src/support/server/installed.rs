@@ -13,7 +13,6 @@ use storebench_core::server::{PROGRAMS, users};
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
 pub struct Programs {
-    /// For messages.
     pub product: &'static str,
     pub server: &'static str,
     /// The program that makes the files of a new server, if the server does not.
@@ -26,9 +25,7 @@ pub struct Programs {
     pub version: &'static [&'static str],
     /// What comes before the version in that.
     pub version_after: &'static str,
-    /// The oldest version known to work.
     pub oldest: &'static str,
-    /// How to install it.
     pub get: &'static str,
     /// The user that its packages create.
     pub user: &'static str,

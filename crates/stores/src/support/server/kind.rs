@@ -47,7 +47,6 @@ pub trait Server: Sized + 'static {
     const NEEDS_TEMPORARY_FOLDER: bool = false;
     /// The word for what holds the records on a running server.
     const HOLDER: &'static str;
-    /// The name of its sync statistic.
     const SYNCS: &'static str;
 
     const SERVER: ServerDef = ServerDef {
@@ -70,7 +69,6 @@ pub trait Server: Sized + 'static {
     fn fixed_with_files(_plan: &Plan) -> String {
         String::new()
     }
-    /// The arguments that make the files.
     fn init_arguments(_plan: &Plan, _data: &Path) -> Vec<String> {
         Vec::new()
     }

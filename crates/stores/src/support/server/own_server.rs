@@ -29,7 +29,6 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     prepare_data(options, &name, S::SIGN, user_of(S::KNOWN.users), &make)
 }
 
-/// Makes them in a new folder.
 fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) -> Result<()> {
     make_folder(data, user_of(S::KNOWN.users))?;
     expect_user_can_open::<S>(data)?;
@@ -49,7 +48,6 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) 
     Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
-/// A server's folders, by paths that it reaches.
 pub struct Paths {
     pub data: PathBuf,
     pub socket: PathBuf,
@@ -65,9 +63,7 @@ impl Paths {
     }
 }
 
-/// A server at work, until it is dropped.
 pub struct OwnServer {
-    /// Several for a cluster.
     processes: Vec<ServerProcess>,
     pub socket: ReachedFolder,
     _relay: Option<Relay>,

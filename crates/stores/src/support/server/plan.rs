@@ -12,9 +12,7 @@ use storebench_core::server::PROGRAMS;
 pub struct Plan {
     /// Names and values as they are read back.
     pub values: Vec<(&'static str, String)>,
-    /// More arguments.
     pub extra_arguments: Vec<String>,
-    /// The folder of programs, if named.
     pub programs: Option<String>,
 }
 

@@ -114,7 +114,6 @@ impl Drop for SocketFolder {
     }
 }
 
-/// A server at work, until it is dropped.
 pub struct ServerProcess {
     child: Child,
     folder: Arc<SocketFolder>,
@@ -218,7 +217,6 @@ impl Drop for ServerProcess {
     }
 }
 
-/// A new folder for the server alone, for its socket or what else it needs outside its data.
 pub fn new_folder(parent: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

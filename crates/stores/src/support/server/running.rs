@@ -18,7 +18,6 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// A connection to the trial's records, for this plan.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
             Backend::Own(server) => {
@@ -45,7 +44,6 @@ impl Backend {
         }
     }
 
-    /// Also drops what it holds for the store in this folder.
     pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
             Backend::Own(server) => server.stop(),
@@ -54,7 +52,6 @@ impl Backend {
     }
 }
 
-/// A running server, and the holder of the trial's records.
 pub struct RunningServer {
     url: String,
     address: Address,
@@ -96,7 +93,6 @@ impl RunningServer {
         format!("the data are on a running server, at {}", self.address.name())
     }
 
-    /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
         ServerNamespace::strike_note(folder)

@@ -138,7 +138,6 @@ impl Socket {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// Reads and writes no longer block.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match &self.stream {
             Stream::Unix(stream) => stream.set_nonblocking(true),

@@ -43,7 +43,6 @@ struct ServerStore<S: Server> {
     plan: Plan,
     guarantee: Guarantee,
     facts: S::Facts,
-    /// The server's count when the store was opened.
     syncs_at_open: u64,
 }
 
