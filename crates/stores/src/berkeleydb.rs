@@ -13,7 +13,6 @@ mod ffi;
 mod session;
 #[cfg(test)]
 mod tests;
-mod transaction;
 
 use std::ffi::{CStr, CString, c_int};
 use std::fs;

@@ -1,14 +1,15 @@
 //! `fjall`: a log-structured merge tree.
 
 mod plan;
-mod transaction;
 
 use std::time::Duration;
 
-use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
+use fjall::{
+    AbstractTree, Database, Keyspace, OptimisticTxDatabase, OptimisticWriteTx, PersistMode, Readable,
+};
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody, Upkeep,
 };
 
 use self::plan::{FixedOptions, Plan};
@@ -264,10 +265,16 @@ impl Session for FjallSession<'_> {
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        match &self.store.optimistic {
-            Some(database) => transaction::run(database, &self.store.keyspace, self.store.plan.persist, work),
-            None => Err(StoreError::Unsupported("this store was opened without transactions".into())),
-        }
+        let Some(database) = &self.store.optimistic else {
+            return Err(StoreError::Unsupported("this store was opened without transactions".into()));
+        };
+        let Fjall { keyspace, plan, .. } = self.store;
+        let transaction = database.write_tx().map_err(StoreError::engine)?.durability(plan.persist);
+        let mut open_transaction = OpenTransaction { transaction, keyspace };
+        // Where `work` fails, the transaction is dropped, and with it all that it has put.
+        work(&mut open_transaction)?;
+        let committed = open_transaction.transaction.commit().map_err(StoreError::engine)?;
+        committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
     }
 
     /// Past the transactions, which would keep the keys of thousands of batches in memory to compare: a batch's records are new,
@@ -302,6 +309,31 @@ impl Session for FjallSession<'_> {
             batch.remove(&self.store.keyspace, *key);
         }
         batch.commit().map_err(StoreError::engine)
+    }
+}
+
+/// Nothing is locked; what a transaction has read is compared when it commits.
+struct OpenTransaction<'a> {
+    transaction: OptimisticWriteTx,
+    keyspace: &'a Keyspace,
+}
+
+impl Transaction for OpenTransaction<'_> {
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        check(key, &[])?;
+        let value = self.transaction.get(self.keyspace, key).map_err(StoreError::engine)?;
+        Ok(value.map(|value| visit(&value)).is_some())
+    }
+
+    /// Every read is compared at the commit, so this is one.
+    fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.get(key, visit)
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check(key, value)?;
+        self.transaction.insert(self.keyspace, key, value);
+        Ok(())
     }
 }
 

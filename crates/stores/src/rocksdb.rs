@@ -2,7 +2,6 @@
 //! `native/rocksdb.cc` provides for the build from sources.
 
 mod append;
-mod backup;
 mod config;
 mod ffi;
 mod functions;
@@ -289,8 +288,19 @@ impl Store for RocksDb {
         settings.into_iter().find(|setting| setting.name == "rocksdb_version").map(|setting| setting.value)
     }
 
+    /// The tables by hard links, and a copy of what is not in them yet.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        backup::checkpoint(&self.library.c, self.db.as_ptr(), to)?;
+        let target = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        let (c, mut error) = (&self.library.c, ptr::null_mut());
+        // SAFETY: the database is open; the engine's errors are checked, and its object is ours to free.
+        unsafe {
+            let object = (c.rocksdb_checkpoint_object_create)(self.db.as_ptr(), &raw mut error);
+            check(c, error)?;
+            let checkpoint = OwnedPointer::new(object, c.rocksdb_checkpoint_object_destroy)?;
+            // With 0 it flushes memory tables first.
+            (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), target.as_ptr(), 0, &raw mut error);
+            check(c, error)?;
+        }
         Ok(Some("checkpoint"))
     }
 

@@ -2,12 +2,10 @@
 //! What they share is here: files and processes, records and SQL, running servers.
 
 mod dialect;
-mod files;
 mod installed;
 mod kind;
 mod own_server;
 pub mod password;
-mod path_access;
 mod plan;
 mod process;
 mod running;
