@@ -1,10 +1,8 @@
 //! `etcd`: a private server or cluster for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
-mod config;
 mod connection;
 mod kind;
-mod members;
 mod messages;
 
 use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind};
@@ -37,7 +35,7 @@ pub const ETCD: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::Power,
-    settings: config::SETTINGS,
+    settings: kind::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),
     server: Some(&EtcdServer::SERVER),
     open: Ok(&open::<EtcdServer>),

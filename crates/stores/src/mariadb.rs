@@ -1,7 +1,6 @@
 //! `mariadb`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
-mod config;
 mod dialect;
 mod load;
 mod password;
@@ -45,7 +44,7 @@ pub const MARIADB: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::Power,
-    settings: config::SETTINGS,
+    settings: dialect::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     python: Some(include_str!("../snippets/mariadb.py")),
     server: Some(&Mysql::SERVER),

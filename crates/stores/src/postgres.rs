@@ -1,7 +1,6 @@
 //! `postgres`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
-mod config;
 mod dialect;
 mod password;
 mod wire;
@@ -60,7 +59,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     ],
     // On macOS, as shipped, syncs leave the data in the drive's own cache.
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },
-    settings: config::SETTINGS,
+    settings: dialect::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
     python: Some(include_str!("../snippets/postgres.py")),
     server: Some(&Postgresql::SERVER),

@@ -1,7 +1,6 @@
 //! `redis`: a private server for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
-mod config;
 mod kind;
 
 use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
@@ -32,7 +31,7 @@ pub const REDIS: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::None,
-    settings: config::SETTINGS,
+    settings: kind::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
     python: Some(include_str!("../snippets/redis.py")),
     server: Some(&RedisServer::SERVER),

@@ -10,7 +10,7 @@ use storebench_core::server::running::Address;
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::connection::Connection;
-use super::members::{self, MemberStatus};
+use super::kind::{MemberStatus, expect_one_cluster, name_member};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     RangeResponse, Record, Status, Transaction,
@@ -101,8 +101,8 @@ impl Client {
         }
         let (mut statuses, mut leader) = (Vec::new(), None);
         for member in address.members() {
-            let mut client = Client::member(&member).map_err(members::name_member(&member))?;
-            let status = client.status().map_err(members::name_member(&member))?;
+            let mut client = Client::member(&member).map_err(name_member(&member))?;
+            let status = client.status().map_err(name_member(&member))?;
             let header = status.header.clone().unwrap_or_default();
             if is_leader(&status) {
                 leader = Some(client);
@@ -112,7 +112,7 @@ impl Client {
                 MemberStatus { cluster: header.cluster, member: header.member, version: status.version },
             ));
         }
-        members::expect_one_cluster(&statuses)?;
+        expect_one_cluster(&statuses)?;
         leader
             .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
     }
