@@ -10,7 +10,7 @@ use storebench_core::server::running::Address;
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::connection::Connection;
-use super::kind::{MemberStatus, expect_one_cluster, name_member};
+use super::kind::{expect_one_cluster, name_member};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     RangeResponse, Record, Status, Transaction,
@@ -103,14 +103,10 @@ impl Client {
         for member in address.members() {
             let mut client = Client::member(&member).map_err(name_member(&member))?;
             let status = client.status().map_err(name_member(&member))?;
-            let header = status.header.clone().unwrap_or_default();
             if is_leader(&status) {
                 leader = Some(client);
             }
-            statuses.push((
-                member.name(),
-                MemberStatus { cluster: header.cluster, member: header.member, version: status.version },
-            ));
+            statuses.push((member.name(), status));
         }
         expect_one_cluster(&statuses)?;
         leader

@@ -19,6 +19,7 @@ use storebench_core::store::{
 use storebench_core::{read_limited, units};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
+use super::messages::Status;
 use crate::support::server::{
     LOG, PROGRAMS_SETTING, Paths, Plan, Programs, RunningServer, Server, url_setting,
 };
@@ -201,25 +202,20 @@ fn lose(folder: &Path) -> io::Result<()> {
     fs::remove_dir_all(data.join(first.to_string()))
 }
 
-pub struct MemberStatus {
-    pub cluster: u64,
-    pub member: u64,
-    pub version: String,
-}
-
 /// Refuses members of several clusters, the same one twice, or several versions. The error has what two named members report.
-pub fn expect_one_cluster(members: &[(String, MemberStatus)]) -> Result<()> {
+pub fn expect_one_cluster(members: &[(String, Status)]) -> Result<()> {
     let Some(((first, first_status), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));
+    let header = |status: &Status| status.header.clone().unwrap_or_default();
     for (index, (name, status)) in others.iter().enumerate() {
-        if status.cluster != first_status.cluster {
-            let (cluster, other_cluster) = (first_status.cluster, status.cluster);
+        let (cluster, other_cluster) = (header(first_status).cluster, header(status).cluster);
+        if cluster != other_cluster {
             return refuse(format!(
                 "{first} and {name} are not of one cluster: {cluster:016x} and {other_cluster:016x}"
             ));
         }
         let mut earlier = members[..=index].iter();
-        if let Some((same, _)) = earlier.find(|(_, earlier)| earlier.member == status.member) {
+        if let Some((same, _)) = earlier.find(|(_, earlier)| header(earlier).member == header(status).member) {
             return refuse(format!("{same} and {name} are the same server: name each member once"));
         }
         if status.version != first_status.version {
@@ -428,6 +424,7 @@ fn last_words(log: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::messages::Header;
     use super::*;
 
     #[test]
@@ -449,10 +446,10 @@ mod tests {
     #[test]
     fn members_of_one_cluster_have_one_version() {
         let member = |name: &str, cluster, member, version: &str| {
-            (name.to_owned(), MemberStatus { cluster, member, version: version.into() })
+            let header = Some(Header { cluster, member, revision: 0 });
+            (name.to_owned(), Status { header, version: version.into(), ..Status::default() })
         };
-        let check =
-            |members: &[(String, MemberStatus)]| expect_one_cluster(members).map_err(|why| why.to_string());
+        let check = |members: &[(String, Status)]| expect_one_cluster(members).map_err(|why| why.to_string());
         let member_a = || member("a", 1, 10, "3.4");
         assert_eq!(check(&[member_a(), member("b", 1, 11, "3.4")]), Ok(()));
         let clusters = check(&[member_a(), member("b", 2, 11, "3.4")]).unwrap_err();
