@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use storebench_core::store::{MemoryShare, Result, Setting, SettingDef, StoreError};
+use storebench_core::store::{MemoryShare, Result, Setting, SettingDef};
 
 use super::ffi;
 use crate::support::{GivenSettings, expect_taken};
@@ -90,7 +90,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Fails with [`StoreError::BadSetting`], also for a setting of the log when there is none.
+    /// Fails also for a setting of the log when there is none.
     pub fn new(given: &GivenSettings<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
         let log_setting = |name| match given.number32(name, 64..=1 << 30)? {
             Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
@@ -135,28 +135,22 @@ impl Config {
         }
     }
 
-    /// Compares what the engine reads back: exactly, or, for the cache, rounded down. Fails with [`StoreError::SettingNotTaken`]
-    /// if they differ.
+    /// Compares what the engine reads back: exactly, or, for the cache, rounded down.
     pub fn check(&self, facts: &ffi::Facts) -> Result<()> {
         let exact = [
             ("pagesize", self.pagesize, facts.page_size),
             ("lg_max", self.lg_max, facts.lg_max),
             ("lg_bsize", self.lg_bsize, facts.lg_bsize),
         ];
-        let refusal = |name: &str, wanted: u64, read_back: u64| StoreError::SettingNotTaken {
-            name: name.into(),
-            asked: wanted.to_string(),
-            read_back: read_back.to_string(),
-        };
         for (name, wanted, read_back) in exact {
-            if wanted != 0 && wanted != read_back {
-                return Err(refusal(name, wanted.into(), read_back.into()));
+            if wanted != 0 {
+                expect_taken(name, &wanted, &read_back)?;
             }
         }
         expect_taken("type", &type_name(self.hash), &type_name(facts.hash != 0))?;
         let rounded_down = facts.cache <= self.cachesize && self.cachesize - facts.cache <= 2 * ROUNDING;
         if self.cachesize != 0 && !rounded_down {
-            return Err(refusal("cachesize", self.cachesize, facts.cache));
+            expect_taken("cachesize", &self.cachesize, &facts.cache)?;
         }
         Ok(())
     }
