@@ -78,7 +78,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let (database, optimistic) = plan.open_database(options)?;
     let (keyspace, fixed) = plan.open_keyspace(&database)?;
     // Handing on to the operating system is fjall's own doing, unless the keyspace was made without it.
-    let after_write = plan.persist.filter(|mode| *mode != PersistMode::Buffer || !fixed.flushes_by_itself());
+    let after_write = plan.persist.filter(|mode| *mode != PersistMode::Buffer || fixed.manual_persist);
     Ok(Box::new(Fjall { keyspace, database, optimistic, plan, fixed, after_write, guarantee }))
 }
 

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch, Config, Db};
@@ -115,16 +115,14 @@ fn open_when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {
         match open() {
-            Err(sled::Error::Io(error)) if is_lock(&error) && Instant::now() < deadline => {
+            Err(sled::Error::Io(error))
+                if error.to_string().contains("could not acquire lock") && Instant::now() < deadline =>
+            {
                 thread::sleep(Duration::from_millis(1));
             }
             opened => return opened.map_err(StoreError::engine),
         }
     }
-}
-
-fn is_lock(error: &io::Error) -> bool {
-    error.to_string().contains("could not acquire lock")
 }
 
 const FILE: &str = "db";

@@ -184,17 +184,6 @@ fn numbers(data: &Path) -> impl Iterator<Item = usize> {
     (1..=MAX_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
-/// The numbers of the servers to start on these data. A single server is number 0. Lost members are not started again: their
-/// promises are lost, too.
-fn members_to_start(plan: &Plan, data: &Path) -> Vec<usize> {
-    let (nodes, existing) = (nodes(plan), numbers(data).collect::<Vec<_>>());
-    match nodes {
-        1 => vec![0],
-        _ if existing.is_empty() => (1..=nodes).collect(),
-        _ => existing,
-    }
-}
-
 /// Deletes the data of the first server that has any. Fails also when there is none.
 fn lose(folder: &Path) -> io::Result<()> {
     let data = folder.join(DATA);
@@ -302,7 +291,7 @@ impl Server for EtcdServer {
         let numbers = if nodes == 1 { 0..=0 } else { 1..=nodes };
         let cluster: Vec<String> =
             numbers.map(|number| format!("{NAME}{number}={}", peer_url(number))).collect();
-        let data = paths.own_data();
+        let data = if number == 0 { paths.data.clone() } else { paths.data.join(number.to_string()) };
         let options = [
             ("name", format!("{NAME}{number}")),
             ("data-dir", data.display().to_string()),
@@ -320,8 +309,14 @@ impl Server for EtcdServer {
         arguments.flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
 
+    /// A single server is number 0. Lost members are not started again: their promises are lost, too.
     fn members(plan: &Plan, data: &Path) -> Vec<usize> {
-        members_to_start(plan, data)
+        let (nodes, existing) = (nodes(plan), numbers(data).collect::<Vec<_>>());
+        match nodes {
+            1 => vec![0],
+            _ if existing.is_empty() => (1..=nodes).collect(),
+            _ => existing,
+        }
     }
 
     fn relay(plan: &Plan, socket: &Path) -> Result<Option<Relay>> {

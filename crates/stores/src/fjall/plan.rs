@@ -196,15 +196,11 @@ impl Plan {
 /// Options fixed when a keyspace is made, which fjall can't read back: the keyspace's name records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedOptions {
-    manual_persist: bool,
+    pub manual_persist: bool,
     memtable_bytes: u64,
 }
 
 impl FixedOptions {
-    pub fn flushes_by_itself(self) -> bool {
-        !self.manual_persist
-    }
-
     fn to_name(self) -> String {
         format!("records-{}-{}", if self.manual_persist { "manual" } else { "flushed" }, self.memtable_bytes)
     }

@@ -650,7 +650,7 @@ impl Dialect for Mysql {
         match (is_own, is_rocksdb, target.sorted) {
             // It may not take files.
             (false, _, _) => load::load_by_statements(client, target, rows),
-            (true, false, _) => load::load_in_one_transaction(client, target, rows),
+            (true, false, _) => client.all_or_none(|client| load::load_file(client, target, rows)),
             (true, true, false) => load::load_in_many_transactions(client, target, rows),
             (true, true, true) => {
                 let count = load::load_into_sorted_files(client, target, rows)?;

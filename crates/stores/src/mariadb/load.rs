@@ -11,17 +11,8 @@ use crate::support::server::Connection;
 const ROWS_AT_ONCE: usize = 100;
 /// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
-/// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
-pub fn load_in_one_transaction(
-    client: &mut Client,
-    target: &BulkLoad<'_>,
-    rows: &mut Rows<'_>,
-) -> Result<u64> {
-    client.all_or_none(|client| load_file(client, target, rows))
-}
 
-/// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts. Fails also when it took fewer rows,
-/// or changed some.
+/// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts.
 pub fn load_into_sorted_files(
     client: &mut Client,
     target: &BulkLoad<'_>,
@@ -34,8 +25,7 @@ pub fn load_into_sorted_files(
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-/// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
-/// rows, or changed some.
+/// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows.
 pub fn load_in_many_transactions(
     client: &mut Client,
     target: &BulkLoad<'_>,
@@ -49,7 +39,8 @@ pub fn load_in_many_transactions(
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+/// Loads from a file that the server reads from this connection. Fails also when it took fewer rows, or changed some.
+pub fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     let BulkLoad { table, columns, .. } = target;
     let sql = format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \

@@ -158,12 +158,8 @@ fn segment_bytes(plan: &Plan) -> u64 {
 fn arguments(plan: &Plan) -> Vec<String> {
     let settings = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
     let unit =
-        |name: &str| if SETTINGS.iter().any(|def| def.name == name && is_size(def)) { "B" } else { "" };
+        |name: &str| if SETTINGS.iter().any(|def| def.name == name && def.is_in_bytes()) { "B" } else { "" };
     settings.map(|(name, value)| format!("{name}={value}{}", unit(name))).collect()
-}
-
-fn is_size(def: &SettingDef) -> bool {
-    def.unit == storebench_core::store::Unit::Bytes
 }
 
 fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {

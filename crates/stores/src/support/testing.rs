@@ -90,7 +90,7 @@ fn store_if_here(name: &str) -> Option<&'static StoreDef> {
 /// Unknown names, and values that a store can't take, would ignore, or would panic on.
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    let bad_settings: [(&str, &[(&str, &str)]); 18] = [
+    let bad_settings: [(&str, &[(&str, &str)]); 19] = [
         ("berkeleydb", &[("page_size", "4096"), ("pagesize", "5000"), ("type", "DB_QUEUE")]),
         ("etcd", &[("reads", "sometimes"), ("snapshot-count", "0"), ("colour", "red")]),
         ("fjall", &[("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]),
@@ -108,6 +108,7 @@ fn settings_that_do_not_take_are_refused() {
         ("redis", &[("io-threads", "129"), ("colour", "red")]),
         ("rocksdb", &[("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")]),
         ("sled", &[("cache_capacity", "255"), ("flush_every_ms", "0"), ("flush_every_ms", "10001")]),
+        ("sqlite", &[("synchronous", "OFF; DROP TABLE x"), ("colour", "red")]),
         ("unqlite", &[("max_page_cache", "1"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")]),
     ];
     for (name, settings) in bad_settings {

@@ -59,13 +59,6 @@ pub struct Paths {
     pub member: usize,
 }
 
-impl Paths {
-    /// This server's data: of several, the folder with its number.
-    pub fn own_data(&self) -> PathBuf {
-        if self.member == 0 { self.data.clone() } else { self.data.join(self.member.to_string()) }
-    }
-}
-
 pub struct OwnServer {
     processes: Vec<ServerProcess>,
     pub socket: ReachedFolder,

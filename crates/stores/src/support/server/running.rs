@@ -54,7 +54,7 @@ impl Backend {
 
 pub struct RunningServer {
     url: String,
-    address: Address,
+    pub address: Address,
     pub holder: String,
 }
 
@@ -87,10 +87,6 @@ impl RunningServer {
     /// As given, without the user.
     pub fn url(&self) -> Cow<'_, str> {
         without_user(&self.url)
-    }
-
-    pub fn whereabouts(&self) -> String {
-        format!("the data are on a running server, at {}", self.address.name())
     }
 
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {

@@ -112,7 +112,8 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn outside_location(&self) -> Option<String> {
-        self.server.running().map(RunningServer::whereabouts)
+        let running = self.server.running()?;
+        Some(format!("the data are on a running server, at {}", running.address.name()))
     }
 
     fn version(&self) -> Option<String> {
