@@ -1,5 +1,4 @@
-//! Finds the stores' linked libraries: builds of their authors' sources, the system's, or those that the user names. Says what to
-//! do when one is missing.
+//! Finds the stores' linked libraries: builds of their authors' sources, the system's, or those that the user names.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
 //! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
 
-mod library;
-
-use std::ffi::c_uint;
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
 use std::fs;
-use std::path::Path;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
@@ -13,8 +14,10 @@ use storebench_core::store::{
 };
 
 use super::compiled;
-use super::mapped::{self, Environment};
-use super::support::{GivenSettings, expect_taken, flag, hold_to_tier, read_back, sync_path};
+use super::mapped::{self, Environment, Library, calls, check};
+use super::support::{
+    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+};
 
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
@@ -32,7 +35,7 @@ pub const LMDB: StoreDef = StoreDef {
             source: "lmdb.h, Caveats",
         },
     ],
-    version: &library::version,
+    version: &version,
     capabilities: Capabilities {
         held_reader: true,
         backup: true,
@@ -142,7 +145,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     }
     let guarantee = hold_to_tier(options, tier_of(flags))?;
     let environment =
-        library::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
+        open_environment(options.directory, flags, map_size, max_readers).map_err(|error| match error {
             StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),
             other => other,
         })?;
@@ -155,7 +158,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // LMDB syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
     }
-    Ok(Box::new(Lmdb { environment, guarantee }))
+    Ok(Box::new(LmdbStore { environment, guarantee }))
 }
 
 /// Without a sync of both the data and the meta page before a commit returns, a power cut can undo it; after a kill all of it is
@@ -166,12 +169,12 @@ fn tier_of(flags: c_uint) -> Guarantee {
     if is_synced { Guarantee::Power } else { Guarantee::Process }
 }
 
-struct Lmdb {
-    environment: Environment<library::Lmdb>,
+struct LmdbStore {
+    environment: Environment<Lmdb>,
     guarantee: Guarantee,
 }
 
-impl Store for Lmdb {
+impl Store for LmdbStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         mapped::session(&self.environment)
     }
@@ -217,7 +220,7 @@ impl Store for Lmdb {
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         fs::create_dir(to).map_err(StoreError::engine)?;
         self.environment.copy(to, 0)?;
-        sync_path(&to.join(library::FILE)).and_then(|()| sync_path(to))?;
+        sync_path(&to.join(FILE)).and_then(|()| sync_path(to))?;
         Ok(Some("mdb_env_copy2"))
     }
 
@@ -242,6 +245,152 @@ impl Store for Lmdb {
     fn close(self: Box<Self>) -> Result<()> {
         // LMDB's close can't fail; dropping the environment is all there is.
         Ok(())
+    }
+}
+
+const FILE: &str = "data.mdb";
+
+pub struct Lmdb;
+
+fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: three places for three numbers; the text that is returned as well is not used.
+    unsafe { ffi::mdb_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// Opens or makes an environment that nothing in this process has open. `map_size` in bytes is the most that the file can grow
+/// to. Read transactions belong to their session, not their thread.
+fn open_environment(
+    directory: &Path,
+    flags: c_uint,
+    map_size: usize,
+    max_readers: c_uint,
+) -> Result<Environment<Lmdb>> {
+    let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    // SAFETY: a place for the new handle, which was just made when it is opened; the path ends in a zero byte.
+    unsafe {
+        Environment::new(
+            |env| ffi::mdb_env_create(env),
+            |env| {
+                check::<Lmdb>(ffi::mdb_env_set_mapsize(env, map_size as ffi::mdb_size_t))?;
+                check::<Lmdb>(ffi::mdb_env_set_maxreaders(env, max_readers))?;
+                check::<Lmdb>(ffi::mdb_env_open(env, path.as_ptr(), flags | ffi::MDB_NOTLS, 0o600))
+            },
+        )
+    }
+}
+
+impl Environment<Lmdb> {
+    fn flags(&self) -> Result<c_uint> {
+        let mut flags = 0;
+        // SAFETY: the environment is open.
+        check::<Lmdb>(unsafe { ffi::mdb_env_get_flags(self.as_ptr(), &mut flags) })?;
+        Ok(flags)
+    }
+
+    fn info(&self) -> Result<ffi::MDB_envinfo> {
+        let mut info = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_info(self.as_ptr(), info.as_mut_ptr()))?;
+            Ok(info.assume_init())
+        }
+    }
+
+    fn statistics(&self) -> Result<ffi::MDB_stat> {
+        let mut statistics = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_stat(self.as_ptr(), statistics.as_mut_ptr()))?;
+            Ok(statistics.assume_init())
+        }
+    }
+
+    /// Replaces the file by a compact copy. Afterwards it can only be closed.
+    fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDB_CP_COMPACT))
+    }
+
+    fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
+        let target = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), target.as_ptr(), flags) })
+    }
+}
+
+// SAFETY: these are LMDB's functions, whose documentation promises what the trait asks for: with `MDB_NOTLS`, transactions
+// belong to no thread.
+unsafe impl Library for Lmdb {
+    type Env = ffi::MDB_env;
+    type Txn = ffi::MDB_txn;
+    type Cursor = ffi::MDB_cursor;
+    type Val = ffi::MDB_val;
+
+    const NAME: &'static str = "LMDB";
+    const KEYS: &'static str = "1 to 511 bytes";
+
+    const NOT_FOUND: c_int = ffi::MDB_NOTFOUND;
+    const KEY_EXISTS: c_int = ffi::MDB_KEYEXIST;
+    const BAD_SIZE: c_int = ffi::MDB_BAD_VALSIZE;
+
+    const READ_ONLY: c_uint = ffi::MDB_RDONLY;
+    const NO_OVERWRITE: c_uint = ffi::MDB_NOOVERWRITE;
+    const APPEND: c_uint = ffi::MDB_APPEND;
+    const FIRST: c_uint = ffi::MDB_FIRST;
+    const SET_RANGE: c_uint = ffi::MDB_SET_RANGE;
+    const NEXT: c_uint = ffi::MDB_NEXT;
+
+    fn val(bytes: &[u8]) -> Self::Val {
+        ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
+    }
+
+    fn parts(val: &Self::Val) -> (*const u8, usize) {
+        (val.mv_data.cast(), val.mv_size)
+    }
+
+    calls! {
+        fn text(code: c_int) -> *const c_char = ffi::mdb_strerror(code);
+        fn env_sync(env: *mut Self::Env) -> c_int = ffi::mdb_env_sync(env, 1);
+        fn env_close(env: *mut Self::Env) = ffi::mdb_env_close(env);
+        fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int =
+            ffi::mdb_txn_begin(env, ptr::null_mut(), flags, txn);
+        fn commit(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_commit(txn);
+        fn abort(txn: *mut Self::Txn) = ffi::mdb_txn_abort(txn);
+        fn reset(txn: *mut Self::Txn) = ffi::mdb_txn_reset(txn);
+        fn renew(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_renew(txn);
+        fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int =
+            ffi::mdb_dbi_open(txn, ptr::null(), 0, database);
+        fn put(
+            txn: *mut Self::Txn,
+            database: c_uint,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            flags: c_uint
+        ) -> c_int =
+            ffi::mdb_put(txn, database, key, value, flags);
+        fn get(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val, value: *mut Self::Val) -> c_int =
+            ffi::mdb_get(txn, database, key, value);
+        fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int =
+            ffi::mdb_del(txn, database, key, ptr::null_mut());
+        fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_open(txn, database, cursor);
+        fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_renew(txn, cursor);
+        fn cursor_get(
+            cursor: *mut Self::Cursor,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            step: c_uint
+        ) -> c_int =
+            ffi::mdb_cursor_get(cursor, key, value, step);
+        fn cursor_close(cursor: *mut Self::Cursor) = ffi::mdb_cursor_close(cursor);
     }
 }
 

@@ -3,12 +3,11 @@ use std::process::Command;
 
 use storebench_core::store::{Guarantee, StoreError};
 
-use super::library::{self, Sizes, max_key_bytes, version};
 use super::structures::{
     Found, Geometry, MDBX_chk_callbacks_t, MDBX_chk_context_t, MDBX_envinfo, MDBX_stat, MDBX_val,
     MDBX_version_info,
 };
-use super::LIBMDBX;
+use super::{LIBMDBX, Sizes, max_key_bytes, open_environment, version};
 use crate::support::testing::{new_folder, opened, refused, setting};
 
 /// A field or structure of ours, and C's; `size_of(..)` is the structure's.
@@ -119,7 +118,7 @@ fn it_takes_whole_pages() {
 fn it_checks_its_own_file() {
     let folder = new_folder();
     let sizes = Sizes { upper: 1 << 30, growth_step: -1, page: -1, unsynced: 0 };
-    let environment = library::open(folder.path(), 0, &sizes, 2).unwrap();
+    let environment = open_environment(folder.path(), 0, &sizes, 2).unwrap();
     let value = [7; 3000];
     for key in 0..1000_u32 {
         environment.write(|writer| writer.put(&key.to_be_bytes(), &value, 0)).unwrap();

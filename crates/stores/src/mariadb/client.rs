@@ -1,5 +1,4 @@
-//! A connection to the server: a blocking socket, packets of the protocol of MySQL and MariaDB, and messages and proofs of
-//! `mysql_common`. Statements are prepared, and values travel in binary.
+//! A connection to the server, by messages and proofs of `mysql_common`: statements are prepared, and values travel in binary.
 
 use std::io::{self, Write};
 use std::ops::Range;

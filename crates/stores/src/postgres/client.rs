@@ -1,5 +1,4 @@
-//! A connection to the server: a blocking socket, and the messages of `postgres-protocol`. Statements are prepared, and values
-//! travel in binary.
+//! A connection to the server, by the messages of `postgres-protocol`: statements are prepared, and values travel in binary.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! A connection to the server: a blocking socket, commands in RESP 2, and answers that `redis-protocol` finds in the received
-//! bytes without copying them.
+//! A connection to the server: commands in RESP 2, and answers that `redis-protocol` finds in what came, without copying.
 
 use std::io::Write;
 use std::ops::Range;

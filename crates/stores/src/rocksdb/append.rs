@@ -1,5 +1,4 @@
-//! Loads past the log and the memory tables: records in key order become sorted files, which the engine adopts ("ingestion of
-//! external files" in its documentation).
+//! Loads past the log and the memory tables: sorted files of records in key order, which the engine adopts ("ingestion").
 
 use std::ffi::CString;
 use std::fs;

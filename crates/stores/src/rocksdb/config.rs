@@ -1,5 +1,4 @@
-//! RocksDB's settings: what is asked for, how it is set, and how it is read back from the `OPTIONS` file that the engine writes
-//! when it opens.
+//! RocksDB's settings: asked for, set, and read back from the `OPTIONS` file that the engine writes when it opens.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;

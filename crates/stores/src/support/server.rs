@@ -1,5 +1,4 @@
-//! Stores that are servers: a kind of server is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
-//! What they share is here: files and processes, records and SQL, running servers.
+//! Stores that are servers: a kind is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
 
 mod dialect;
 mod installed;

@@ -1,5 +1,4 @@
-//! The dialect of a kind of server that speaks SQL: its statements and types, and sessions over records, by statements that are
-//! prepared once for each.
+//! The dialect of a kind of server that speaks SQL: its statements and types, and its sessions over records.
 
 use std::marker::PhantomData;
 

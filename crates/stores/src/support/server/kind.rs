@@ -1,5 +1,4 @@
-//! A kind of server: how to install and start it, what is made on a running one, and its settings. Kinds that speak SQL also have
-//! a [`Dialect`](super::Dialect).
+//! A kind of server: how it is installed and started, what is made on a running one, and its settings.
 
 use std::io;
 use std::path::Path;
