@@ -11,7 +11,7 @@ use mysql_common::packets::{
     OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket, StmtPacket,
 };
 use mysql_common::proto::MySerialize;
-use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
+use storebench_core::store::sql::{MOST_COLUMNS, Rows, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::wire::{self, ColumnKind};
@@ -40,10 +40,6 @@ pub struct Statement {
     parameters: usize,
     columns: Vec<ColumnKind>,
 }
-
-/// Makes a file for the server to read: it calls its argument with what appends to the file.
-pub type FileWriter<'m> =
-    dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
 
 enum Answer {
     Done { changed: u64, warnings: u16, more: bool },
@@ -106,9 +102,13 @@ impl Client {
         }
     }
 
-    /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `write_file` receives
-    /// what appends to the file.
-    pub fn load(&mut self, sql: &str, write_file: &mut FileWriter<'_>) -> Result<(u64, u16)> {
+    /// Runs a statement that reads a file from this connection, to which `append` adds each row; gives the numbers of rows and warnings.
+    pub fn load(
+        &mut self,
+        sql: &str,
+        rows: &mut Rows<'_>,
+        mut append: impl FnMut(&[SqlValue<'_>], &mut Vec<u8>) -> Result<()>,
+    ) -> Result<(u64, u16)> {
         self.send_packet(Command::COM_QUERY, sql.as_bytes())?;
         let request = self.packet()?;
         match self.input[request.clone()].first() {
@@ -117,8 +117,8 @@ impl Client {
             _ => return Err(StoreError::Engine("the server did not ask for the file".into())),
         }
         let mut file = Vec::with_capacity(2 * BUFFER_BYTES);
-        let written = write_file(&mut |append| {
-            append(&mut file);
+        let written = rows(&mut |row| {
+            append(row, &mut file)?;
             if file.len() >= BUFFER_BYTES { self.send_data(&mut file) } else { Ok(()) }
         });
         self.send_data(&mut file)?;

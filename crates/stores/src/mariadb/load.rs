@@ -48,12 +48,11 @@ pub fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>
         columns.join(", ")
     );
     let mut sent = 0;
-    let (taken, warnings) = client.load(&sql, &mut |write| {
-        rows(&mut |row| {
-            check_columns(row, target)?;
-            sent += 1;
-            write(&mut |file| append_line(row, file))
-        })
+    let (taken, warnings) = client.load(&sql, rows, |row, file| {
+        check_columns(row, target)?;
+        sent += 1;
+        append_line(row, file);
+        Ok(())
     })?;
     // From a file the server skips rows that exist, and changes values that do not fit.
     match warnings {
