@@ -3,7 +3,6 @@
 mod client;
 mod dialect;
 mod load;
-mod password;
 mod wire;
 
 use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};

@@ -2,7 +2,6 @@
 
 mod client;
 mod dialect;
-mod password;
 mod wire;
 
 use storebench_core::store::{

@@ -1,6 +1,6 @@
 //! MariaDB as a kind of server: its settings, which guarantee they give, and the things that it does in its own way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,9 +14,9 @@ use storebench_core::store::{
 };
 
 use super::client::{Client, Login};
-use super::password::password;
 use super::{MAX_KEY_BYTES, PORT, load};
 use crate::support::read_back;
+use crate::support::server::password as password_file;
 use crate::support::server::socket::Socket;
 use crate::support::server::{
     Connection, Dialect, OpenSql, PROGRAMS_SETTING, Paths, Plan, Programs, RecordSession, Records,
@@ -722,6 +722,39 @@ fn last_words(log: &str) -> Option<String> {
     log.lines().find_map(|line| find_error(line).filter(|words| words != "Aborting"))
 }
 
+/// MYSQL_PWD, else the clients' password in ~/.my.cnf, else empty. Fails when others can read the file.
+fn password() -> Result<String> {
+    if let Ok(password) = std::env::var("MYSQL_PWD") {
+        return Ok(password);
+    }
+    let Some(path) = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".my.cnf")) else {
+        return Ok(String::new());
+    };
+    let Some(found) = password_file::read(&path)? else { return Ok(String::new()) };
+    let Some(password) = find_password(&found.text) else { return Ok(String::new()) };
+    found.refuse_if_others_read(&path)?;
+    Ok(password)
+}
+
+/// The last password in a section for clients.
+fn find_password(text: &str) -> Option<String> {
+    let (mut is_for_clients, mut found) = (false, None);
+    for line in text.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            is_for_clients = ["client", "client-server", "client-mariadb"].contains(&section);
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| is_for_clients)
+            && name.trim() == "password"
+        {
+            let value = value.trim();
+            let quoted =
+                ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+            found = Some(quoted.unwrap_or(value).to_owned());
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use storebench_core::store::Loss;
@@ -853,5 +886,12 @@ mod tests {
         let running = (URL, "mysql://me@box");
         assert!(why(&[running, (INNODB_LOG, "2")]).contains("running server"));
         assert!(planned(None, Some(1 << 20), &[running, (ENGINE, ROCKSDB)]).is_ok());
+    }
+
+    #[test]
+    fn the_last_password_for_clients_counts() {
+        let text = "password=no\n[client]\npassword = one\n[mysqld]\npassword=no\n[client-server]\n# x\npassword=\"t=w o\"\n";
+        assert_eq!(find_password(text).as_deref(), Some("t=w o"));
+        assert_eq!(find_password("[client]\nuser=me\n"), None);
     }
 }

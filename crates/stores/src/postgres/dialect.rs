@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
@@ -17,8 +17,9 @@ use storebench_core::store::{
 };
 
 use super::client::{Client, Login};
-use super::{PORT, password};
+use super::PORT;
 use crate::support::read_back;
+use crate::support::server::password as password_file;
 use crate::support::server::socket::Socket;
 use crate::support::server::{
     Connection, Dialect, OpenSql, PROGRAMS_SETTING, Paths, Plan, Programs, RecordSession, Records,
@@ -374,7 +375,7 @@ impl Server for Postgresql {
         let socket =
             socket.map_err(StoreError::io(format!("connecting to postgres at {}", address.at.name())))?;
         let database = address.database.as_deref().unwrap_or(&address.user);
-        let password = || password::password(address, database);
+        let password = || password(address, database);
         Client::begin(socket, &Login { user: &address.user, database, password: &password })
     }
 
@@ -568,6 +569,44 @@ fn last_words(log: &str) -> Option<String> {
     log.lines().rev().find_map(find_message)
 }
 
+/// PGPASSWORD, else the first fitting line of PGPASSFILE or ~/.pgpass, if any. Fails when others can read the file.
+fn password(address: &Address, database: &str) -> Result<Option<String>> {
+    if let Ok(password) = std::env::var("PGPASSWORD") {
+        return Ok(Some(password));
+    }
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
+    let Some(path) = std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(home) else { return Ok(None) };
+    let Some(found) = password_file::read(&path)? else { return Ok(None) };
+    found.refuse_if_others_read(&path)?;
+    let port = address.port.unwrap_or(PORT).to_string();
+    Ok(find_password(&found.text, [&address.at.name(), &port, database, &address.user]))
+}
+
+/// The password of the first line whose host, port, database and user are these, or `*`.
+fn find_password(text: &str, wanted: [&str; 4]) -> Option<String> {
+    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut fields = password_fields(line);
+        let password = (fields.len() == 5).then(|| fields.pop()).flatten()?;
+        let is_match = fields.iter().zip(wanted).all(|(field, wanted)| field == "*" || field == wanted);
+        is_match.then_some(password)
+    })
+}
+
+/// The fields between colons; a backslash escapes the next letter.
+fn password_fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            ':' => fields.push(String::new()),
+            '\\' => fields[last].extend(letters.next()),
+            letter => fields[last].push(letter),
+        }
+    }
+    fields
+}
+
 #[cfg(test)]
 mod tests {
     use storebench_core::store::Loss;
@@ -649,5 +688,13 @@ mod tests {
             OpenOptions { guarantee: None, cache_bytes: None, settings: &Default::default(), ..options };
         let plain = plan(&plain).unwrap();
         assert_eq!((arguments(&plain), segment_bytes(&plain)), (Vec::new(), SEGMENT));
+    }
+
+    #[test]
+    fn the_first_line_that_fits_counts() {
+        let text = "# a:1:b:c:no\nbox:5432:shop:me:one\n*:*:*:me:t\\:w\\\\o\nbox:5432:shop\n";
+        assert_eq!(find_password(text, ["box", "5432", "shop", "me"]).as_deref(), Some("one"));
+        assert_eq!(find_password(text, ["/run", "1", "x", "me"]).as_deref(), Some("t:w\\o"));
+        assert_eq!(find_password(text, ["box", "5432", "shop", "you"]), None);
     }
 }

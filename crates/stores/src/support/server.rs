@@ -1,6 +1,5 @@
 //! Stores that are servers: a kind is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
 
-mod dialect;
 mod installed;
 mod kind;
 mod own_server;
@@ -12,13 +11,13 @@ pub mod socket;
 pub mod sql;
 mod store;
 
-pub use self::dialect::{Connection, Dialect, RecordSession, Records, TransactionCommand};
 pub use self::installed::{PROGRAMS_SETTING, Programs, url_setting};
 pub use self::kind::{OpenSql, Server, wait_until};
 pub use self::own_server::Paths;
 pub use self::plan::Plan;
 pub use self::process::LOG;
 pub use self::running::RunningServer;
+pub use self::sql::{Connection, Dialect, RecordSession, Records, TransactionCommand};
 pub use self::store::open;
 
 use storebench_core::store::StoreError;
