@@ -727,13 +727,10 @@ fn password() -> Result<String> {
     if let Ok(password) = std::env::var("MYSQL_PWD") {
         return Ok(password);
     }
-    let Some(path) = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".my.cnf")) else {
-        return Ok(String::new());
-    };
-    let Some(found) = password_file::read(&path)? else { return Ok(String::new()) };
-    let Some(password) = find_password(&found.text) else { return Ok(String::new()) };
-    found.refuse_if_others_read(&path)?;
-    Ok(password)
+    let Some(home) = std::env::var_os("HOME") else { return Ok(String::new()) };
+    let text =
+        password_file::read(&PathBuf::from(home).join(".my.cnf"), |text| find_password(text).is_some())?;
+    Ok(text.and_then(|text| find_password(&text)).unwrap_or_default())
 }
 
 /// The last password in a section for clients.

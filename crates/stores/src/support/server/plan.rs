@@ -2,11 +2,10 @@
 
 use std::str::FromStr;
 
+use storebench_core::server::PROGRAMS;
 use storebench_core::store::{
     GivenSettings, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
 };
-
-use storebench_core::server::PROGRAMS;
 
 #[derive(Debug)]
 pub struct Plan {
