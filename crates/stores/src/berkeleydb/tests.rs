@@ -12,14 +12,19 @@ fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Op
 
 #[test]
 fn the_environment_is_what_tier_and_sessions_need() {
-    for (tier, sessions, expected, unexpected) in [
-        (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN"),
-        (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK"),
-        (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB"),
-        (Guarantee::Power, 2, "DB_INIT_TXN", "DB_INIT_CDB"),
+    for (tier, sessions, expected, unexpected, write_nosync) in [
+        (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN", None),
+        (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK", Some("true")),
+        (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB", Some("true")),
+        (Guarantee::Power, 1, "DB_INIT_TXN", "DB_INIT_LOCK", Some("false")),
+        (Guarantee::Power, 2, "DB_INIT_TXN", "DB_INIT_CDB", Some("false")),
     ] {
         let folder = new_folder();
-        let environment = setting(&*open(&folder, tier, sessions, None), "environment");
+        let store = open(&folder, tier, sessions, None);
+        let environment = setting(&*store, "environment");
+        if let Some(write_nosync) = write_nosync {
+            assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), write_nosync, "{tier} {sessions}");
+        }
         assert!(
             environment.contains(expected) && !environment.contains(unexpected),
             "{tier} {sessions}: {environment}"
@@ -84,14 +89,6 @@ fn of_two_that_wait_for_one_another_one_gives_way() {
     let conflicts = outcomes.filter(|outcome| matches!(outcome, Err(StoreError::Conflict(_))));
     assert_eq!(conflicts.count(), 1, "{first_outcome:?} {second_outcome:?}");
     assert!(first_outcome.is_ok() != second_outcome.is_ok(), "{first_outcome:?} {second_outcome:?}");
-}
-
-#[test]
-fn the_tiers_differ_by_what_a_commit_waits_for() {
-    for (tier, nosync) in [(Guarantee::Process, "true"), (Guarantee::Power, "false")] {
-        let folder = new_folder();
-        assert_eq!(setting(&*open(&folder, tier, 1, None), "DB_TXN_WRITE_NOSYNC"), nosync);
-    }
 }
 
 #[test]
