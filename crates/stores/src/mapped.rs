@@ -205,7 +205,7 @@ impl<L: Library> Environment<L> {
 
     /// Runs `work` in a write transaction, which commits unless `work` fails. Waits for other writers.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer<'_, L>) -> Result<T>) -> Result<T> {
-        let mut writer = Writer { raw: self.begin(0)?, database: self.database, environment: PhantomData };
+        let mut writer = self.begin(0)?;
         let value = work(&mut writer)?;
         writer.commit()?;
         Ok(value)
@@ -213,43 +213,33 @@ impl<L: Library> Environment<L> {
 
     #[cfg(feature = "libmdbx")]
     pub fn with_reader<T>(&self, read: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
-        let raw = self.begin(L::READ_ONLY)?;
-        let value = read(raw.as_ptr(), self.database);
-        // SAFETY: it has begun, and nothing else knows it.
-        unsafe { L::abort(raw.as_ptr()) };
-        Ok(value)
+        let reading = self.begin(L::READ_ONLY)?;
+        Ok(read(reading.raw.as_ptr(), self.database))
     }
 
     pub fn reader(&self) -> Result<Reader<'_, L>> {
-        let raw = self.begin(L::READ_ONLY)?;
-        let mut cursor = ptr::null_mut();
+        let reading = self.begin(L::READ_ONLY)?;
+        let (raw, mut cursor) = (reading.raw, ptr::null_mut());
         // SAFETY: the transaction has just begun, and stands for the kept one that `reader` owns.
-        let opened = check::<L>(unsafe { L::cursor_open(raw.as_ptr(), self.database, &mut cursor) });
-        match opened.and_then(|()| non_null::<L, _>(cursor)) {
-            Ok(cursor) => {
-                // SAFETY: it has begun and is not in use; `Reader` holds it reset between uses.
-                unsafe { L::reset(raw.as_ptr()) };
-                Ok(Reader { raw, cursor, database: self.database, environment: PhantomData })
-            }
-            Err(error) => {
-                // SAFETY: it has begun, and nothing else knows it.
-                unsafe { L::abort(raw.as_ptr()) };
-                Err(error)
-            }
-        }
+        check::<L>(unsafe { L::cursor_open(raw.as_ptr(), self.database, &mut cursor) })?;
+        let cursor = non_null::<L, _>(cursor)?;
+        // From here on, it is not undone.
+        std::mem::forget(reading);
+        // SAFETY: it has begun and is not in use; `Reader` holds it reset between uses.
+        unsafe { L::reset(raw.as_ptr()) };
+        Ok(Reader { raw, cursor, database: self.database, environment: PhantomData })
     }
 
+    /// A transaction that is undone when it is dropped: there is nothing in one that reads.
     pub fn hold(&self) -> Result<impl Sized + '_> {
-        // A transaction that is undone when it is dropped: there is nothing in one that reads.
-        let raw = self.begin(L::READ_ONLY)?;
-        Ok(Writer::<L> { raw, database: self.database, environment: PhantomData })
+        self.begin(L::READ_ONLY)
     }
 
-    fn begin(&self, flags: c_uint) -> Result<NonNull<L::Txn>> {
+    fn begin(&self, flags: c_uint) -> Result<Writer<'_, L>> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.
         check::<L>(unsafe { L::begin(self.raw.as_ptr(), flags, &mut raw) })?;
-        non_null::<L, _>(raw)
+        Ok(Writer { raw: non_null::<L, _>(raw)?, database: self.database, environment: PhantomData })
     }
 }
 
@@ -260,7 +250,7 @@ impl<L: Library> Drop for Environment<L> {
     }
 }
 
-/// A write transaction. Dropping it rolls back.
+/// A transaction, mostly one that writes. Dropping it rolls back.
 pub struct Writer<'a, L: Library> {
     raw: NonNull<L::Txn>,
     database: c_uint,

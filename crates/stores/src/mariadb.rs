@@ -60,30 +60,23 @@ const CUT_OFF: &str =
     "a log that was cut off keeps the server from starting until rocksdb_wal_recovery_mode=2 is set";
 
 /// By the documentation of InnoDB's and RocksDB's logs.
-const UNSYNCED: &[Danger] = &[
-    Danger {
-        with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES)
-    },
-    Danger {
-        with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::new(Loss::Nothing, Loss::Whole, CUT_OFF)
-    },
-    Danger::new(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
-];
+const fn dangers(kill: Loss, why: &'static str) -> [Danger; 3] {
+    [
+        Danger {
+            with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
+            ..Danger::new(kill, Loss::Whole, TORN_PAGES)
+        },
+        Danger {
+            with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
+            ..Danger::new(kill, Loss::Whole, CUT_OFF)
+        },
+        Danger::new(kill, Loss::Newest, why),
+    ]
+}
 
-/// As above, for commits that do not wait for their log.
-const LATE: &[Danger] = &[
-    Danger {
-        with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES)
-    },
-    Danger {
-        with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::new(Loss::Newest, Loss::Whole, CUT_OFF)
-    },
-    Danger::new(Loss::Newest, Loss::Newest, "the log is written once a second"),
-];
+const UNSYNCED: &[Danger] = &dangers(Loss::Nothing, "the log is synced once a second");
+/// For commits that do not wait for their log.
+const LATE: &[Danger] = &dangers(Loss::Newest, "the log is written once a second");
 
 #[cfg(test)]
 mod tests;

@@ -11,17 +11,10 @@ const BINARY: u16 = 63;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    Integer {
-        bytes: usize,
-        signed: bool,
-    },
-    Real {
-        bytes: usize,
-    },
+    Integer { bytes: usize, signed: bool },
+    Real { bytes: usize },
     Text,
     Blob,
-    /// Shown as the bytes that it is sent in.
-    Time,
     Nothing,
 }
 
@@ -40,10 +33,11 @@ impl ColumnKind {
             Type::MYSQL_TYPE_FLOAT => ColumnKind::Real { bytes: 4 },
             Type::MYSQL_TYPE_DOUBLE => ColumnKind::Real { bytes: 8 },
             Type::MYSQL_TYPE_NULL => ColumnKind::Nothing,
+            // As the bytes that they are sent in.
             Type::MYSQL_TYPE_DATE
             | Type::MYSQL_TYPE_TIME
             | Type::MYSQL_TYPE_DATETIME
-            | Type::MYSQL_TYPE_TIMESTAMP => ColumnKind::Time,
+            | Type::MYSQL_TYPE_TIMESTAMP => ColumnKind::Blob,
             Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => ColumnKind::Text,
             _ if column.character_set() == BINARY => ColumnKind::Blob,
             _ => ColumnKind::Text,
@@ -127,7 +121,7 @@ fn take_value<'r>(rest: &mut ParseBuf<'r>, kind: ColumnKind) -> Option<SqlValue<
             let bytes = rest.checked_eat_lenenc_str()?;
             std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
         }
-        ColumnKind::Blob | ColumnKind::Time => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
+        ColumnKind::Blob => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
     })
 }
 

@@ -71,25 +71,18 @@ impl Programs {
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
-    /// [`Programs::installed`], or an error with what is missing and how to get it.
-    pub fn require_installed(&self) -> Result<&InstalledServer> {
-        let found = self.installed()?;
-        match (self.missing_reason(found), found) {
-            (None, Some(found)) => Ok(found),
-            (why, _) => Err(StoreError::Unsupported(why.unwrap_or_default())),
-        }
-    }
-
-    /// The programs in the folder that the settings name, else [`Programs::require_installed`]. Fails with
-    /// [`StoreError::BadSetting`] when they are not in that folder.
+    /// The programs in the folder that the settings name, else [`Programs::installed`]. The error says what is missing and how to get
+    /// it; it is [`StoreError::BadSetting`] when they are not in that folder.
     pub fn find_chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
-        let Some(folder) = options.settings.get(PROGRAMS) else { return self.require_installed().cloned() };
-        let installed = Path::new(folder).is_absolute().then(|| self.first_working(&[PathBuf::from(folder)]));
-        let found = installed.transpose()?.flatten();
-        match (self.missing_reason(found.as_ref()), found) {
-            (None, Some(found)) => Ok(found),
-            (Some(why), Some(_)) => Err(StoreError::Unsupported(why)),
-            (_, None) => {
+        let folder = options.settings.get(PROGRAMS);
+        let found = match folder {
+            None => self.installed()?.cloned(),
+            Some(folder) if Path::new(folder).is_absolute() => self.first_working(&[PathBuf::from(folder)])?,
+            Some(_) => None,
+        };
+        match (self.missing_reason(found.as_ref()), found, folder) {
+            (None, Some(found), _) => Ok(found),
+            (_, None, Some(folder)) => {
                 let needed: Vec<&str> = [self.server].into_iter().chain(self.maker).collect();
                 Err(StoreError::BadSetting(format!(
                     "{PROGRAMS} is {}: it must be the whole path of a folder with {} that runs here",
@@ -97,6 +90,7 @@ impl Programs {
                     needed.join(" and ")
                 )))
             }
+            (why, ..) => Err(StoreError::Unsupported(why.unwrap_or_default())),
         }
     }
 
