@@ -20,8 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let version = locked(name, "version").unwrap_or_else(|_| "unknown".into());
         println!("cargo:rustc-env=STOREBENCH_{}_VERSION={version}", name.to_uppercase());
     }
-    // The profile of engines that are crates. Build scripts are compiled alike: if this one has assertions, LMDB's leaves them in the
-    // engine.
+    // The profile of engines that are crates: if this script has assertions, LMDB's leaves them in the engine, too.
     println!("cargo:rustc-env=STOREBENCH_OPT_LEVEL={}", env::var("OPT_LEVEL").unwrap_or_default());
     println!("cargo:rustc-env=STOREBENCH_BUILD_ASSERTIONS={}", cfg!(debug_assertions));
     native::provide()

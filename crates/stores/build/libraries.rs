@@ -112,8 +112,7 @@ impl Found {
 }
 
 impl Library {
-    /// Finds the library: where the user says, else as compiled from its authors' sources, else in the system. The error says
-    /// what is missing, and what to do.
+    /// Finds the library: where the user says, else as compiled from its authors' sources, else in the system.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {

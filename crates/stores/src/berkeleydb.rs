@@ -377,8 +377,7 @@ const SETTINGS: &[SettingDef] = &[
 const DB_BTREE: &str = "DB_BTREE";
 const DB_HASH: &str = "DB_HASH";
 
-/// For several sessions. A transaction holds a lock on each page that it has changed, so that a batch can need more than the
-/// 1,000 of the default.
+/// A transaction holds a lock on each page that it has changed, so that a batch can need more than the default's 1,000.
 const MAX_LOCKS: u32 = 100_000;
 
 /// The engine makes no checkpoint by itself. This is RocksDB's default log for one memory table.

@@ -139,8 +139,7 @@ impl Store for Fjall {
 
     fn settle(&self) -> Result<()> {
         self.keyspace.rotate_memtable().map_err(StoreError::engine)?;
-        // fjall reports whether its workers compact, but not whether they have to: so this thread runs the keyspace's strategy,
-        // too, until neither finds anything to do.
+        // fjall does not report whether its workers have to compact: so this thread runs the strategy, too, until neither finds work.
         loop {
             self.wait_for_workers()?;
             let shape_before = self.shape();
@@ -277,8 +276,7 @@ impl Session for FjallSession<'_> {
         committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
     }
 
-    /// Past the transactions, which would keep the keys of thousands of batches in memory to compare: a batch's records are new,
-    /// so that nobody can have read them.
+    /// Past the transactions, which would keep all keys in memory to compare: nobody can have read a batch's new records.
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let mut batch = self.store.database.batch().durability(self.store.plan.persist);
         for (key, value) in records {

@@ -180,8 +180,7 @@ impl Store for LevelDb {
     }
 
     fn settle(&self) -> Result<()> {
-        // The range from the empty key to the empty key holds no record, so no table is compacted: what remains of the
-        // call is that it writes the memory table to a file, which the engine has no other call for.
+        // An empty range compacts no table: the call writes the memory table to a file, for which the engine has no other.
         let nothing = c"".as_ptr();
         // SAFETY: the database is open, and both keys are empty.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), nothing, 0, nothing, 0) };
@@ -432,8 +431,7 @@ struct Config {
 }
 
 impl Config {
-    /// Splits the total cache as LevelDB does as shipped (8 MiB of blocks, two memory tables of 4 MiB): half for blocks, a
-    /// quarter for each memory table.
+    /// Splits the total cache as LevelDB does as shipped: half for blocks, a quarter for each of two memory tables.
     fn new(options: &OpenOptions<'_>) -> Result<Config> {
         let given = GivenSettings::new(options, SETTINGS)?;
         let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));

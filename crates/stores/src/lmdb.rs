@@ -65,8 +65,7 @@ pub const LMDB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// Without a sync of the data, a power cut can keep a meta page whose pages are missing. If only the meta page is not synced, the
-/// commit before remains.
+/// Unless data are synced, a power cut can keep a meta page without its pages; if only that is not, the commit before remains.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("nosync", "false"), ("mapasync", "false")],
@@ -161,8 +160,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(LmdbStore { environment, guarantee }))
 }
 
-/// Without a sync of both the data and the meta page before a commit returns, a power cut can undo it; after a kill all of it is
-/// in the page cache.
+/// Unless both data and meta page are synced, a power cut can undo a commit; after a kill all of it is in the page cache.
 fn tier_of(flags: c_uint) -> Guarantee {
     let async_map = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
     let is_synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & async_map != async_map;
@@ -259,8 +257,7 @@ fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// Opens or makes an environment that nothing in this process has open. `map_size` in bytes is the most that the file can grow
-/// to. Read transactions belong to their session, not their thread.
+/// Opens an environment that nothing in this process has open. Read transactions belong to their session, not their thread.
 fn open_environment(
     directory: &Path,
     flags: c_uint,

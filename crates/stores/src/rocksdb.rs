@@ -236,8 +236,7 @@ impl Store for RocksDb {
             "num-running-compactions",
         ];
         self.flush()?;
-        // Only newer versions have a call that waits for compactions. Between two jobs nothing may run for a moment, so two looks
-        // in a row must find nothing.
+        // Only newer versions have a call that waits. Between two jobs nothing may run for a moment, so two looks must find nothing.
         let mut quiet = 0;
         while quiet < 2 {
             if self.property("background-errors").is_some_and(|errors| errors > 0) {

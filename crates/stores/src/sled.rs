@@ -109,8 +109,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Sled { db, flush, directory: options.directory.into(), guarantee, unlocked }))
 }
 
-/// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process started while it was open, until
-/// that runs its program.
+/// Its file may be locked a moment longer: by sled's threads, or by a process that was started and does not run its program yet.
 fn open_when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {

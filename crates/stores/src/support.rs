@@ -40,8 +40,7 @@ pub fn sync_path(path: &Path) -> Result<()> {
     sync(path).map_err(StoreError::io(format!("synchronising {}", path.display())))
 }
 
-/// Replaces an environment's file by a copy; afterwards the environment can only be closed. `copy` makes a file of the same name
-/// in a folder.
+/// Replaces an environment's file by what `copy` makes in a folder; afterwards the environment can only be closed.
 #[cfg(any(feature = "libmdbx", feature = "lmdb"))]
 pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let copy_folder = folder.join("compact");

@@ -114,8 +114,7 @@ struct Library {
 }
 
 impl Library {
-    /// Sets the page size of new files, which the engine takes only while no store is open. Fails with [`StoreError::BadSetting`]
-    /// while one of another size is open.
+    /// Sets the page size of new files, which the engine takes only while no store is open.
     fn set_page_bytes(&mut self, page_bytes: u32) -> Result<()> {
         if self.page_bytes == page_bytes {
             return Ok(());
@@ -322,8 +321,7 @@ impl UnQLite {
         Ok(count)
     }
 
-    /// The page size from the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth. `None`
-    /// before the first commit.
+    /// The fourth number of 4 bytes behind the name `unqlite` in the file's header; `None` before the first commit.
     fn page_size(&self) -> Result<Option<u32>> {
         let read_error = || StoreError::io(format!("reading {}", self.file.display()));
         let file = File::open(&self.file).map_err(read_error())?;

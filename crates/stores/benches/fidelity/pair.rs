@@ -240,8 +240,7 @@ impl<'a, E: Engine> Theirs<'a, E> {
             (Operation::Get, Timed::Each) => {
                 let timed_get = |key| {
                     let ticks_taken = ticks(clock, || read(engine, key, buffer));
-                    // storebench checks each value after the clock has stopped: what a call still has to write waits for that,
-                    // and not within the next call's time.
+                    // storebench checks each value after the clock has stopped: what a call still has to write waits for that.
                     black_box(buffer.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
                     ticks_taken
                 };
@@ -308,8 +307,7 @@ impl<E: Engine> Side for Theirs<'_, E> {
         }
     }
 
-    /// Every other turn is timed together, the others one by one: as long as storebench's, so that occasional work, such as a
-    /// sync, falls on as many operations.
+    /// Every other turn is timed together; all are as long as storebench's, so that occasional work falls on as many operations.
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
         self.turns += 1;
         let timed = if self.turns.is_multiple_of(2) { Timed::Together } else { Timed::Each };

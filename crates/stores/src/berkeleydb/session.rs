@@ -94,8 +94,7 @@ impl<'a> BerkeleySession<'a> {
         check(unsafe { ffi::sb_bdb_checkpoint(self.db(), self.store.checkpoint_kbyte) })
     }
 
-    /// Runs all records in one transaction. Gives the engine's code, a deadlock's if it chose this transaction to give way: then
-    /// nothing of it remains.
+    /// Runs all records in one transaction; gives a deadlock's code if it was chosen to give way: then nothing of it remains.
     fn try_batch<T>(&self, items: &[T], apply: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
         let mut txn = ptr::null_mut();
         // SAFETY: the database is open and has transactions.

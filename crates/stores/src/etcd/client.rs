@@ -93,8 +93,7 @@ impl Client {
         Ok(is_leader(&self.status()?))
     }
 
-    /// Connects to a running server, or the leader of a cluster. Fails also when a member can't be reached, they differ in
-    /// cluster or version, or none leads.
+    /// Connects to a running server, or the leader of a cluster. Fails also when members differ, or none leads.
     pub fn running(address: &Address) -> Result<Client> {
         if address.others.is_empty() {
             return Client::member(address);

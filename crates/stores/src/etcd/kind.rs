@@ -80,8 +80,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(READ_BY),
 ];
 
-/// There is no cache: keys are in the server's memory, records in the page cache. Fails with [`StoreError::BadSetting`] for an
-/// unknown name, or a value that it can't take.
+/// There is no cache: keys are in the server's memory, records in the page cache.
 fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let session_settings = given.text(URL).map(|_| &[URL, READS][..]);

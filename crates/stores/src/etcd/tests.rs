@@ -72,8 +72,7 @@ fn a_compaction_gives_its_space_back() {
     assert!(before > 40 << 20 && after < 4 << 20, "{before} {after}");
 }
 
-/// The remaining members answer, have all acknowledged writes, and take more: after the leader is killed and its data are gone,
-/// and after all start again without it.
+/// After the leader and its data are gone, and after a start without it, the others have all acknowledged writes, and take more.
 #[test]
 fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     let Some(folder) = folder_if_here(&ETCD) else { return };

@@ -42,8 +42,7 @@ fn settling_writes_the_memory_table_to_a_file() {
     assert_eq!(store.count().unwrap(), 200);
 }
 
-/// The engine can't report its cache: this looks at what it holds after reading more than that. (With compression, as plain
-/// blocks of mapped files are not cached.)
+/// It looks at what the engine holds after reading more, with compression, as plain blocks of mapped files are not cached.
 #[test]
 fn a_total_cache_bounds_what_the_engine_keeps() {
     const TOTAL: u64 = 1 << 20;

@@ -70,8 +70,7 @@ impl Client {
         }
     }
 
-    /// Runs statements without waiting for each answer: `append_next` appends one of them, until it has no more. Gives the number of
-    /// changed rows, or the server's first error when all answers are in.
+    /// Runs statements, which `append_next` appends one by one, without waiting for each answer. Gives the number of changed rows.
     fn run_all(&mut self, mut append_next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
         let (mut changed, mut unanswered, mut first_error) = (0, 0, None);
         loop {

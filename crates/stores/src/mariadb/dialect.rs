@@ -186,8 +186,7 @@ fn compresses(engine: &str, can: &mut Capabilities) {
     }
 }
 
-/// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, a value that
-/// it can't take, and one that would do nothing.
+/// The tier's settings, then the cache, then the user's. Fails also for one that would do nothing.
 fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
@@ -229,8 +228,7 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
     plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
 }
 
-/// The folder of the server's messages and scripts, next to a folder of programs that the user names: programs of an archive do
-/// not know where it was unpacked.
+/// The folder of the server's messages, next to programs that the user names: those of an archive do not know where they are.
 fn base_folder(plan: &Plan) -> Option<String> {
     let base = Path::new(plan.programs.as_deref()?).parent()?;
     let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
@@ -238,8 +236,7 @@ fn base_folder(plan: &Plan) -> Option<String> {
     is_complete.then(|| format!("--basedir={}", base.display()))
 }
 
-/// The memory in which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. With a set block cache, at
-/// most half of that, in pieces of an eighth.
+/// MyRocks sorts a new index in up to a gigabyte, as shipped: with a set block cache, in half of that, in pieces of an eighth.
 fn sort_arguments(plan: &Plan) -> Vec<String> {
     let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
     cache.map_or_else(Vec::new, |cache| {
@@ -322,8 +319,7 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
     }
 }
 
-/// MyRocks's column family options: the codec, and half of the cache for memory tables. Flushed ones are not kept longer; as
-/// shipped they may be.
+/// The codec, and half of the cache for memory tables. Flushed ones are not kept longer; as shipped they may be.
 fn family_options(options: &OpenOptions<'_>) -> String {
     let codec = if options.compression { "kSnappyCompression" } else { "kNoCompression" };
     let tables = options.cache_bytes.map(|bytes| (bytes / 2 / MEMORY_TABLES).max(64 << 10));

@@ -138,8 +138,7 @@ const PAGE: u64 = 8192;
 const SEGMENT: u64 = 16 << 20;
 const SEGMENT_SIZE: &str = "wal_segment_size";
 
-/// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
-/// that it can't take.
+/// The tier's settings, then the cache, then the user's.
 fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let session_settings = given.text(URL).map(|_| &SESSION_SETTINGS[..]);
@@ -548,8 +547,7 @@ fn schema_query(expression: &str, schema: &str) -> String {
     )
 }
 
-/// The System V shared memory by which a server knows whether another works on its data: its PID file notes it in the seventh
-/// line. Before that only its key is known: the data's inode.
+/// The shared memory by which a server knows another at work, noted in its PID file; before, only the key is known: the inode.
 fn shared_memory(data: &Path) -> Option<Segment> {
     let recorded = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
     let inode = || fs::metadata(data).ok().filter(|data| data.is_dir()).map(|data| data.ino());

@@ -95,8 +95,7 @@ pub const SETTINGS: &[SettingDef] = &read_back("CONFIG GET", 2, [
     ),
 ]);
 
-/// The tier's settings, then the user's. There is no cache: all is in memory. Fails with [`StoreError::BadSetting`] for an
-/// unknown name, or a value that it can't take.
+/// The tier's settings, then the user's. There is no cache: all is in memory.
 fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let session_settings = given.text(URL).map(|_| &[URL][..]);

@@ -50,8 +50,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
-    /// that is not one word.
+    /// The tier's PRAGMAs, then the cache, then the user's. Fails also for a value that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let user_value =
             |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();

@@ -8,8 +8,7 @@ use rusqlite::{Connection, ffi};
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
-/// A compiled statement. It must be dropped before its connection. (Otherwise `sqlite3_close` refuses and the connection leaks:
-/// no dangling pointer either way.) One thread at a time uses the connection and its statements.
+/// A compiled statement, to be dropped before its connection, which leaks otherwise. One thread at a time uses both.
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
 }

@@ -357,8 +357,7 @@ fn victim() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Checks that a batch that fails anywhere leaves nothing, and the session goes on; then writes a value of `large` bytes, more
-/// than goes out at once.
+/// Checks that a failed batch leaves nothing, and the session goes on; then writes `large` bytes, more than go out at once.
 pub fn hold_batches_to_all_or_none(store: &dyn Store, large: usize) {
     let mut session = store.session().unwrap();
     let keys: Vec<Vec<u8>> = (0..1000_u32).map(|number| number.to_be_bytes().to_vec()).collect();

@@ -61,8 +61,7 @@ pub struct InstalledServer {
 }
 
 impl Programs {
-    /// The programs in PATH, else where systems put them, the newest first; the result is kept. Fails when the server was killed
-    /// as it was to print its version; the next call tries again.
+    /// The programs in PATH, else where systems put them, the newest first; kept, unless the server was killed as it was asked.
     pub fn installed(&self) -> Result<Option<&InstalledServer>> {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
@@ -71,8 +70,7 @@ impl Programs {
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
-    /// The programs in the folder that the settings name, else [`Programs::installed`]. The error says what is missing and how to get
-    /// it; it is [`StoreError::BadSetting`] when they are not in that folder.
+    /// The programs in the folder that the settings name, else [`Programs::installed`]. The error says how to get what is missing.
     pub fn find_chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
         let folder = options.settings.get(PROGRAMS);
         let found = match folder {

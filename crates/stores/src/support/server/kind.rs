@@ -39,8 +39,7 @@ pub trait Server: Sized + 'static {
     const START_S: f64;
     /// A file or folder that every server's data has.
     const SIGN: &'static str;
-    /// Whether it opens its folders by path, so that it must pass closed ones above them. Others reach them through folders that
-    /// they hold open.
+    /// Whether it opens its folders by path, so that it must pass closed ones above them, and not through folders held open.
     const OPENS_BY_PATH: bool = false;
     /// Whether it needs a folder for temporary files next to its data.
     const NEEDS_TEMPORARY_FOLDER: bool = false;

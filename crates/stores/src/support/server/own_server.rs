@@ -68,8 +68,7 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready. The error has the
-    /// server's message.
+    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready.
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         prepare::<S>(options)?;
         OwnServer::start::<S>(options, plan).map_err(|error| match error {

@@ -16,8 +16,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The settings of a private server, or of sessions on a running one: there only `session_settings` can be set. Fails with
-    /// [`StoreError::BadSetting`] for others.
+    /// The settings of a private server, or of sessions on a running one: there only `session_settings` can be set.
     pub fn new<'a>(
         (options, given): (&OpenOptions<'_>, &GivenSettings<'a>),
         known: &'static [SettingDef],

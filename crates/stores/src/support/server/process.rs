@@ -33,8 +33,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The log's file, next to the socket.
 pub const LOG: &str = "log";
 
-/// A folder that is held open, so that a process without rights reaches it whatever its parents are and however long their names:
-/// a socket's path has at most 107 bytes.
+/// Held open, so that a process without rights reaches it whatever its parents are: a socket's path has at most 107 bytes.
 pub struct ReachedFolder {
     folder: File,
     path: PathBuf,
@@ -140,8 +139,7 @@ impl ServerProcess {
         Ok(ServerProcess { child, folder, log, programs, has_ended: false })
     }
 
-    /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
-    /// does not come up.
+    /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended.
     pub fn wait_for_all(
         processes: &mut [ServerProcess],
         mut is_ready: impl FnMut(u32) -> bool,
@@ -242,8 +240,7 @@ fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
         .find(|right| permitted.contains(*right))
 }
 
-/// Takes on the right to pass, after a change of user that kept permitted rights. Called between fork and exec: it only makes
-/// system calls.
+/// Takes on the right to pass, after a change of user. Called between fork and exec: it only makes system calls.
 #[cfg(target_os = "linux")]
 fn take_right(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
     use rustix::thread::{CapabilitySets, configure_capability_in_ambient_set, set_capabilities};

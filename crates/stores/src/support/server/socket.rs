@@ -178,9 +178,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until there is something to read, and with `for_room` until there is room to write. A blocking read on a Unix socket
-    /// of Linux also wakes when the other side has received something, only to sleep again: a process switch for each request.
-    /// Fails also when it takes too long.
+    /// Waits until there is something to read, and with `for_room` to write. A blocking read on a Unix socket of Linux also wakes when the
+    /// other side has received something, only to sleep again: a process switch for each request.
     pub fn wait(&self, for_room: bool) -> io::Result<()> {
         let stream = match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),
