@@ -12,30 +12,18 @@ mod native;
 use std::error::Error;
 use std::{env, fs};
 
-/// Rust crates that report no version.
-const CRATES: [&str; 3] = ["fjall", "redb", "sled"];
-
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
-    tell_crate_versions();
-    tell_profile();
-    native::provide()
-}
-
-/// Passes on the profile of engines that are crates. Build scripts are compiled alike: if this one has assertions, LMDB's leaves
-/// them in the engine.
-fn tell_profile() {
-    let optimisation = env::var("OPT_LEVEL").unwrap_or_default();
-    println!("cargo:rustc-env=STOREBENCH_OPT_LEVEL={optimisation}");
-    println!("cargo:rustc-env=STOREBENCH_BUILD_ASSERTIONS={}", cfg!(debug_assertions));
-}
-
-fn tell_crate_versions() {
-    for name in CRATES {
+    // Rust crates that report no version.
+    for name in ["fjall", "redb", "sled"] {
         let version = locked(name, "version").unwrap_or_else(|_| "unknown".into());
         println!("cargo:rustc-env=STOREBENCH_{}_VERSION={version}", name.to_uppercase());
     }
+    // The profile of engines that are crates: if this script has assertions, LMDB's leaves them in the engine, too.
+    println!("cargo:rustc-env=STOREBENCH_OPT_LEVEL={}", env::var("OPT_LEVEL").unwrap_or_default());
+    println!("cargo:rustc-env=STOREBENCH_BUILD_ASSERTIONS={}", cfg!(debug_assertions));
+    native::provide()
 }
 
 /// A package's version or checksum in Cargo.lock.

@@ -279,8 +279,6 @@ fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-// ---- The cache
-
 /// The cache of builds, with the sources in `sources`.
 fn cache() -> Result<PathBuf> {
     for name in ["XDG_CACHE_HOME", "HOME"] {

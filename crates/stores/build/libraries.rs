@@ -1,5 +1,4 @@
-//! Finds the stores' linked libraries: builds of their authors' sources, the system's, or those that the user names. Says what to
-//! do when one is missing.
+//! Finds the stores' linked libraries: builds of their authors' sources, the system's, or those that the user names.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -102,7 +101,6 @@ pub struct Found {
     /// With `include` and `lib`; `None` if the compiler finds it by itself.
     pub prefix: Option<PathBuf>,
     pub source: String,
-    /// The compiler's flags, if known.
     pub flags: Option<String>,
     pub is_static: bool,
 }
@@ -114,8 +112,7 @@ impl Found {
 }
 
 impl Library {
-    /// Finds the library: where the user says, else as compiled from its authors' sources, else in the system. The error says
-    /// what is missing, and what to do.
+    /// Finds the library: where the user says, else as compiled from its authors' sources, else in the system.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {

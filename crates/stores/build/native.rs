@@ -71,7 +71,6 @@ fn glue(library: &Library, found: &Found, build: &mut cc::Build, source: &str) -
     Ok(())
 }
 
-/// Links a library, and passes on its source and build.
 fn link(library: &Library, found: &Found) -> Result<()> {
     if let Some(prefix) = &found.prefix {
         println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());

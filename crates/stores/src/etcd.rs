@@ -1,19 +1,14 @@
 //! `etcd`: a private server or cluster for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
-mod config;
 mod connection;
 mod kind;
-mod members;
 mod messages;
-mod session;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind};
 
+use self::client::MAX_KEY_BYTES;
 use self::kind::EtcdServer;
-use self::session::MAX_KEY_BYTES;
 use super::support::server::{Server, open};
 
 pub const ETCD: StoreDef = StoreDef {
@@ -24,9 +19,6 @@ pub const ETCD: StoreDef = StoreDef {
     version: &|| EtcdServer::programs().version(),
     capabilities: Capabilities {
         compacts_beside: true,
-        order: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
     },
@@ -43,7 +35,7 @@ pub const ETCD: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::Power,
-    settings: config::SETTINGS,
+    settings: kind::SETTINGS,
     snippet: Some(include_str!("../snippets/etcd.conf.yml")),
     server: Some(&EtcdServer::SERVER),
     open: Ok(&open::<EtcdServer>),

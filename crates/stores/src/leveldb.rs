@@ -1,28 +1,27 @@
 //! `leveldb`: Google's LevelDB, a log-structured merge tree, through its C interface.
 
-mod config;
 mod ffi;
 mod settle;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError, StoreKind, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, MemoryShare, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
-use self::config::{Config, Helpers, SETTINGS};
 use super::linked::linked;
 use super::owned::OwnedPointer;
+use super::support::GivenSettings;
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
-    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     version: &version,
@@ -73,7 +72,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     // database is open, the others as long as the database. The error is checked before the database is used.
     unsafe {
         let engine_options = OwnedPointer::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
-        let helpers = config::set(engine_options.as_ptr(), &config)?;
+        let helpers = set_options(engine_options.as_ptr(), &config)?;
         let mut error = ptr::null_mut();
         let db = ffi::leveldb_open(engine_options.as_ptr(), name.as_ptr(), &raw mut error);
         check(error)?;
@@ -181,8 +180,7 @@ impl Store for LevelDb {
     }
 
     fn settle(&self) -> Result<()> {
-        // The range from the empty key to the empty key holds no record, so no table is compacted: what remains of the
-        // call is that it writes the memory table to a file, which the engine has no other call for.
+        // An empty range compacts no table: the call writes the memory table to a file, for which the engine has no other.
         let nothing = c"".as_ptr();
         // SAFETY: the database is open, and both keys are empty.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), nothing, 0, nothing, 0) };
@@ -191,13 +189,9 @@ impl Store for LevelDb {
 
     /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
-        unsafe {
-            let read =
-                OwnedPointer::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;
-            let iterator = ffi::leveldb_create_iterator(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((OwnedPointer::new(iterator, ffi::leveldb_iter_destroy)?, read))))
-        }
+        let read = read_options()?;
+        // The iterator goes before its options.
+        Ok(Some(Box::new((self.iterator(&read)?, read))))
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
@@ -394,5 +388,126 @@ impl Session for LevelDbSession<'_> {
             ffi::leveldb_writebatch_clear(batch);
             check(error)
         }
+    }
+}
+
+const SETTINGS: &[SettingDef] = &[
+    SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
+        .bytes()
+        .filled_by_writes()
+        .share(MemoryShare::one_in(16, "no share; half of a quarter is for two memory tables", CACHE))
+        .tune(&["16777216", "67108864"]),
+    SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
+        .bytes()
+        .share(MemoryShare::one_in(
+            8,
+            "no share; a quarter for all caches, half of it for blocks, as shipped",
+            CACHE,
+        ))
+        .tune(&["67108864", "536870912"]),
+    SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
+        .bytes()
+        .tune(&["1024", "16384"]),
+    SettingDef::new("max_file_size", "a size from 1 MiB to 1 GiB", "2097152", "a table file")
+        .bytes()
+        .tune(&["16777216"]),
+    SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
+    SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .varying()
+        .tune(&["10"]),
+];
+
+const CACHE: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#cache";
+
+/// `None` is the engine's default.
+struct Config {
+    compression: bool,
+    write_buffer_size: Option<u64>,
+    block_cache_size: Option<u64>,
+    block_size: Option<u64>,
+    max_file_size: Option<u64>,
+    max_open_files: Option<u32>,
+    bloom_bits: Option<u32>,
+}
+
+impl Config {
+    /// Splits the total cache as LevelDB does as shipped: half for blocks, a quarter for each of two memory tables.
+    fn new(options: &OpenOptions<'_>) -> Result<Config> {
+        let given = GivenSettings::new(options, SETTINGS)?;
+        let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
+        let blocks =
+            options.cache_bytes.zip(memory_table).map(|(total, table)| total.saturating_sub(2 * table));
+        Ok(Config {
+            compression: options.compression,
+            write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 30)?.or(memory_table),
+            block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
+            block_size: given.number("block_size", 1 << 10..=4 << 20)?,
+            max_file_size: given.number("max_file_size", 1 << 20..=1 << 30)?,
+            max_open_files: given.number32("max_open_files", 74..=50_000)?,
+            bloom_bits: given.number32("bloom_bits", 1..=32)?,
+        })
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        fn setting<T: Display>(name: &str, value: Option<T>) -> Setting {
+            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::unverified(name, value))
+        }
+        vec![
+            Setting::unverified("compression", if self.compression { "snappy" } else { "none" }),
+            setting("write_buffer_size", self.write_buffer_size),
+            setting("block_cache_size", self.block_cache_size),
+            setting("block_size", self.block_size),
+            setting("max_file_size", self.max_file_size),
+            setting("max_open_files", self.max_open_files),
+            setting("bloom_bits", self.bloom_bits),
+        ]
+    }
+}
+
+type Helpers = (Option<OwnedPointer<ffi::Cache>>, Option<OwnedPointer<ffi::FilterPolicy>>);
+
+/// # Safety
+/// `options` is valid, and what is given back outlives the database that is opened with it.
+unsafe fn set_options(options: *mut ffi::Options, config: &Config) -> Result<Helpers> {
+    let bytes = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    // The settings' ranges are within `c_int`.
+    let int = |number: u32| c_int::try_from(number).unwrap_or(c_int::MAX);
+    // SAFETY: the caller's promise; each call stores a value in the options.
+    unsafe {
+        ffi::leveldb_options_set_create_if_missing(options, 1);
+        ffi::leveldb_options_set_compression(options, c_int::from(config.compression));
+        if let Some(number) = config.write_buffer_size {
+            ffi::leveldb_options_set_write_buffer_size(options, bytes(number));
+        }
+        if let Some(number) = config.block_size {
+            ffi::leveldb_options_set_block_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_file_size {
+            ffi::leveldb_options_set_max_file_size(options, bytes(number));
+        }
+        if let Some(number) = config.max_open_files {
+            ffi::leveldb_options_set_max_open_files(options, int(number));
+        }
+        let cache = match config.block_cache_size {
+            None => None,
+            Some(number) => {
+                let cache = OwnedPointer::new(
+                    ffi::leveldb_cache_create_lru(bytes(number)),
+                    ffi::leveldb_cache_destroy,
+                )?;
+                ffi::leveldb_options_set_cache(options, cache.as_ptr());
+                Some(cache)
+            }
+        };
+        let filter = match config.bloom_bits {
+            None => None,
+            Some(bits) => {
+                let filter = ffi::leveldb_filterpolicy_create_bloom(int(bits));
+                let filter = OwnedPointer::new(filter, ffi::leveldb_filterpolicy_destroy)?;
+                ffi::leveldb_options_set_filter_policy(options, filter.as_ptr());
+                Some(filter)
+            }
+        };
+        Ok((cache, filter))
     }
 }

@@ -25,10 +25,7 @@ macro_rules! store {
 
 #[cfg(feature = "berkeleydb")]
 mod berkeleydb;
-#[cfg_attr(
-    not(all(feature = "fjall", feature = "lmdb", feature = "redb", feature = "sled", feature = "sqlite")),
-    allow(dead_code, reason = "a build with few stores needs few of them")
-)]
+#[cfg_attr(not(feature = "default"), allow(dead_code, reason = "a build with few stores needs few of them"))]
 mod compiled;
 #[cfg(feature = "etcd")]
 mod etcd;
@@ -73,25 +70,7 @@ mod rocksdb;
 mod sled;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg_attr(
-    not(all(
-        feature = "berkeleydb",
-        feature = "etcd",
-        feature = "fjall",
-        feature = "leveldb",
-        feature = "libmdbx",
-        feature = "lmdb",
-        feature = "mariadb",
-        feature = "postgres",
-        feature = "redb",
-        feature = "redis",
-        feature = "rocksdb",
-        feature = "sled",
-        feature = "sqlite",
-        feature = "unqlite"
-    )),
-    allow(dead_code, reason = "a build with few stores needs few of its helpers")
-)]
+#[cfg_attr(not(feature = "default"), allow(dead_code, reason = "a build with few stores needs few of it"))]
 mod support;
 #[cfg(feature = "unqlite")]
 mod unqlite;

@@ -1,30 +1,31 @@
 //! `libmdbx`: a descendant of LMDB, whose file grows and shrinks, and whose commits can be synced later without risk to the rest.
 
 mod ffi;
-mod library;
 mod structures;
 #[cfg(test)]
 mod tests;
 
-pub use self::library::make_quiet;
-use std::ffi::{c_uint, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
 use std::fs;
-use std::path::Path;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
-    Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
-use self::library::{Mdbx, Sizes, max_key_bytes};
+use self::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
 use super::linked::linked;
-use super::mapped::{self, Environment};
-use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
+use super::mapped::{self, Environment, Library, calls, check};
+use super::support::{
+    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+};
 
 pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
-    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
     cautions: &[Caution {
@@ -32,16 +33,14 @@ pub const LIBMDBX: StoreDef = StoreDef {
         says: "while they stay open, read transactions prevent the reuse of pages that newer write transactions have freed, so that the database can grow quickly",
         source: "mdbx.h, MDBX_hsr_func",
     }],
-    version: &library::version,
+    version: &version,
     capabilities: Capabilities {
         held_reader: true,
         backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         // As LMDB: the one costs nothing, the other a second look.
         notices_existing: true,
-        notices_missing: false,
         max_key_bytes: 2022,
         max_bytes: SIZE_UPPER as u64,
         ..Capabilities::DEFAULT
@@ -82,51 +81,51 @@ const UNSYNCED: &[Danger] = &[
     ),
 ];
 
-const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        "sync_mode",
-        "durable, nometasync, safe_nosync or utterly_nosync",
-        "the guarantee's",
-        "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
-    )
-    .varying()
-    .promising("durable is power, the others are process")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "sync_bytes",
-        "a size, of whole pages",
-        "0: before the file would grow",
-        "with safe_nosync, how much is written before it syncs",
-    )
-    .varying()
-    .bytes()
-    .read_by("the environment's own account")
-    .tune(&["67108864"])
-    .costing("a power cut can undo as much"),
-    SettingDef::new(
-        "size_upper",
-        "a size, a multiple of the page",
-        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
-        "how far the file can grow",
-    )
-    .varying()
-    .bytes()
-    .limiting(|value, can| {
-        if let Ok(bytes) = value.parse() {
-            can.max_bytes = bytes;
-        }
-    })
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "growth_step",
-        "a size, a multiple of the page",
-        "as shipped",
-        "the steps in which the file grows",
-    )
-    .varying()
-    .bytes()
-    .read_by("the environment's own account"),
-    SettingDef::new("pagesize", "a size from 256 to 65536, a power of two", "the system's page", "a page")
+const SETTINGS: &[SettingDef] = &read_back(
+    mapped::READ_BY,
+    0,
+    [
+        SettingDef::new(
+            "sync_mode",
+            "durable, nometasync, safe_nosync or utterly_nosync",
+            "the guarantee's",
+            "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
+        )
+        .varying()
+        .promising("durable is power, the others are process"),
+        SettingDef::new(
+            "sync_bytes",
+            "a size, of whole pages",
+            "0: before the file would grow",
+            "with safe_nosync, how much is written before it syncs",
+        )
+        .varying()
+        .bytes()
+        .tune(&["67108864"])
+        .costing("a power cut can undo as much"),
+        SettingDef::new(
+            "size_upper",
+            "a size, a multiple of the page",
+            if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+            "how far the file can grow",
+        )
+        .varying()
+        .bytes()
+        .limiting(mapped::limit_bytes),
+        SettingDef::new(
+            "growth_step",
+            "a size, a multiple of the page",
+            "as shipped",
+            "the steps in which the file grows",
+        )
+        .varying()
+        .bytes(),
+        SettingDef::new(
+            "pagesize",
+            "a size from 256 to 65536, a power of two",
+            "the system's page",
+            "a page",
+        )
         .varying()
         .bytes()
         .limiting(|value, can| {
@@ -137,46 +136,24 @@ const SETTINGS: &[SettingDef] = &[
                 can.max_bytes = can.max_bytes.min(largest(page) as u64);
             }
         })
-        .read_by("the environment's own account")
         .tune(&["8192", "16384"]),
-    SettingDef::new(
-        "max_readers",
-        "a number",
-        "61, or the sessions",
-        "how many sessions can read at once, at least",
-    )
-    .usually("61")
-    .read_by("the environment's own account"),
-    SettingDef::new("writemap", "true or false", "false", "writes into the map (MDBX_WRITEMAP)")
-        .read_by("the environment's own account")
-        .tune(&["true"])
-        .costing("a stray pointer of the application can write into the records"),
-    SettingDef::new(
-        "nordahead",
-        "true or false",
-        "false",
-        "no read-ahead, for data larger than memory (MDBX_NORDAHEAD)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-    SettingDef::new(
-        "nomeminit",
-        "true or false",
-        "false",
-        "unused space in pages is not cleared (MDBX_NOMEMINIT)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("what the memory held before can come into the file"),
-    SettingDef::new(
-        "liforeclaim",
-        "true or false",
-        "false",
-        "pages that became free last are used first (MDBX_LIFORECLAIM)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-];
+        SettingDef::new(
+            "max_readers",
+            "a number",
+            "61, or the sessions",
+            "how many sessions can read at once, at least",
+        )
+        .usually("61"),
+        flag("writemap", "writes into the map (MDBX_WRITEMAP)")
+            .tune(&["true"])
+            .costing("a stray pointer of the application can write into the records"),
+        flag("nordahead", "no read-ahead, for data larger than memory (MDBX_NORDAHEAD)").tune(&["true"]),
+        flag("nomeminit", "unused space in pages is not cleared (MDBX_NOMEMINIT)")
+            .tune(&["true"])
+            .costing("what the memory held before can come into the file"),
+        flag("liforeclaim", "pages that became free last are used first (MDBX_LIFORECLAIM)").tune(&["true"]),
+    ],
+);
 
 const SYNC_MODES: &[(&str, c_uint)] = &[
     ("durable", 0),
@@ -185,7 +162,6 @@ const SYNC_MODES: &[(&str, c_uint)] = &[
     ("utterly_nosync", ffi::MDBX_UTTERLY_NOSYNC),
 ];
 
-/// The flags of these.
 const SYNC_FLAGS: c_uint = ffi::MDBX_NOMETASYNC | ffi::MDBX_UTTERLY_NOSYNC;
 
 const FLAGS: &[(&str, c_uint)] = &[
@@ -234,7 +210,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let tier = if flags & SYNC_FLAGS == 0 { Guarantee::Power } else { Guarantee::Process };
     let guarantee = hold_to_tier(options, tier)?;
     let environment =
-        library::open(options.directory, flags, &sizes, max_readers).map_err(|error| match error {
+        open_environment(options.directory, flags, &sizes, max_readers).map_err(|error| match error {
             StoreError::Engine(text) => StoreError::Engine(format!(
                 "{text} (with size_upper={}, growth_step={}, pagesize={})",
                 sizes.upper, sizes.growth_step, sizes.page
@@ -360,5 +336,208 @@ impl Store for Libmdbx {
     fn close(self: Box<Self>) -> Result<()> {
         // Closing syncs what was not; dropping the environment does that, but can't say whether it worked.
         self.environment.sync()
+    }
+}
+
+/// Limits the library to warnings. It logs more from its loading on, even in every process that is started: under a lock that
+/// another thread may hold during the fork, where the child then waits for ever.
+pub fn make_quiet() {
+    const WARNINGS: c_int = 2;
+    const UNCHANGED: c_int = -1;
+    unsafe extern "C" {
+        // Its logger takes a `va_list`, for which Rust has no name.
+        fn mdbx_setup_debug(level: c_int, flags: c_int, logger: *const c_void) -> c_int;
+    }
+    // SAFETY: the flags and the logger stay as they are, which -1 stands for.
+    unsafe { mdbx_setup_debug(WARNINGS, UNCHANGED, ptr::without_provenance(usize::MAX)) };
+}
+
+const FILE: &str = "mdbx.dat";
+
+pub struct Mdbx;
+
+fn version() -> String {
+    // SAFETY: a constant of the library.
+    let version = unsafe { &mdbx_version };
+    format!("{}.{}.{}", version.major, version.minor, version.patch)
+}
+
+/// Sizes in bytes; -1 is the library's own choice.
+struct Sizes {
+    upper: isize,
+    growth_step: isize,
+    page: isize,
+    /// Bytes that commits write before a sync, if not synced at once; 0: until the file would have to grow.
+    unsynced: u64,
+}
+
+/// Opens or makes an environment that nothing in this process has open. Read transactions belong to their session, not their thread.
+fn open_environment(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) -> Result<Environment<Mdbx>> {
+    make_quiet();
+    let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    let flags = flags | ffi::MDBX_NOSTICKYTHREADS;
+    let Sizes { upper, growth_step, page, unsynced } = *sizes;
+    // SAFETY: a place for the new handle, which was just made when it is opened; the path ends in a zero byte.
+    unsafe {
+        Environment::new(
+            |env| ffi::mdbx_env_create(env),
+            |env| {
+                check::<Mdbx>(ffi::mdbx_env_set_geometry(env, -1, -1, upper, growth_step, -1, page))?;
+                check::<Mdbx>(ffi::mdbx_env_set_option(env, ffi::MDBX_opt_max_readers, max_readers))?;
+                check::<Mdbx>(ffi::mdbx_env_open(env, path.as_ptr(), flags, 0o600))?;
+                check::<Mdbx>(ffi::mdbx_env_set_option(env, ffi::MDBX_opt_sync_bytes, unsynced))
+            },
+        )
+    }
+}
+
+/// In bytes; `None` if it has no such pages.
+fn max_key_bytes(page: isize) -> Option<usize> {
+    // SAFETY: it only calculates.
+    usize::try_from(unsafe { ffi::mdbx_limits_keysize_max(page, 0) }).ok()
+}
+
+impl Environment<Mdbx> {
+    /// Replaces the file by a compact copy. Afterwards it can only be closed.
+    fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDBX_CP_COMPACT))
+    }
+
+    fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
+        let target = folder.join(FILE);
+        let target = CString::new(target.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), target.as_ptr(), flags) })
+    }
+
+    fn flags(&self) -> Result<c_uint> {
+        let mut flags = 0;
+        // SAFETY: the environment is open.
+        check::<Mdbx>(unsafe { ffi::mdbx_env_get_flags(self.as_ptr(), &mut flags) })?;
+        Ok(flags)
+    }
+
+    fn unsynced(&self) -> Result<u64> {
+        let mut bytes = 0;
+        // SAFETY: the environment is open.
+        check::<Mdbx>(unsafe {
+            ffi::mdbx_env_get_option(self.as_ptr(), ffi::MDBX_opt_sync_bytes, &mut bytes)
+        })?;
+        Ok(bytes)
+    }
+
+    fn info(&self) -> Result<MDBX_envinfo> {
+        let mut info = MDBX_envinfo::default();
+        // SAFETY: the environment is open; the library writes as much as the given size, or refuses it.
+        check::<Mdbx>(unsafe {
+            ffi::mdbx_env_info_ex(self.as_ptr(), ptr::null(), &mut info, size_of::<MDBX_envinfo>())
+        })?;
+        Ok(info)
+    }
+
+    fn statistics(&self) -> Result<MDBX_stat> {
+        let mut statistics = MDBX_stat::default();
+        // SAFETY: the transaction is live; as in `info`.
+        let code = self.with_reader(|txn, database| unsafe {
+            ffi::mdbx_dbi_stat(txn, database, &mut statistics, size_of::<MDBX_stat>())
+        })?;
+        check::<Mdbx>(code)?;
+        Ok(statistics)
+    }
+
+    fn verify(&self) -> Result<()> {
+        let callbacks = MDBX_chk_callbacks_t::default();
+        let mut context = MaybeUninit::zeroed();
+        // SAFETY: the environment is open, none of the functions has to be there, and a context of zeroes is what the library
+        // asks for; it fills it in.
+        let (code, problems) = unsafe {
+            let (flags, verbosity) = (ffi::MDBX_CHK_READWRITE, ffi::MDBX_chk_error);
+            let code =
+                ffi::mdbx_env_chk(self.as_ptr(), &callbacks, context.as_mut_ptr(), flags, verbosity, 0);
+            (code, context.assume_init_ref().result.total_problems)
+        };
+        check::<Mdbx>(code)?;
+        match problems {
+            0 => Ok(()),
+            problems => Err(StoreError::Engine(format!("mdbx_env_chk finds problems: {problems}"))),
+        }
+    }
+}
+
+// SAFETY: these are libmdbx's functions, whose documentation promises what the trait asks for: with `MDBX_NOSTICKYTHREADS`,
+// transactions belong to no thread.
+unsafe impl Library for Mdbx {
+    type Env = ffi::MDBX_env;
+    type Txn = ffi::MDBX_txn;
+    type Cursor = ffi::MDBX_cursor;
+    type Val = MDBX_val;
+
+    const NAME: &'static str = "libmdbx";
+    const KEYS: &'static str = "up to 2022 bytes, with pages of 4 KiB";
+
+    const NOT_FOUND: c_int = ffi::MDBX_NOTFOUND;
+    const KEY_EXISTS: c_int = ffi::MDBX_KEYEXIST;
+    const BAD_SIZE: c_int = ffi::MDBX_BAD_VALSIZE;
+
+    const READ_ONLY: c_uint = ffi::MDBX_RDONLY;
+    const NO_OVERWRITE: c_uint = ffi::MDBX_NOOVERWRITE;
+    const APPEND: c_uint = ffi::MDBX_APPEND;
+    const FIRST: c_uint = ffi::MDBX_FIRST;
+    const SET_RANGE: c_uint = ffi::MDBX_SET_RANGE;
+    const NEXT: c_uint = ffi::MDBX_NEXT;
+
+    fn val(bytes: &[u8]) -> Self::Val {
+        MDBX_val { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() }
+    }
+
+    fn parts(val: &Self::Val) -> (*const u8, usize) {
+        (val.iov_base.cast(), val.iov_len)
+    }
+
+    calls! {
+        fn text(code: c_int) -> *const c_char = ffi::mdbx_strerror(code);
+        fn env_sync(env: *mut Self::Env) -> c_int = match ffi::mdbx_env_sync_ex(env, true, false) {
+            ffi::MDBX_RESULT_TRUE => 0,
+            code => code,
+        };
+        fn env_close(env: *mut Self::Env) = { ffi::mdbx_env_close_ex(env, false); };
+        fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int =
+            ffi::mdbx_txn_begin_ex(env, ptr::null_mut(), flags as c_int, txn, ptr::null_mut());
+        fn commit(txn: *mut Self::Txn) -> c_int = ffi::mdbx_txn_commit_ex(txn, ptr::null_mut());
+        fn abort(txn: *mut Self::Txn) = { ffi::mdbx_txn_abort_ex(txn, ptr::null_mut()); };
+        fn reset(txn: *mut Self::Txn) = { ffi::mdbx_txn_reset(txn); };
+        fn renew(txn: *mut Self::Txn) -> c_int = ffi::mdbx_txn_renew(txn);
+        fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int =
+            ffi::mdbx_dbi_open(txn, ptr::null(), 0, database);
+        fn put(
+            txn: *mut Self::Txn,
+            database: c_uint,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            flags: c_uint
+        ) -> c_int =
+            ffi::mdbx_put(txn, database, key, value, flags);
+        fn get(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val, value: *mut Self::Val) -> c_int =
+            ffi::mdbx_get(txn, database, key, value);
+        fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int =
+            ffi::mdbx_del(txn, database, key, ptr::null());
+        fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int =
+            ffi::mdbx_cursor_open(txn, database, cursor);
+        fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int =
+            ffi::mdbx_cursor_renew(txn, cursor);
+        fn cursor_get(
+            cursor: *mut Self::Cursor,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            step: c_uint
+        ) -> c_int =
+            ffi::mdbx_cursor_get(cursor, key, value, step);
+        fn cursor_close(cursor: *mut Self::Cursor) = ffi::mdbx_cursor_close(cursor);
     }
 }

@@ -1,5 +1,4 @@
-//! The builds of the libraries that stores are linked with: what the build script found, and for a shared library, which may have
-//! changed since, what the file that the system loaded holds.
+//! The builds of linked libraries: what the build script found, and for a shared one, what the file that was loaded holds.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs::File;

@@ -1,25 +1,26 @@
 //! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
 
-mod library;
-
-use std::ffi::c_uint;
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
 use std::fs;
-use std::path::Path;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
-    Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
-use super::mapped::{self, Environment};
-use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
+use super::mapped::{self, Environment, Library, calls, check};
+use super::support::{
+    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+};
 
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
-    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
     cautions: &[
@@ -34,16 +35,14 @@ pub const LMDB: StoreDef = StoreDef {
             source: "lmdb.h, Caveats",
         },
     ],
-    version: &library::version,
+    version: &version,
     capabilities: Capabilities {
         held_reader: true,
         backup: true,
         transactions: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         // MDB_NOOVERWRITE says it at no cost; noticing a missing key on update would take a second look.
         notices_existing: true,
-        notices_missing: false,
         max_key_bytes: 511,
         max_bytes: MAP_SIZE as u64,
         ..Capabilities::DEFAULT
@@ -66,8 +65,7 @@ pub const LMDB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// Without a sync of the data, a power cut can keep a meta page whose pages are missing. If only the meta page is not synced, the
-/// commit before remains.
+/// Unless data are synced, a power cut can keep a meta page without its pages; if only that is not, the commit before remains.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("nosync", "false"), ("mapasync", "false")],
@@ -76,70 +74,40 @@ const UNSYNCED: &[Danger] = &[
     Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
 ];
 
-const SETTINGS: &[SettingDef] = &[
-    SettingDef::new(
-        "map_size",
-        "a size, a multiple of the system's page",
-        if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
-        "how far the file can grow",
-    )
-    .varying()
-    .bytes()
-    .limiting(|value, can| {
-        if let Ok(bytes) = value.parse() {
-            can.max_bytes = bytes;
-        }
-    })
-    .read_by("the environment's own account"),
-    SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
-        .usually("126")
-        .read_by("the environment's own account"),
-    SettingDef::new("nosync", "true or false", "false", "commits are not synced (MDB_NOSYNC)")
-        .promising("process")
-        .read_by("the environment's own account"),
-    SettingDef::new(
-        "nometasync",
-        "true or false",
-        "false",
-        "only the data of a commit is synced (MDB_NOMETASYNC)",
-    )
-    .promising("process: a power cut can undo the last commit")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "writemap",
-        "true or false",
-        "false",
-        "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("a stray pointer of the application can write into the records"),
-    SettingDef::new(
-        "mapasync",
-        "true or false",
-        "false",
-        "with writemap, syncs without waiting (MDB_MAPASYNC)",
-    )
-    .promising("process, with writemap")
-    .read_by("the environment's own account"),
-    SettingDef::new(
-        "nordahead",
-        "true or false",
-        "false",
-        "no read-ahead, for data larger than memory (MDB_NORDAHEAD)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"]),
-    SettingDef::new(
-        "nomeminit",
-        "true or false",
-        "false",
-        "unused space in pages is not cleared (MDB_NOMEMINIT)",
-    )
-    .read_by("the environment's own account")
-    .tune(&["true"])
-    .costing("what the memory held before can come into the file"),
-];
+const SETTINGS: &[SettingDef] = &read_back(
+    mapped::READ_BY,
+    0,
+    [
+        SettingDef::new(
+            "map_size",
+            "a size, a multiple of the system's page",
+            if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
+            "how far the file can grow",
+        )
+        .varying()
+        .bytes()
+        .limiting(mapped::limit_bytes),
+        SettingDef::new(
+            "max_readers",
+            "a number",
+            "126, or the sessions",
+            "how many sessions can read at once",
+        )
+        .usually("126"),
+        flag("nosync", "commits are not synced (MDB_NOSYNC)").promising("process"),
+        flag("nometasync", "only the data of a commit is synced (MDB_NOMETASYNC)")
+            .promising("process: a power cut can undo the last commit"),
+        flag("writemap", "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)")
+            .tune(&["true"])
+            .costing("a stray pointer of the application can write into the records"),
+        flag("mapasync", "with writemap, syncs without waiting (MDB_MAPASYNC)")
+            .promising("process, with writemap"),
+        flag("nordahead", "no read-ahead, for data larger than memory (MDB_NORDAHEAD)").tune(&["true"]),
+        flag("nomeminit", "unused space in pages is not cleared (MDB_NOMEMINIT)")
+            .tune(&["true"])
+            .costing("what the memory held before can come into the file"),
+    ],
+);
 
 const FLAGS: &[(&str, c_uint)] = &[
     ("nosync", ffi::MDB_NOSYNC),
@@ -176,7 +144,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     }
     let guarantee = hold_to_tier(options, tier_of(flags))?;
     let environment =
-        library::open(options.directory, flags, map_size, max_readers).map_err(|error| match error {
+        open_environment(options.directory, flags, map_size, max_readers).map_err(|error| match error {
             StoreError::Engine(text) => StoreError::Engine(format!("{text} (with map_size={map_size})")),
             other => other,
         })?;
@@ -189,23 +157,22 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // LMDB syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
     }
-    Ok(Box::new(Lmdb { environment, guarantee }))
+    Ok(Box::new(LmdbStore { environment, guarantee }))
 }
 
-/// Without a sync of both the data and the meta page before a commit returns, a power cut can undo it; after a kill all of it is
-/// in the page cache.
+/// Unless both data and meta page are synced, a power cut can undo a commit; after a kill all of it is in the page cache.
 fn tier_of(flags: c_uint) -> Guarantee {
     let async_map = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
     let is_synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & async_map != async_map;
     if is_synced { Guarantee::Power } else { Guarantee::Process }
 }
 
-struct Lmdb {
-    environment: Environment<library::Lmdb>,
+struct LmdbStore {
+    environment: Environment<Lmdb>,
     guarantee: Guarantee,
 }
 
-impl Store for Lmdb {
+impl Store for LmdbStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         mapped::session(&self.environment)
     }
@@ -251,7 +218,7 @@ impl Store for Lmdb {
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         fs::create_dir(to).map_err(StoreError::engine)?;
         self.environment.copy(to, 0)?;
-        sync_path(&to.join(library::FILE)).and_then(|()| sync_path(to))?;
+        sync_path(&to.join(FILE)).and_then(|()| sync_path(to))?;
         Ok(Some("mdb_env_copy2"))
     }
 
@@ -279,19 +246,155 @@ impl Store for Lmdb {
     }
 }
 
+const FILE: &str = "data.mdb";
+
+pub struct Lmdb;
+
+fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: three places for three numbers; the text that is returned as well is not used.
+    unsafe { ffi::mdb_version(&mut major, &mut minor, &mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// Opens an environment that nothing in this process has open. Read transactions belong to their session, not their thread.
+fn open_environment(
+    directory: &Path,
+    flags: c_uint,
+    map_size: usize,
+    max_readers: c_uint,
+) -> Result<Environment<Lmdb>> {
+    let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+    // SAFETY: a place for the new handle, which was just made when it is opened; the path ends in a zero byte.
+    unsafe {
+        Environment::new(
+            |env| ffi::mdb_env_create(env),
+            |env| {
+                check::<Lmdb>(ffi::mdb_env_set_mapsize(env, map_size as ffi::mdb_size_t))?;
+                check::<Lmdb>(ffi::mdb_env_set_maxreaders(env, max_readers))?;
+                check::<Lmdb>(ffi::mdb_env_open(env, path.as_ptr(), flags | ffi::MDB_NOTLS, 0o600))
+            },
+        )
+    }
+}
+
+impl Environment<Lmdb> {
+    fn flags(&self) -> Result<c_uint> {
+        let mut flags = 0;
+        // SAFETY: the environment is open.
+        check::<Lmdb>(unsafe { ffi::mdb_env_get_flags(self.as_ptr(), &mut flags) })?;
+        Ok(flags)
+    }
+
+    fn info(&self) -> Result<ffi::MDB_envinfo> {
+        let mut info = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_info(self.as_ptr(), info.as_mut_ptr()))?;
+            Ok(info.assume_init())
+        }
+    }
+
+    fn statistics(&self) -> Result<ffi::MDB_stat> {
+        let mut statistics = MaybeUninit::uninit();
+        // SAFETY: the environment is open, and fills in the structure when it reports success.
+        unsafe {
+            check::<Lmdb>(ffi::mdb_env_stat(self.as_ptr(), statistics.as_mut_ptr()))?;
+            Ok(statistics.assume_init())
+        }
+    }
+
+    /// Replaces the file by a compact copy. Afterwards it can only be closed.
+    fn replace_by_compact_copy(&self) -> Result<()> {
+        let mut path = ptr::null();
+        // SAFETY: the environment is open; the path is its own, and copied here.
+        let folder = unsafe {
+            check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
+            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
+        };
+        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDB_CP_COMPACT))
+    }
+
+    fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
+        let target = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        // SAFETY: the environment is open; the path ends in a zero byte.
+        check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), target.as_ptr(), flags) })
+    }
+}
+
+// SAFETY: these are LMDB's functions, whose documentation promises what the trait asks for: with `MDB_NOTLS`, transactions
+// belong to no thread.
+unsafe impl Library for Lmdb {
+    type Env = ffi::MDB_env;
+    type Txn = ffi::MDB_txn;
+    type Cursor = ffi::MDB_cursor;
+    type Val = ffi::MDB_val;
+
+    const NAME: &'static str = "LMDB";
+    const KEYS: &'static str = "1 to 511 bytes";
+
+    const NOT_FOUND: c_int = ffi::MDB_NOTFOUND;
+    const KEY_EXISTS: c_int = ffi::MDB_KEYEXIST;
+    const BAD_SIZE: c_int = ffi::MDB_BAD_VALSIZE;
+
+    const READ_ONLY: c_uint = ffi::MDB_RDONLY;
+    const NO_OVERWRITE: c_uint = ffi::MDB_NOOVERWRITE;
+    const APPEND: c_uint = ffi::MDB_APPEND;
+    const FIRST: c_uint = ffi::MDB_FIRST;
+    const SET_RANGE: c_uint = ffi::MDB_SET_RANGE;
+    const NEXT: c_uint = ffi::MDB_NEXT;
+
+    fn val(bytes: &[u8]) -> Self::Val {
+        ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast() }
+    }
+
+    fn parts(val: &Self::Val) -> (*const u8, usize) {
+        (val.mv_data.cast(), val.mv_size)
+    }
+
+    calls! {
+        fn text(code: c_int) -> *const c_char = ffi::mdb_strerror(code);
+        fn env_sync(env: *mut Self::Env) -> c_int = ffi::mdb_env_sync(env, 1);
+        fn env_close(env: *mut Self::Env) = ffi::mdb_env_close(env);
+        fn begin(env: *mut Self::Env, flags: c_uint, txn: *mut *mut Self::Txn) -> c_int =
+            ffi::mdb_txn_begin(env, ptr::null_mut(), flags, txn);
+        fn commit(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_commit(txn);
+        fn abort(txn: *mut Self::Txn) = ffi::mdb_txn_abort(txn);
+        fn reset(txn: *mut Self::Txn) = ffi::mdb_txn_reset(txn);
+        fn renew(txn: *mut Self::Txn) -> c_int = ffi::mdb_txn_renew(txn);
+        fn open_unnamed(txn: *mut Self::Txn, database: *mut c_uint) -> c_int =
+            ffi::mdb_dbi_open(txn, ptr::null(), 0, database);
+        fn put(
+            txn: *mut Self::Txn,
+            database: c_uint,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            flags: c_uint
+        ) -> c_int =
+            ffi::mdb_put(txn, database, key, value, flags);
+        fn get(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val, value: *mut Self::Val) -> c_int =
+            ffi::mdb_get(txn, database, key, value);
+        fn delete(txn: *mut Self::Txn, database: c_uint, key: *mut Self::Val) -> c_int =
+            ffi::mdb_del(txn, database, key, ptr::null_mut());
+        fn cursor_open(txn: *mut Self::Txn, database: c_uint, cursor: *mut *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_open(txn, database, cursor);
+        fn cursor_renew(txn: *mut Self::Txn, cursor: *mut Self::Cursor) -> c_int =
+            ffi::mdb_cursor_renew(txn, cursor);
+        fn cursor_get(
+            cursor: *mut Self::Cursor,
+            key: *mut Self::Val,
+            value: *mut Self::Val,
+            step: c_uint
+        ) -> c_int =
+            ffi::mdb_cursor_get(cursor, key, value, step);
+        fn cursor_close(cursor: *mut Self::Cursor) = ffi::mdb_cursor_close(cursor);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::support::testing::{new_folder, opened, refused, setting};
-
-    #[test]
-    fn the_map_costs_no_disk() {
-        let folder = new_folder();
-        let store = opened(&LMDB, &folder, None, &[]);
-        assert_eq!(setting(&*store, "map_size"), MAP_SIZE.to_string());
-        store.session().unwrap().insert(b"key", b"value").unwrap();
-        assert!(folder.path().join("data.mdb").metadata().unwrap().len() < 1 << 20);
-    }
 
     #[test]
     fn a_flag_that_does_nothing_by_itself_is_refused() {
@@ -309,26 +412,5 @@ mod tests {
         let mapped = [("map_size", "16777216"), ("writemap", "true"), ("mapasync", "true")];
         assert_eq!(opened(&LMDB, &new_folder(), None, &mapped).guarantee(), Guarantee::Process);
         assert_eq!(opened(&LMDB, &new_folder(), None, &mapped[..2]).guarantee(), Guarantee::Power);
-    }
-
-    #[test]
-    fn settings_that_contradict_the_tier_are_refused() {
-        let weak = refused(&LMDB, &new_folder(), Some(Guarantee::Power), &[("nometasync", "true")]);
-        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("process")));
-        let strong = refused(&LMDB, &new_folder(), Some(Guarantee::Process), &[("nosync", "false")]);
-        assert!(matches!(strong, StoreError::BadSetting(text) if text.contains("power")));
-        assert!(matches!(refused(&LMDB, &new_folder(), None, &[("nosync", "1")]), StoreError::BadSetting(_)));
-    }
-
-    #[test]
-    fn a_full_map_is_an_error_and_leaves_the_records() {
-        let folder = new_folder();
-        assert_eq!(LMDB.capabilities_with([("map_size", "1048576")]).max_bytes, 1 << 20);
-        let store = opened(&LMDB, &folder, None, &[("map_size", "1048576")]);
-        let mut session = store.session().unwrap();
-        session.insert(b"small", b"value").unwrap();
-        assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
-        assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
-        assert_eq!(store.count().unwrap(), 1);
     }
 }

@@ -1,16 +1,11 @@
 //! `mariadb`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
-mod config;
 mod dialect;
 mod load;
-mod password;
-mod settle;
 mod wire;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 
 use self::dialect::Mysql;
 use super::support::server::{Server, open};
@@ -25,8 +20,6 @@ pub const MARIADB: StoreDef = StoreDef {
         compacts_beside: true,
         held_reader: true,
         sql: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         max_key_bytes: MAX_KEY_BYTES,
@@ -50,7 +43,7 @@ pub const MARIADB: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::Power,
-    settings: config::SETTINGS,
+    settings: dialect::SETTINGS,
     snippet: Some(include_str!("../snippets/mariadb.cnf")),
     python: Some(include_str!("../snippets/mariadb.py")),
     server: Some(&Mysql::SERVER),
@@ -58,7 +51,6 @@ pub const MARIADB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The server's default.
 const PORT: u16 = 3306;
 /// InnoDB's limit for index entries with 4 KiB pages.
 const MAX_KEY_BYTES: usize = 767;
@@ -68,30 +60,23 @@ const CUT_OFF: &str =
     "a log that was cut off keeps the server from starting until rocksdb_wal_recovery_mode=2 is set";
 
 /// By the documentation of InnoDB's and RocksDB's logs.
-const UNSYNCED: &[Danger] = &[
-    Danger {
-        with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES)
-    },
-    Danger {
-        with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::new(Loss::Nothing, Loss::Whole, CUT_OFF)
-    },
-    Danger::new(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
-];
+const fn dangers(kill: Loss, why: &'static str) -> [Danger; 3] {
+    [
+        Danger {
+            with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
+            ..Danger::new(kill, Loss::Whole, TORN_PAGES)
+        },
+        Danger {
+            with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
+            ..Danger::new(kill, Loss::Whole, CUT_OFF)
+        },
+        Danger::new(kill, Loss::Newest, why),
+    ]
+}
 
-/// As above, for commits that do not wait for their log.
-const LATE: &[Danger] = &[
-    Danger {
-        with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES)
-    },
-    Danger {
-        with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::new(Loss::Newest, Loss::Whole, CUT_OFF)
-    },
-    Danger::new(Loss::Newest, Loss::Newest, "the log is written once a second"),
-];
+const UNSYNCED: &[Danger] = &dangers(Loss::Nothing, "the log is synced once a second");
+/// For commits that do not wait for their log.
+const LATE: &[Danger] = &dangers(Loss::Newest, "the log is written once a second");
 
 #[cfg(test)]
 mod tests;

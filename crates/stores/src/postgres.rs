@@ -1,14 +1,11 @@
 //! `postgres`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
-mod config;
 mod dialect;
-mod password;
 mod wire;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
-    Threads,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
 };
 
 use self::dialect::Postgresql;
@@ -36,9 +33,7 @@ pub const POSTGRES: StoreDef = StoreDef {
         compacts_beside: true,
         held_reader: true,
         sql: true,
-        threads: Threads::Many,
         compression: Some("pglz"),
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         max_key_bytes: MAX_KEY_BYTES,
@@ -63,7 +58,7 @@ pub const POSTGRES: StoreDef = StoreDef {
     ],
     // On macOS, as shipped, syncs leave the data in the drive's own cache.
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },
-    settings: config::SETTINGS,
+    settings: dialect::SETTINGS,
     snippet: Some(include_str!("../snippets/postgres.conf")),
     python: Some(include_str!("../snippets/postgres.py")),
     server: Some(&Postgresql::SERVER),
@@ -71,7 +66,6 @@ pub const POSTGRES: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The server's default.
 const PORT: u16 = 5432;
 
 /// An index entry takes up to a third of a page, less its overhead.

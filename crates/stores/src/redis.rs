@@ -1,13 +1,9 @@
 //! `redis`: a private server for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
-mod config;
 mod kind;
-mod session;
 
-use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
-};
+use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
@@ -22,8 +18,6 @@ pub const REDIS: StoreDef = StoreDef {
     capabilities: Capabilities {
         compacts_beside: true,
         order: false,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
         max_key_bytes: MAX_KEY_BYTES,
         ..Capabilities::DEFAULT
     },
@@ -37,7 +31,7 @@ pub const REDIS: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::None,
-    settings: config::SETTINGS,
+    settings: kind::SETTINGS,
     snippet: Some(include_str!("../snippets/redis.conf")),
     python: Some(include_str!("../snippets/redis.py")),
     server: Some(&RedisServer::SERVER),

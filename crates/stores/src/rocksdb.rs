@@ -2,7 +2,6 @@
 //! `native/rocksdb.cc` provides for the build from sources.
 
 mod append;
-mod backup;
 mod config;
 mod ffi;
 mod functions;
@@ -20,7 +19,7 @@ use std::time::Duration;
 
 use storebench_core::store::{
     AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, TransactionBody, Upkeep,
+    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appender;
@@ -35,7 +34,6 @@ use super::support::GivenSettings;
 
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
-    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; it can be backed up while open; writes wait when flushes or compactions fall behind; one process writes",
     cautions: &[Caution {
@@ -55,35 +53,20 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer {
-            guarantee: Guarantee::None,
-            settings: "WriteOptions.disableWAL=true",
-            atomic_replace: true,
-            dangers: &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
-        },
-        GuaranteeOffer {
-            guarantee: Guarantee::Process,
-            settings: "WriteOptions.sync=false",
-            atomic_replace: true,
-            dangers: Danger::HOLES,
-        },
-        GuaranteeOffer {
-            guarantee: Guarantee::Power,
-            settings: "WriteOptions.sync=true",
-            atomic_replace: true,
-            dangers: Danger::NOTHING,
-        },
+        GuaranteeOffer::replacing_values(
+            Guarantee::None,
+            "WriteOptions.disableWAL=true",
+            &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
+        ),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
-    syncs_at_power: 1.0,
-    syncs_as_shipped: None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     python: Some(include_str!("../snippets/rocksdb.py")),
-    evidence: |_| &[],
-    server: None,
-    library: None,
     open: Ok(&open),
+    ..StoreDef::DEFAULT
 };
 
 /// Lengths are kept in 32 bits.
@@ -253,8 +236,7 @@ impl Store for RocksDb {
             "num-running-compactions",
         ];
         self.flush()?;
-        // Only newer versions have a call that waits for compactions. Between two jobs nothing may run for a moment, so two looks
-        // in a row must find nothing.
+        // Only newer versions have a call that waits. Between two jobs nothing may run for a moment, so two looks must find nothing.
         let mut quiet = 0;
         while quiet < 2 {
             if self.property("background-errors").is_some_and(|errors| errors > 0) {
@@ -271,13 +253,9 @@ impl Store for RocksDb {
 
     /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        let c = &self.library.c;
-        // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
-        unsafe {
-            let read = OwnedPointer::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy)?;
-            let iterator = (c.rocksdb_create_iterator)(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((OwnedPointer::new(iterator, c.rocksdb_iter_destroy)?, read))))
-        }
+        let read = read_options(&self.library.c)?;
+        // The iterator goes before its options.
+        Ok(Some(Box::new((self.iterator(&read)?, read))))
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
@@ -309,8 +287,19 @@ impl Store for RocksDb {
         settings.into_iter().find(|setting| setting.name == "rocksdb_version").map(|setting| setting.value)
     }
 
+    /// The tables by hard links, and a copy of what is not in them yet.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        backup::checkpoint(&self.library.c, self.db.as_ptr(), to)?;
+        let target = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
+        let (c, mut error) = (&self.library.c, ptr::null_mut());
+        // SAFETY: the database is open; the engine's errors are checked, and its object is ours to free.
+        unsafe {
+            let object = (c.rocksdb_checkpoint_object_create)(self.db.as_ptr(), &raw mut error);
+            check(c, error)?;
+            let checkpoint = OwnedPointer::new(object, c.rocksdb_checkpoint_object_destroy)?;
+            // With 0 it flushes memory tables first.
+            (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), target.as_ptr(), 0, &raw mut error);
+            check(c, error)?;
+        }
         Ok(Some("checkpoint"))
     }
 
@@ -354,7 +343,6 @@ impl Store for RocksDb {
 
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
-    /// The file that sorted records go to.
     appender: Option<Appender<'a>>,
     store: &'a RocksDb,
     read: OwnedPointer<ffi::ReadOptions>,

@@ -3,15 +3,14 @@
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::PathBuf;
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
-use sled::{Batch as Writes, Config, Db};
+use sled::{Batch, Config, Db};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
-    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, Transaction,
-    TransactionBody,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
 };
 
 use super::compiled;
@@ -19,19 +18,14 @@ use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const SLED: StoreDef = StoreDef {
     name: "sled",
-    kind: StoreKind::Engine,
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
     version: &|| env!("STOREBENCH_SLED_VERSION").into(),
     capabilities: Capabilities {
         transactions: true,
-        threads: Threads::Many,
-        batch: Batch::Atomic,
-        // An insert hands back the old value, but has replaced it by then.
-        notices_existing: false,
-        notices_missing: false,
         max_key_bytes: u32::MAX as usize,
+        // It notices no existing key: an insert hands back the old value, but has replaced it by then.
         ..Capabilities::DEFAULT
     },
     // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
@@ -115,22 +109,19 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Sled { db, flush, directory: options.directory.into(), guarantee, unlocked }))
 }
 
-/// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process started while it was open, until
-/// that runs its program.
+/// Its file may be locked a moment longer: by sled's threads, or by a process that was started and does not run its program yet.
 fn open_when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {
         match open() {
-            Err(sled::Error::Io(error)) if is_lock(&error) && Instant::now() < deadline => {
+            Err(sled::Error::Io(error))
+                if error.to_string().contains("could not acquire lock") && Instant::now() < deadline =>
+            {
                 thread::sleep(Duration::from_millis(1));
             }
             opened => return opened.map_err(StoreError::engine),
         }
     }
-}
-
-fn is_lock(error: &io::Error) -> bool {
-    error.to_string().contains("could not acquire lock")
 }
 
 const FILE: &str = "db";
@@ -254,8 +245,8 @@ struct SledSession<'a> {
 }
 
 impl SledSession<'_> {
-    fn write(&mut self, writes: Writes) -> Result<()> {
-        self.store.db.apply_batch(writes).map_err(StoreError::engine)?;
+    fn write(&mut self, batch: Batch) -> Result<()> {
+        self.store.db.apply_batch(batch).map_err(StoreError::engine)?;
         self.store.after_write()
     }
 }
@@ -291,15 +282,15 @@ impl Session for SledSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let mut writes = Writes::default();
-        records.iter().for_each(|(key, value)| writes.insert(*key, *value));
-        self.write(writes)
+        let mut batch = Batch::default();
+        records.iter().for_each(|(key, value)| batch.insert(*key, *value));
+        self.write(batch)
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        let mut writes = Writes::default();
-        keys.iter().for_each(|key| writes.remove(*key));
-        self.write(writes)
+        let mut batch = Batch::default();
+        keys.iter().for_each(|key| batch.remove(*key));
+        self.write(batch)
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
@@ -339,13 +330,7 @@ impl Transaction for OpenTransaction<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
-
-    #[test]
-    fn the_version_is_that_of_the_lock_file() {
-        let lock = include_str!("../../../Cargo.lock");
-        assert!(lock.contains(&format!("name = \"sled\"\nversion = \"{}\"\n", (SLED.version)())));
-    }
+    use crate::support::testing::{new_folder, opened, setting};
 
     #[test]
     fn flushing_decides_the_tier() {
@@ -353,16 +338,6 @@ mod tests {
         let store = opened(&SLED, &folder, None, &[("flush", "true"), ("flush_every_ms", "none")]);
         assert_eq!(store.guarantee(), Guarantee::Process);
         assert_eq!(setting(&*store, "flush_every_ms"), "none");
-        let weak = refused(&SLED, &new_folder(), Some(Guarantee::Process), &[("flush", "false")]);
-        assert!(matches!(weak, StoreError::BadSetting(text) if text.contains("none")));
-    }
-
-    #[test]
-    fn what_sled_would_panic_on_is_refused() {
-        for setting in [("cache_capacity", "255"), ("flush_every_ms", "0"), ("flush_every_ms", "10001")] {
-            let error = refused(&SLED, &new_folder(), None, &[setting]);
-            assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
-        }
     }
 
     #[test]
@@ -387,10 +362,5 @@ mod tests {
             drop(store);
         }
         assert_eq!(opened(&SLED, &folder, None, &[]).count().unwrap(), 50);
-    }
-
-    #[test]
-    fn a_kill_takes_what_was_not_flushed() {
-        assert_eq!(after_kill(&SLED, Guarantee::Process), 3);
     }
 }

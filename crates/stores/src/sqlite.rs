@@ -1,32 +1,28 @@
 //! `sqlite`: one table in one file, the records found by their key.
 
 mod pragma;
-mod sql;
 mod statement;
 
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
+use storebench_core::store::sql::{self, MOST_COLUMNS, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
-    OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
-    Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
-use storebench_core::store::sql::SqlSession;
-
 use self::pragma::Plan;
-use self::sql::Sql;
-use self::statement::{Statement, Value};
+use self::statement::{Row, Statement};
 use super::compiled;
 use super::support::{hold_to_tier, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
-    kind: StoreKind::Engine,
     summary: "SQL database in one file (B-tree)",
     practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
     cautions: &[
@@ -48,7 +44,6 @@ pub const SQLITE: StoreDef = StoreDef {
         backup: true,
         sql: true,
         threads: Threads::ManyReadersOneWriter,
-        batch: Batch::Atomic,
         notices_existing: true,
         notices_missing: true,
         // The documented default limit of a blob (SQLITE_MAX_LENGTH).
@@ -148,7 +143,6 @@ struct Sqlite {
     plan: Plan,
     guarantee: Guarantee,
     is_exclusive: bool,
-    /// Whether the one session under EXCLUSIVE is open.
     has_session: AtomicBool,
 }
 
@@ -169,7 +163,6 @@ impl Sqlite {
         Ok(Access::Shared(self))
     }
 
-    /// The files that SQLite may have left.
     fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
         ["", "-wal", "-journal"].into_iter().map(|suffix| {
             let mut name = self.path.as_os_str().to_owned();
@@ -364,15 +357,14 @@ impl Statements {
     }
 
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.insert.run(&[Value::Blob(key), Value::Blob(value)])
+        self.insert.run(&[SqlValue::Blob(key), SqlValue::Blob(value)])
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.remove.run(&[Value::Blob(key)])?;
+        self.remove.run(&[SqlValue::Blob(key)])?;
         check_found(&self.remove)
     }
 
-    /// Runs `work` in one transaction.
     fn in_transaction(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
         self.begin.run(&[])?;
         let outcome = work(self).and_then(|()| self.commit.run(&[]));
@@ -421,14 +413,14 @@ impl Session for SqliteSession<'_> {
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.with_statements(|statements| {
-            statements.update.run(&[Value::Blob(key), Value::Blob(value)])?;
+            statements.update.run(&[SqlValue::Blob(key), SqlValue::Blob(value)])?;
             check_found(&statements.update)
         })
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.with_statements(|statements| {
-            Ok(statements.get.rows(&[Value::Blob(key)], |row| visit(row.blob(0)))? > 0)
+            Ok(statements.get.rows(&[SqlValue::Blob(key)], |row| visit(row.blob(0)))? > 0)
         })
     }
 
@@ -438,10 +430,9 @@ impl Session for SqliteSession<'_> {
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let values = [SqlValue::Blob(from), SqlValue::Integer(limit)];
         self.with_statements(|statements| {
-            statements
-                .scan
-                .rows(&[Value::Blob(from), Value::Integer(limit)], |row| visit(row.blob(0), row.blob(1)))
+            statements.scan.rows(&values, |row| visit(row.blob(0), row.blob(1)))
         })
     }
 
@@ -462,6 +453,105 @@ impl Session for SqliteSession<'_> {
 
 fn check_found(statement: &Statement) -> Result<()> {
     if statement.changes() > 0 { Ok(()) } else { Err(StoreError::Missing) }
+}
+
+struct Sql<'a> {
+    /// Before `access`: statements are dropped before their connection. The first begin and end transactions.
+    statements: Vec<Statement>,
+    access: Access<'a>,
+    store: &'a Sqlite,
+}
+
+const BEGIN: StatementId = StatementId(0);
+const COMMIT: StatementId = StatementId(1);
+const ROLL_BACK: StatementId = StatementId(2);
+
+impl<'a> Sql<'a> {
+    fn new(store: &'a Sqlite) -> Result<Sql<'a>> {
+        let mut session = Sql { statements: Vec::new(), access: store.access()?, store };
+        for sql in ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"] {
+            session.prepare(sql)?;
+        }
+        Ok(session)
+    }
+
+    fn step(
+        &mut self,
+        statement: StatementId,
+        values: &[SqlValue<'_>],
+        visit: impl FnMut(&Row<'_>),
+    ) -> Result<usize> {
+        let _lock = self.access.lock_shared();
+        sql::statement(&mut self.statements, statement)?.rows(values, visit)
+    }
+}
+
+impl Drop for Sql<'_> {
+    fn drop(&mut self) {
+        let _lock = self.access.lock_shared();
+        self.statements.clear();
+    }
+}
+
+impl SqlSession for Sql<'_> {
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        match sql_type {
+            SqlType::Integer => "INTEGER",
+            SqlType::Real => "REAL",
+            SqlType::Text => "TEXT",
+            SqlType::Blob => "BLOB",
+        }
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.access.with_connection(|connection| connection.execute_batch(sql).map_err(StoreError::engine))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
+        let text = CString::new(sql).map_err(StoreError::engine)?;
+        let statement = self.access.with_connection(|connection| Statement::prepare(connection, &text))?;
+        self.statements.push(statement);
+        Ok(StatementId(self.statements.len() - 1))
+    }
+
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.step(statement, values, |_| ())?;
+        let changes = sql::statement(&mut self.statements, statement)?.changes();
+        Ok(u64::try_from(changes).unwrap_or(0))
+    }
+
+    fn query(
+        &mut self,
+        statement: StatementId,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        let rows = self.step(statement, values, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let count = row.columns().min(MOST_COLUMNS);
+            for (index, column) in (0..).zip(&mut columns[..count]) {
+                *column = row.value(index);
+            }
+            visit(&columns[..count]);
+        })?;
+        Ok(rows as u64)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.step(BEGIN, &[], |_| ()).map(drop)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.step(COMMIT, &[], |_| ()).map(drop)
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        self.step(ROLL_BACK, &[], |_| ()).map(drop)
+    }
+
+    fn check_settings(&mut self) -> Result<()> {
+        self.access.with_connection(|connection| self.store.plan.check(connection))
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,28 @@ use std::path::Path;
 // A build of few engines needs few of these.
 #[allow(unused_imports)]
 pub use storebench_core::store::{GivenSettings, expect_taken, hold_to_tier};
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::{Result, SettingDef, StoreError};
+
+/// A setting that is on or off, and off as shipped.
+pub const fn flag(name: &'static str, help: &'static str) -> SettingDef {
+    SettingDef::new(name, "true or false", "false", help)
+}
+
+/// Settings that are read back in one way, but for the first few, which are not, and those that say another.
+pub const fn read_back<const N: usize>(
+    by: &'static str,
+    unread: usize,
+    mut settings: [SettingDef; N],
+) -> [SettingDef; N] {
+    let mut index = unread;
+    while index < N {
+        if settings[index].read_by.is_empty() {
+            settings[index] = settings[index].read_by(by);
+        }
+        index += 1;
+    }
+    settings
+}
 
 /// Syncs a file, or a folder: its list of names, which a new file needs as well.
 pub fn sync_path(path: &Path) -> Result<()> {
@@ -19,8 +40,7 @@ pub fn sync_path(path: &Path) -> Result<()> {
     sync(path).map_err(StoreError::io(format!("synchronising {}", path.display())))
 }
 
-/// Replaces an environment's file by a copy; afterwards the environment can only be closed. `copy` makes a file of the same name
-/// in a folder.
+/// Replaces an environment's file by what `copy` makes in a folder; afterwards the environment can only be closed.
 #[cfg(any(feature = "libmdbx", feature = "lmdb"))]
 pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let copy_folder = folder.join("compact");

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
     Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, SettingDef,
-    Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
+    Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -29,7 +29,6 @@ use super::support::{GivenSettings, expect_taken};
 
 pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
-    kind: StoreKind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
     version: &version,
@@ -115,8 +114,7 @@ struct Library {
 }
 
 impl Library {
-    /// Sets the page size of new files, which the engine takes only while no store is open. Fails with [`StoreError::BadSetting`]
-    /// while one of another size is open.
+    /// Sets the page size of new files, which the engine takes only while no store is open.
     fn set_page_bytes(&mut self, page_bytes: u32) -> Result<()> {
         if self.page_bytes == page_bytes {
             return Ok(());
@@ -155,7 +153,6 @@ struct UnQLite {
     one_session: OneSession,
     file: PathBuf,
     page_bytes: u32,
-    /// How many pages to keep, if given.
     max_page_cache: Option<c_int>,
     /// Whether a transaction that many writes share is open, and its journal.
     in_transaction: AtomicBool,
@@ -261,7 +258,6 @@ impl UnQLite {
         }
     }
 
-    /// Checks the file's page size, once it has pages.
     fn check_page_size(&self) -> Result<()> {
         self.page_size()?.map_or(Ok(()), |size| expect_taken("page_size", &self.page_bytes, &size))
     }
@@ -300,7 +296,6 @@ impl UnQLite {
         check(self.db, code)
     }
 
-    /// Gives whether there was such a record.
     fn delete(&self, key: &[u8]) -> Result<bool> {
         let key_len = self.key_len(key)?;
         // SAFETY: the handle is open and this thread's.
@@ -326,8 +321,7 @@ impl UnQLite {
         Ok(count)
     }
 
-    /// The page size from the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth. `None`
-    /// before the first commit.
+    /// The fourth number of 4 bytes behind the name `unqlite` in the file's header; `None` before the first commit.
     fn page_size(&self) -> Result<Option<u32>> {
         let read_error = || StoreError::io(format!("reading {}", self.file.display()));
         let file = File::open(&self.file).map_err(read_error())?;
@@ -412,7 +406,6 @@ impl Drop for UnQLite {
 struct UnQLiteSession<'a> {
     store: &'a UnQLite,
     _pass: SessionPass<'a>,
-    /// Reused for the pieces of a value.
     value: Vec<u8>,
 }
 

@@ -17,11 +17,9 @@ type Result<T> = std::result::Result<T, LimboError>;
 /// A change of a record: its key, and the value that it is given, or none where it is removed.
 pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// A store that is open.
 pub struct Opened {
     database: Arc<Database>,
     own: Arc<Connection>,
-    /// What waits for the disk.
     pub synchronous: &'static str,
     /// The cache of each connection, in KiB, where it is set.
     cache_kib: Option<u64>,
@@ -54,7 +52,6 @@ impl Opened {
         one(&self.own, "PRAGMA wal_checkpoint(TRUNCATE)").map(drop)
     }
 
-    /// Asks for the settings that are told.
     pub fn read_settings(&mut self) -> Result<()> {
         for (text, name) in self.texts.iter_mut().zip(TOLD) {
             let said = one(&self.own, &format!("PRAGMA {}", name.to_string_lossy()))?;
@@ -102,7 +99,6 @@ fn one(connection: &Arc<Connection>, sql: &str) -> Result<String> {
     Ok(said.unwrap_or_default())
 }
 
-/// A session: a connection with its statements.
 pub struct Connected {
     get: Statement,
     put: Statement,

@@ -10,8 +10,7 @@ use storebench_core::record::pool::Pool;
 use storebench_core::store::StoreDef;
 use storebench_core::units::SizeRange;
 
-use crate::ours::Ours;
-use crate::pair::{self, COMPARED, OperationTime, Side};
+use crate::pair::{self, COMPARED, OperationTime, Ours, Side};
 use crate::{Bench, CACHE_BYTES, RECORDS, shown};
 
 /// Debian: rocksdb-tools.

@@ -31,10 +31,8 @@
 #[cfg(rocksdb_linked)]
 mod db_bench;
 mod direct;
-mod ours;
 mod pair;
 mod shown;
-mod theirs;
 
 use std::env;
 use std::path::PathBuf;

@@ -12,14 +12,19 @@ fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Op
 
 #[test]
 fn the_environment_is_what_tier_and_sessions_need() {
-    for (tier, sessions, expected, unexpected) in [
-        (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN"),
-        (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK"),
-        (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB"),
-        (Guarantee::Power, 2, "DB_INIT_TXN", "DB_INIT_CDB"),
+    for (tier, sessions, expected, unexpected, write_nosync) in [
+        (Guarantee::None, 2, "DB_INIT_CDB", "DB_INIT_TXN", None),
+        (Guarantee::Process, 1, "DB_INIT_TXN", "DB_INIT_LOCK", Some("true")),
+        (Guarantee::Process, 2, "DB_INIT_LOCK", "DB_INIT_CDB", Some("true")),
+        (Guarantee::Power, 1, "DB_INIT_TXN", "DB_INIT_LOCK", Some("false")),
+        (Guarantee::Power, 2, "DB_INIT_TXN", "DB_INIT_CDB", Some("false")),
     ] {
         let folder = new_folder();
-        let environment = setting(&*open(&folder, tier, sessions, None), "environment");
+        let store = open(&folder, tier, sessions, None);
+        let environment = setting(&*store, "environment");
+        if let Some(write_nosync) = write_nosync {
+            assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), write_nosync, "{tier} {sessions}");
+        }
         assert!(
             environment.contains(expected) && !environment.contains(unexpected),
             "{tier} {sessions}: {environment}"
@@ -87,14 +92,6 @@ fn of_two_that_wait_for_one_another_one_gives_way() {
 }
 
 #[test]
-fn the_tiers_differ_by_what_a_commit_waits_for() {
-    for (tier, nosync) in [(Guarantee::Process, "true"), (Guarantee::Power, "false")] {
-        let folder = new_folder();
-        assert_eq!(setting(&*open(&folder, tier, 1, None), "DB_TXN_WRITE_NOSYNC"), nosync);
-    }
-}
-
-#[test]
 fn a_total_cache_is_taken_with_its_overhead() {
     for tier in [Guarantee::None, Guarantee::Power] {
         for total in [1 << 20, 10_000_000, 64 << 20, 640 << 20] {
@@ -117,14 +114,8 @@ fn settings_are_read_back_or_refused() {
     assert_eq!(setting(&*store, "pagesize"), "16384");
     assert_eq!(setting(&*store, "lg_max"), "2097152");
     drop(store);
-    for (tier, given) in [
-        (None, ("page_size", "4096")),
-        (None, ("pagesize", "5000")),
-        (None, ("type", "DB_QUEUE")),
-        (Some(Guarantee::None), ("lg_max", "2097152")),
-        (Some(Guarantee::None), ("checkpoint_kbyte", "1024")),
-    ] {
-        let error = refused(&BERKELEYDB, &new_folder(), tier, &[given]);
+    for given in [("lg_max", "2097152"), ("checkpoint_kbyte", "1024")] {
+        let error = refused(&BERKELEYDB, &new_folder(), Some(Guarantee::None), &[given]);
         assert!(matches!(error, StoreError::BadSetting(_)), "{given:?}: {error}");
     }
     // An existing database has its pages already.

@@ -1,4 +1,4 @@
-//! A session with etcd: records below a key prefix, as it has no tables and takes no empty keys.
+//! A session with etcd: each record is a key below a prefix, as it has no tables and takes no empty keys.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,18 +6,17 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use prost::bytes::Bytes;
-use storebench_core::server::running::{Address, Endpoint};
-use storebench_core::store::{Result, StoreError};
+use storebench_core::server::running::Address;
+use storebench_core::store::{Result, Session, StoreError};
 
 use super::connection::Connection;
-use super::members::{self, MemberStatus};
+use super::kind::{expect_one_cluster, name_member};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     RangeResponse, Record, Status, Transaction,
 };
 use crate::support::server::{socket::Socket, unreadable};
 
-/// The server's default.
 const PORT: u16 = 2379;
 /// The prefix of a member's client socket: a file in the server's working folder, whose name must look like host and port.
 pub const SOCKET: &str = "client:";
@@ -27,6 +26,8 @@ pub const USER: &str = "root";
 const SHIPPED_TRANSACTION: usize = 128;
 /// ... and that a trial's own is started with.
 pub const OWN_TRANSACTION: usize = 1 << 20;
+/// As shipped a request has at most 1.5 MiB, keys included.
+pub const MAX_KEY_BYTES: usize = 1 << 20;
 
 pub struct Client {
     connection: Connection,
@@ -36,7 +37,6 @@ pub struct Client {
     end: Bytes,
     /// Whether this member answers reads without asking the others.
     pub serializable: bool,
-    /// The round trip between members, as asked for.
     pub round_trip: Option<String>,
     shown_bytes: Bytes,
 }
@@ -52,11 +52,7 @@ impl ServerTarget {
         let (socket, name) = match self {
             ServerTarget::Own(folder, name) => (Socket::connect_own(folder, name), "etcd".to_owned()),
             ServerTarget::Running(address) => {
-                let socket = match &address.at {
-                    Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-                    Endpoint::Socket(path) => Socket::unix(path),
-                };
-                (socket, format!("etcd at {}", address.name()))
+                (Socket::connect(address, PORT), format!("etcd at {}", address.name()))
             }
         };
         socket.map_err(StoreError::io(format!("connecting to {name}")))
@@ -85,7 +81,6 @@ impl Client {
         Err(StoreError::Engine("no server of etcd leads".into()))
     }
 
-    /// The number of the trial's own server.
     #[cfg(test)]
     pub fn own_number(&self) -> usize {
         match &self.target {
@@ -98,26 +93,21 @@ impl Client {
         Ok(is_leader(&self.status()?))
     }
 
-    /// Connects to a running server, or the leader of a cluster. Fails also when a member can't be reached, they differ in
-    /// cluster or version, or none leads.
+    /// Connects to a running server, or the leader of a cluster. Fails also when members differ, or none leads.
     pub fn running(address: &Address) -> Result<Client> {
         if address.others.is_empty() {
             return Client::member(address);
         }
         let (mut statuses, mut leader) = (Vec::new(), None);
         for member in address.members() {
-            let mut client = Client::member(&member).map_err(members::name_member(&member))?;
-            let status = client.status().map_err(members::name_member(&member))?;
-            let header = status.header.clone().unwrap_or_default();
+            let mut client = Client::member(&member).map_err(name_member(&member))?;
+            let status = client.status().map_err(name_member(&member))?;
             if is_leader(&status) {
                 leader = Some(client);
             }
-            statuses.push((
-                member.name(),
-                MemberStatus { cluster: header.cluster, member: header.member, version: status.version },
-            ));
+            statuses.push((member.name(), status));
         }
-        members::expect_one_cluster(&statuses)?;
+        expect_one_cluster(&statuses)?;
         leader
             .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
     }
@@ -154,13 +144,11 @@ impl Client {
         Ok(client)
     }
 
-    /// Prefixes every key with this and a slash.
     pub fn set_key_prefix(&mut self, name: &str) {
         // A zero is the sign after a slash.
         (self.key_prefix, self.end) = (format!("{name}/").into(), format!("{name}0").into());
     }
 
-    /// The folder of the trial's own server.
     pub fn own_folder(&self) -> Option<&Path> {
         match &self.target {
             ServerTarget::Own(folder, _) => Some(folder),
@@ -172,53 +160,9 @@ impl Client {
         [&self.key_prefix[..], key].concat().into()
     }
 
-    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
-        self.connection.call(&put).map(drop)
-    }
-
-    /// Gives whether the key is there.
-    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
-        match self.connection.call(&range)?.records.pop() {
-            Some(record) => {
-                self.shown_bytes = record.value;
-                visit(&self.shown_bytes);
-                Ok(true)
-            }
-            None => Ok(false),
-        }
-    }
-
-    pub fn shown_value(&self) -> &[u8] {
-        &self.shown_bytes
-    }
-
-    /// Shows records from a key on, in order; gives their number.
-    pub fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        if limit == 0 {
-            return Ok(0);
-        }
-        let serializable = self.serializable;
-        let range =
-            Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
-        let records = self.connection.call(&range)?.records;
-        for Record { key, value } in &records {
-            visit(key.strip_prefix(&self.key_prefix[..]).ok_or_else(unreadable)?, value);
-        }
-        Ok(records.len())
-    }
-
-    /// The key may be gone.
-    pub fn remove(&mut self, key: &[u8]) -> Result<()> {
-        let key = self.key(key);
-        self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
-    }
-
     /// Sets or removes (`None`) keys, all or none; on a running server, whose limit is unknown, by as many at a time as it takes
     /// as shipped. Of a repeated key the last counts, as a transaction may name it once.
-    pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
+    fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
         let last_index: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(index, (key, _))| (*key, index)).collect();
         let changes = changes.iter().enumerate().filter(|(index, (key, _))| last_index[key] == *index);
@@ -307,4 +251,72 @@ impl Client {
         self.connection.call(&DeleteRange { key, end: Bytes::new() })?;
         Ok(self.syncs()? > syncs_before)
     }
+}
+
+impl Session for Client {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_key(key)?;
+        let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
+        self.connection.call(&put).map(drop)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
+        match self.connection.call(&range)?.records.pop() {
+            Some(record) => {
+                self.shown_bytes = record.value;
+                visit(&self.shown_bytes);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        Some(&self.shown_bytes)
+    }
+
+    /// The key may be gone.
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        let key = self.key(key);
+        self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
+    }
+
+    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let serializable = self.serializable;
+        let range =
+            Range { key: self.key(from), end: self.end.clone(), limit, serializable, count_only: false };
+        let records = self.connection.call(&range)?.records;
+        for Record { key, value } in &records {
+            visit(key.strip_prefix(&self.key_prefix[..]).ok_or_else(unreadable)?, value);
+        }
+        Ok(records.len())
+    }
+
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        records.iter().try_for_each(|(key, _)| check_key(key))?;
+        let changes: Vec<_> = records.iter().map(|(key, value)| (*key, Some(*value))).collect();
+        self.change_all(&changes)
+    }
+
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        let changes: Vec<_> = keys.iter().map(|key| (*key, None)).collect();
+        self.change_all(&changes)
+    }
+}
+
+/// Keys are a part of a request, which has a limit.
+fn check_key(key: &[u8]) -> Result<()> {
+    if key.len() <= MAX_KEY_BYTES {
+        return Ok(());
+    }
+    Err(StoreError::Unsupported(format!("etcd takes keys of up to {MAX_KEY_BYTES} bytes here")))
 }

@@ -31,7 +31,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Begins HTTP/2 on a connected socket.
     pub fn from_socket(socket: Socket) -> Result<Connection> {
         let cloned = socket.set_nonblocking().and_then(|()| socket.try_clone());
         let clone = cloned.map_err(|error| socket.lost_error(error))?;
@@ -46,7 +45,6 @@ impl Connection {
         Ok(Connection { sender, engine: Engine { driver, waiter }, token: None })
     }
 
-    /// Lifts the login's time limit: from now on it waits as long as the server works.
     pub fn end_login(&mut self) {
         self.engine.waiter.socket.end_login();
     }
@@ -87,7 +85,6 @@ impl Connection {
     }
 }
 
-/// A message in gRPC's frame.
 fn frame_message(message: &impl Message) -> Result<Bytes> {
     let length = message.encoded_len();
     let mut bytes = BytesMut::with_capacity(HEAD + length);
@@ -107,7 +104,6 @@ fn join_pieces(received: Bytes, piece: Bytes) -> Bytes {
     joined.freeze()
 }
 
-/// The error in an answer's headers or trailers.
 fn check_status(headers: &HeaderMap) -> Result<()> {
     let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     match text("grpc-status") {
@@ -129,7 +125,6 @@ struct Engine {
 }
 
 impl Engine {
-    /// Waits for something on the connection.
     fn drive_until<T>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, h2::Error>>,
@@ -191,7 +186,6 @@ impl ResponseWaiter {
     }
 }
 
-/// Why there is no answer.
 enum ConnectionError {
     Lost(io::Error),
     Refused(h2::Error),

@@ -1,8 +1,8 @@
-use storebench_core::store::{Store, StoreError};
+use storebench_core::store::Store;
 use tempfile::TempDir;
 
 use super::LEVELDB;
-use crate::support::testing::{new_folder, open, opened, refused, setting};
+use crate::support::testing::{new_folder, open, opened, setting};
 
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
     let store = open(&LEVELDB, folder.path(), None, compression, &[]).unwrap();
@@ -42,8 +42,7 @@ fn settling_writes_the_memory_table_to_a_file() {
     assert_eq!(store.count().unwrap(), 200);
 }
 
-/// The engine can't report its cache: this looks at what it holds after reading more than that. (With compression, as plain
-/// blocks of mapped files are not cached.)
+/// It looks at what the engine holds after reading more, with compression, as plain blocks of mapped files are not cached.
 #[test]
 fn a_total_cache_bounds_what_the_engine_keeps() {
     const TOTAL: u64 = 1 << 20;
@@ -75,13 +74,8 @@ fn a_total_cache_bounds_what_the_engine_keeps() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused() {
-    let folder = new_folder();
-    for settings in [("page_size", "4096"), ("block_size", "4k"), ("block_size", "1"), ("bloom_bits", "99")] {
-        let error = refused(&LEVELDB, &folder, None, &[settings]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
-    }
-    opened(&LEVELDB, &folder, None, &[("block_size", "16384"), ("bloom_bits", "10")]);
+fn blocks_and_filters_are_set() {
+    opened(&LEVELDB, &new_folder(), None, &[("block_size", "16384"), ("bloom_bits", "10")]);
 }
 
 #[test]

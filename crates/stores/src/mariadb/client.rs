@@ -1,24 +1,22 @@
-//! A connection to the server: a blocking socket, packets of the protocol of MySQL and MariaDB, and messages and proofs of
-//! `mysql_common`. Statements are prepared, and values travel in binary.
+//! A connection to the server, by messages and proofs of `mysql_common`: statements are prepared, and values travel in binary.
 
-mod connection;
-mod login;
-
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
 use mysql_common::constants::{CapabilityFlags, Command, StatusFlags};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{
-    CommonOkPacket, ErrPacket, OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket,
+    AuthPlugin, AuthSwitchRequest, Column, CommonOkPacket, ErrPacket, HandshakePacket, HandshakeResponse,
+    OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket, StmtPacket,
 };
-use storebench_core::store::sql::SqlValue;
+use mysql_common::proto::MySerialize;
+use storebench_core::store::sql::{MOST_COLUMNS, Rows, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
-pub use self::login::Login;
 use super::wire::{self, ColumnKind};
 use crate::support::server::socket::Socket;
-use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
+use crate::support::server::{Connection, MAX_ANSWER_BYTES, TransactionCommand, error_text, unreadable};
 
 const BUFFER_BYTES: usize = 64 << 10;
 /// Bytes under way before answers are awaited: neither side may wait for the other to read.
@@ -30,13 +28,10 @@ pub struct Client {
     stream: Socket,
     output: Vec<u8>,
     input: Vec<u8>,
-    /// The bytes of `input` that were processed.
     consumed: usize,
     read_buffer: Box<[u8]>,
-    /// The next packet's sequence number.
     sequence: u8,
-    version: String,
-    /// The place of the value shown last.
+    pub version: String,
     shown_range: Range<usize>,
 }
 
@@ -46,20 +41,12 @@ pub struct Statement {
     columns: Vec<ColumnKind>,
 }
 
-/// Makes a file for the server to read: it calls its argument with what appends to the file.
-pub type FileWriter<'m> =
-    dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
-
 enum Answer {
     Done { changed: u64, warnings: u16, more: bool },
     Rows(u64),
 }
 
 impl Client {
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Runs a statement that gives at most one row of one column; gives the place of its bytes, valid until the next call.
     fn run_single(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
@@ -83,8 +70,7 @@ impl Client {
         }
     }
 
-    /// Runs statements without waiting for each answer: `append_next` appends one of them, until it has no more. Gives the number of
-    /// changed rows, or the server's first error when all answers are in.
+    /// Runs statements, which `append_next` appends one by one, without waiting for each answer. Gives the number of changed rows.
     fn run_all(&mut self, mut append_next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
         let (mut changed, mut unanswered, mut first_error) = (0, 0, None);
         loop {
@@ -115,14 +101,14 @@ impl Client {
         }
     }
 
-    /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `write_file` receives
-    /// what appends to the file.
-    pub fn load(&mut self, sql: &str, write_file: &mut FileWriter<'_>) -> Result<(u64, u16)> {
-        self.command(|output| {
-            output.push(Command::COM_QUERY as u8);
-            output.extend_from_slice(sql.as_bytes());
-        });
-        self.send()?;
+    /// Runs a statement that reads a file from this connection, to which `append` adds each row; gives the numbers of rows and warnings.
+    pub fn load(
+        &mut self,
+        sql: &str,
+        rows: &mut Rows<'_>,
+        mut append: impl FnMut(&[SqlValue<'_>], &mut Vec<u8>) -> Result<()>,
+    ) -> Result<(u64, u16)> {
+        self.send_packet(Command::COM_QUERY, sql.as_bytes())?;
         let request = self.packet()?;
         match self.input[request.clone()].first() {
             Some(&0xfb) => {}
@@ -130,8 +116,8 @@ impl Client {
             _ => return Err(StoreError::Engine("the server did not ask for the file".into())),
         }
         let mut file = Vec::with_capacity(2 * BUFFER_BYTES);
-        let written = write_file(&mut |append| {
-            append(&mut file);
+        let written = rows(&mut |row| {
+            append(row, &mut file)?;
             if file.len() >= BUFFER_BYTES { self.send_data(&mut file) } else { Ok(()) }
         });
         self.send_data(&mut file)?;
@@ -168,6 +154,14 @@ impl Client {
         }
         self.command(|output| wire::write_execution(statement.id, parameter_count, values, output));
         Ok(())
+    }
+
+    fn send_packet(&mut self, command: Command, argument: &[u8]) -> Result<()> {
+        self.command(|output| {
+            output.push(command as u8);
+            output.extend_from_slice(argument);
+        });
+        self.send()
     }
 
     fn command(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -257,7 +251,6 @@ impl Client {
         }
     }
 
-    /// Whether a packet ends the rows.
     fn is_end_of_rows(&self, row: &Range<usize>) -> Result<bool> {
         let packet = &self.input[row.clone()];
         match packet.first() {
@@ -266,7 +259,6 @@ impl Client {
         }
     }
 
-    /// Skips packets.
     fn skip_packets(&mut self, count: usize) -> Result<()> {
         (0..count).try_for_each(|_| {
             self.drop_consumed();
@@ -274,7 +266,6 @@ impl Client {
         })
     }
 
-    /// Drops processed input once it is large.
     fn drop_consumed(&mut self) {
         if self.consumed >= 4 * BUFFER_BYTES {
             self.input.drain(..self.consumed);
@@ -310,14 +301,7 @@ impl Client {
 
     fn await_bytes(&mut self, count: usize) -> Result<()> {
         while self.input.len() < count {
-            let read = match self.stream.read(&mut self.read_buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|error| self.stream.lost_error(error))?,
-            };
-            if read == 0 {
-                let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-                return Err(self.stream.lost_error(ended));
-            }
+            let read = self.stream.receive(&mut self.read_buffer)?;
             self.input.extend_from_slice(&self.read_buffer[..read]);
         }
         Ok(())
@@ -327,8 +311,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         self.output.clear();
-        self.command(|output| output.push(Command::COM_QUIT as u8));
-        let _ = self.send();
+        let _ = self.send_packet(Command::COM_QUIT, &[]);
     }
 }
 
@@ -368,6 +351,306 @@ fn error_from_packet(packet: &[u8]) -> StoreError {
             StoreError::Io { context: message, source: io::Error::from(io::ErrorKind::StorageFull) }
         }
         code => StoreError::Engine(format!("{message} (error {code})")),
+    }
+}
+
+const MAX_PACKET_BYTES: u32 = 1 << 30;
+
+pub struct Login<'a> {
+    pub user: &'a str,
+    pub password: &'a str,
+    pub database: Option<&'a str>,
+}
+
+struct Proof<'a> {
+    password: &'a str,
+    scramble: &'a [u8],
+    is_local: bool,
+}
+
+impl Context for &Proof<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password.as_bytes()
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.is_local
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        false
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.scramble
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Client {
+    /// Begins a session on a new socket. Fails also for an unknown kind of proof.
+    pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
+        let is_local = stream.is_local();
+        let mut client = Client {
+            stream,
+            output: Vec::with_capacity(BUFFER_BYTES),
+            input: Vec::with_capacity(BUFFER_BYTES),
+            consumed: 0,
+            read_buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            sequence: 0,
+            version: String::new(),
+            shown_range: 0..0,
+        };
+        let packet = client.packet()?;
+        let packet = client.input[packet].to_vec();
+        if packet.first() == Some(&0xff) {
+            return Err(error_from_packet(&packet));
+        }
+        let greeting: HandshakePacket<'_> = ParseBuf(&packet).parse(()).map_err(lost_error)?;
+        client.version = greeting.server_version_str().into_owned();
+        client.answer_greeting(&greeting, login, is_local)?;
+        client.stream.end_login();
+        Ok(client)
+    }
+
+    fn answer_greeting(
+        &mut self,
+        greeting: &HandshakePacket<'_>,
+        login: &Login<'_>,
+        is_local: bool,
+    ) -> Result<()> {
+        let mut scramble = greeting.nonce();
+        let mut kind = greeting.auth_plugin().unwrap_or(AuthPlugin::MysqlNativePassword).into_owned();
+        // A method that is not known here is replaced: the server may know another.
+        if kind.init().is_err() {
+            kind = AuthPlugin::MysqlNativePassword;
+        }
+        let mut plugin = kind.init().map_err(unknown_proof_error)?;
+        let proof = Proof { password: login.password, scramble: &scramble, is_local };
+        let first_proof = plugin.run(&proof, &scramble).map_err(unknown_proof_error)?;
+        let response = HandshakeResponse::new(
+            first_proof.data(),
+            (8, 0, 0),
+            Some(login.user.as_bytes()),
+            login.database.map(str::as_bytes),
+            Some(kind),
+            WANTED_CAPABILITIES & greeting.capabilities(),
+            None,
+            MAX_PACKET_BYTES,
+        );
+        self.frame(|output| response.serialize(output));
+        self.send()?;
+        loop {
+            let packet = self.packet()?;
+            let packet = self.input[packet].to_vec();
+            match packet.first() {
+                Some(0) => return Ok(()),
+                Some(0xff) => return Err(error_from_packet(&packet)),
+                // Another kind of proof.
+                Some(0xfe) => {
+                    let request: AuthSwitchRequest<'_> = ParseBuf(&packet).parse(()).map_err(lost_error)?;
+                    scramble = request.plugin_data().to_vec();
+                    plugin = request.auth_plugin().init().map_err(unknown_proof_error)?;
+                    self.send_proof(&mut plugin, login, &scramble, is_local, &scramble)?;
+                }
+                Some(1) => self.send_proof(&mut plugin, login, &scramble, is_local, &packet[1..])?,
+                _ => return Err(StoreError::Engine("the server's greeting can't be understood".into())),
+            }
+        }
+    }
+
+    fn send_proof(
+        &mut self,
+        plugin: &mut AuthProc,
+        login: &Login<'_>,
+        scramble: &[u8],
+        is_local: bool,
+        challenge: &[u8],
+    ) -> Result<()> {
+        let proof = Proof { password: login.password, scramble, is_local };
+        let step = plugin.run(&proof, challenge).map_err(unknown_proof_error)?;
+        let Some(packet) = step.data() else { return Ok(()) };
+        self.frame(|output| output.extend_from_slice(packet));
+        self.send()
+    }
+}
+
+const WANTED_CAPABILITIES: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_TRANSACTIONS)
+    .union(CapabilityFlags::CLIENT_MULTI_STATEMENTS)
+    .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
+    // Rows are loaded as a file that this client makes; it reads none.
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
+    // An update that changes nothing has found its row all the same.
+    .union(CapabilityFlags::CLIENT_FOUND_ROWS);
+
+fn unknown_proof_error(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Unsupported(format!(
+        "the server wants a proof of the user that storebench does not know, or has no password for ({error})"
+    ))
+}
+
+/// Rows that one statement adds of a batch, the most first; a batch takes several statements, in one transaction.
+const ROWS_AT_ONCE: [usize; 2] = [64, 8];
+
+impl Connection for Client {
+    type Statement = Statement;
+    type Inserts = [Statement; 2];
+    type Commands = ();
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.send_packet(Command::COM_QUERY, sql.as_bytes())?;
+        self.answers(&[], |_| Ok(())).map(drop)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.send_packet(Command::COM_STMT_PREPARE, sql.as_bytes())?;
+        let reply = self.packet()?;
+        let reply = &self.input[reply];
+        if reply.first() == Some(&0xff) {
+            return Err(error_from_packet(reply));
+        }
+        let reply: StmtPacket = ParseBuf(reply).parse(()).map_err(lost_error)?;
+        let (parameters, count) = (usize::from(reply.num_params()), usize::from(reply.num_columns()));
+        if parameters > 0 {
+            self.skip_packets(parameters + 1)?;
+        }
+        let mut columns = Vec::with_capacity(count);
+        for _ in 0..count {
+            let packet = self.packet()?;
+            let column: Column = ParseBuf(&self.input[packet]).parse(()).map_err(lost_error)?;
+            columns.push(ColumnKind::from_column(&column));
+        }
+        if count > 0 {
+            self.skip_packets(1)?;
+        }
+        Ok(Statement { id: reply.statement_id(), parameters, columns })
+    }
+
+    fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.send_packet(Command::COM_STMT_CLOSE, &statement.id.to_le_bytes())
+    }
+
+    fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.append(statement, values.len(), values.iter().copied())?;
+        self.send()?;
+        self.answers(&statement.columns, |_| Ok(()))
+    }
+
+    fn query(
+        &mut self,
+        statement: &Statement,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        self.append(statement, values.len(), values.iter().copied())?;
+        self.send()?;
+        self.answers(&statement.columns, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let count = statement.columns.len().min(MOST_COLUMNS);
+            wire::read_row(row, &statement.columns[..count], |number, value| columns[number] = value)?;
+            visit(&columns[..count]);
+            Ok(())
+        })
+    }
+
+    fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let found = self.run_single(get, &[SqlValue::Blob(key)])?;
+        self.shown_range = found.clone().unwrap_or(0..0);
+        if found.is_some() {
+            visit(self.shown_value());
+        }
+        Ok(found.is_some())
+    }
+
+    fn shown_value(&self) -> &[u8] {
+        self.input.get(self.shown_range.clone()).unwrap_or_default()
+    }
+
+    fn scan(
+        &mut self,
+        scan: &Statement,
+        values: &[SqlValue<'_>; 2],
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<u64> {
+        self.query(scan, values, &mut |row| {
+            if let [SqlValue::Blob(key), SqlValue::Blob(value)] = row {
+                visit(key, value);
+            }
+        })
+    }
+
+    fn prepare_inserts(&mut self) -> Result<[Statement; 2]> {
+        let mut insert = |rows: usize| {
+            let values = vec!["(?, ?)"; rows].join(", ");
+            self.prepare(&format!("INSERT INTO records (k, v) VALUES {values}"))
+        };
+        let [large, small] = ROWS_AT_ONCE;
+        Ok([insert(large)?, insert(small)?])
+    }
+
+    fn insert_all(
+        &mut self,
+        insert: &Statement,
+        inserts: &[Statement; 2],
+        records: &[(&[u8], &[u8])],
+    ) -> Result<()> {
+        let statements = || ROWS_AT_ONCE.into_iter().zip(inserts).chain([(1, insert)]);
+        let mut remaining = records;
+        self.all_or_none(|client| {
+            let added = client.run_all(|client| {
+                let Some((rows, statement)) = statements().find(|(rows, _)| *rows <= remaining.len()) else {
+                    return Ok(false);
+                };
+                let (batch, later) = remaining.split_at(rows);
+                let values =
+                    batch.iter().flat_map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+                client.append(statement, 2 * rows, values)?;
+                remaining = later;
+                Ok(true)
+            });
+            added.map(drop)
+        })
+    }
+
+    fn remove_all(&mut self, remove: &Statement, keys: &[&[u8]]) -> Result<()> {
+        let mut remaining = keys.iter();
+        self.all_or_none(|client| {
+            let removed = client.run_all(|client| {
+                let Some(key) = remaining.next() else { return Ok(false) };
+                client.append(remove, 1, [SqlValue::Blob(key)].into_iter()).map(|()| true)
+            })?;
+            if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
+        })
+    }
+
+    fn prepare_commands(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn send_command(&mut self, (): &(), command: TransactionCommand) -> Result<()> {
+        self.execute(match command {
+            TransactionCommand::Begin => "START TRANSACTION",
+            TransactionCommand::Commit => "COMMIT",
+            TransactionCommand::RollBack => "ROLLBACK",
+        })
+    }
+}
+
+impl Client {
+    pub fn all_or_none<T>(&mut self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        self.send_command(&(), TransactionCommand::Begin)?;
+        let outcome =
+            work(self).and_then(|value| self.send_command(&(), TransactionCommand::Commit).map(|()| value));
+        // The first error counts.
+        outcome.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
     }
 }
 

@@ -11,17 +11,8 @@ use crate::support::server::Connection;
 const ROWS_AT_ONCE: usize = 100;
 /// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
-/// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
-pub fn load_in_one_transaction(
-    client: &mut Client,
-    target: &BulkLoad<'_>,
-    rows: &mut Rows<'_>,
-) -> Result<u64> {
-    client.all_or_none(|client| load_file(client, target, rows))
-}
 
-/// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts. Fails also when it took fewer rows,
-/// or changed some.
+/// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts.
 pub fn load_into_sorted_files(
     client: &mut Client,
     target: &BulkLoad<'_>,
@@ -34,8 +25,7 @@ pub fn load_into_sorted_files(
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-/// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
-/// rows, or changed some.
+/// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows.
 pub fn load_in_many_transactions(
     client: &mut Client,
     target: &BulkLoad<'_>,
@@ -49,7 +39,8 @@ pub fn load_in_many_transactions(
     loaded.and_then(|count| reset.map(|()| count))
 }
 
-fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+/// Loads from a file that the server reads from this connection. Fails also when it took fewer rows, or changed some.
+pub fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     let BulkLoad { table, columns, .. } = target;
     let sql = format!(
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET binary FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' \
@@ -57,12 +48,11 @@ fn load_file(client: &mut Client, target: &BulkLoad<'_>, rows: &mut Rows<'_>) ->
         columns.join(", ")
     );
     let mut sent = 0;
-    let (taken, warnings) = client.load(&sql, &mut |write| {
-        rows(&mut |row| {
-            check_columns(row, target)?;
-            sent += 1;
-            write(&mut |file| append_line(row, file))
-        })
+    let (taken, warnings) = client.load(&sql, rows, |row, file| {
+        check_columns(row, target)?;
+        sent += 1;
+        append_line(row, file);
+        Ok(())
     })?;
     // From a file the server skips rows that exist, and changes values that do not fit.
     match warnings {
@@ -200,7 +190,6 @@ fn insert(target: &BulkLoad<'_>, rows: usize) -> String {
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
 }
 
-/// Runs the statement with the waiting values; gives the number of added rows.
 fn send(client: &mut Client, statement: &Statement, pending: &mut Vec<CopiedValue>) -> Result<u64> {
     let values: Vec<SqlValue<'_>> = pending.iter().map(CopiedValue::value).collect();
     let added = client.run(statement, &values)?;

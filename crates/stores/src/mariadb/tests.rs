@@ -2,23 +2,19 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use storebench_core::server::{self, user_of};
+use storebench_core::store::StoreError;
 use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{OpenOptions, StoreError};
 
 use super::*;
 use crate::support::testing::{
-    after_kill_with, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
-    hold_to_its_end, new_folder, open as open_with, opened, refused, setting,
+    after_kill, folder_if_here, hold_batches_to_all_or_none, hold_loads_to_all_or_none,
+    hold_sql_to_its_promise, hold_to_its_end, new_folder, open as open_with, opened, refused, setting,
 };
 
 const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
 
 fn engines() -> Vec<&'static str> {
-    if let Some(why) = Mysql::programs().missing_programs() {
-        println!("not tried: {why}");
-        return Vec::new();
-    }
+    let Some(_folder) = folder_if_here(&MARIADB) else { return Vec::new() };
     let is_here = |engine: &&str| {
         let opened = open_with(&MARIADB, new_folder().path(), None, false, &[("engine", engine)]);
         match opened {
@@ -29,12 +25,6 @@ fn engines() -> Vec<&'static str> {
         false
     };
     ENGINES.into_iter().filter(is_here).collect()
-}
-
-#[test]
-fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(MARIADB.missing_need(), Mysql::programs().missing_programs());
-    assert!(!MARIADB.runs_by_default());
 }
 
 /// Debian's programs as if unpacked elsewhere, with what makes the files among scripts.
@@ -94,56 +84,29 @@ fn each_tier_is_what_the_server_reads_back() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    if engines().is_empty() {
-        return;
-    }
-    let refuse = |settings: &[(&str, &str)]| refused(&MARIADB, &new_folder(), None, settings);
-    for nonsense in [
-        ("engine", "myisam"),
-        ("innodb_doublewrite", "perhaps"),
-        ("innodb_page_size", "5000"),
-        ("innodb_flush_log_at_trx_commit", "7"),
-        ("rocksdb_block_cache_size", "1048576"),
-        ("colour", "red"),
-    ] {
-        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
-    }
-    assert!(matches!(refuse(&[("innodb_buffer_pool_size", "10000001")]), StoreError::SettingNotTaken { .. }));
-    let off = [("innodb_doublewrite", "OFF")];
-    let power = refused(&MARIADB, &new_folder(), Some(Guarantee::Power), &off);
-    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
+    let Some(folder) = folder_if_here(&MARIADB) else { return };
+    let error = refused(&MARIADB, &folder, None, &[("innodb_buffer_pool_size", "10000001")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{error}");
 }
 
 #[test]
 fn a_kill_takes_nothing_that_was_acknowledged() {
     for engine in engines() {
         for tier in [Guarantee::Process, Guarantee::Power] {
-            assert_eq!(after_kill_with(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
+            assert_eq!(after_kill(&MARIADB, tier, &[("engine", engine)]), 3, "{engine} {tier}");
         }
     }
 }
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if !engines().is_empty() {
-        hold_to_its_end(&MARIADB, None, 1..=1);
-    }
+    hold_to_its_end(&MARIADB, None, 1..=1);
 }
 
 #[test]
-fn nothing_listens_and_its_files_are_its_user_s_alone() {
-    use std::os::unix::fs::MetadataExt;
-    if engines().is_empty() {
-        return;
-    }
-    let folder = new_folder();
-    let before = fs::metadata(folder.path()).unwrap();
-    let store = open::<Mysql>(&OpenOptions::new(folder.path())).unwrap();
-    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user_of(&["mysql"]).map_or(before.uid(), |user| user.uid);
-    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let folder_now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
+fn nothing_listens() {
+    let Some(folder) = folder_if_here(&MARIADB) else { return };
+    let store = opened(&MARIADB, &folder, None, &[]);
     let mut session = store.sql().unwrap();
     let mut answer = Vec::new();
     let query = session.prepare("SELECT @@skip_networking, @@tmpdir LIKE '/proc/self/fd/%'").unwrap();
@@ -163,10 +126,7 @@ fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
 
 #[test]
 fn a_value_may_be_longer_than_a_part_of_a_packet() {
-    if engines().is_empty() {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&MARIADB) else { return };
     let store = opened(&MARIADB, &folder, Some(Guarantee::None), &[]);
     let mut session = store.session().unwrap();
     let large: Vec<u8> = (0..17 << 20).map(|index: usize| (index % 251) as u8).collect();

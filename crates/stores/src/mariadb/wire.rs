@@ -9,20 +9,12 @@ use storebench_core::store::{Result, StoreError};
 /// The character set of bytes.
 const BINARY: u16 = 63;
 
-/// The kinds of column types that differ here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    Integer {
-        bytes: usize,
-        signed: bool,
-    },
-    Real {
-        bytes: usize,
-    },
+    Integer { bytes: usize, signed: bool },
+    Real { bytes: usize },
     Text,
     Blob,
-    /// Shown as the bytes that it is sent in.
-    Time,
     Nothing,
 }
 
@@ -41,10 +33,11 @@ impl ColumnKind {
             Type::MYSQL_TYPE_FLOAT => ColumnKind::Real { bytes: 4 },
             Type::MYSQL_TYPE_DOUBLE => ColumnKind::Real { bytes: 8 },
             Type::MYSQL_TYPE_NULL => ColumnKind::Nothing,
+            // As the bytes that they are sent in.
             Type::MYSQL_TYPE_DATE
             | Type::MYSQL_TYPE_TIME
             | Type::MYSQL_TYPE_DATETIME
-            | Type::MYSQL_TYPE_TIMESTAMP => ColumnKind::Time,
+            | Type::MYSQL_TYPE_TIMESTAMP => ColumnKind::Blob,
             Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => ColumnKind::Text,
             _ if column.character_set() == BINARY => ColumnKind::Blob,
             _ => ColumnKind::Text,
@@ -52,7 +45,6 @@ impl ColumnKind {
     }
 }
 
-/// Appends what runs a prepared statement.
 pub fn write_execution<'v>(
     statement: u32,
     parameters: usize,
@@ -92,7 +84,6 @@ pub fn write_execution<'v>(
     }
 }
 
-/// Shows the number and the value of each column of a row.
 pub fn read_row<'r>(
     row: &'r [u8],
     columns: &[ColumnKind],
@@ -130,7 +121,7 @@ fn take_value<'r>(rest: &mut ParseBuf<'r>, kind: ColumnKind) -> Option<SqlValue<
             let bytes = rest.checked_eat_lenenc_str()?;
             std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
         }
-        ColumnKind::Blob | ColumnKind::Time => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
+        ColumnKind::Blob => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
     })
 }
 

@@ -1,8 +1,4 @@
-//! A connection to the server: a blocking socket, and the messages of `postgres-protocol`. Statements are prepared, and values
-//! travel in binary.
-
-mod connection;
-mod login;
+//! A connection to the server, by the messages of `postgres-protocol`: statements are prepared, and values travel in binary.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
@@ -10,15 +6,16 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::Oid;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend::{self, BindError};
-use storebench_core::store::sql::SqlValue;
+use storebench_core::store::sql::{MOST_COLUMNS, Rows, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
-pub use self::login::Login;
-use super::wire;
-use crate::support::server::error_text;
+use super::wire::{self, Columns, number_parameters};
 use crate::support::server::socket::Socket;
+use crate::support::server::{Connection, TransactionCommand, error_text};
 
 const BUFFER_BYTES: usize = 64 << 10;
 /// Statements and bytes under way before answers are awaited: neither side may wait for the other to read.
@@ -33,7 +30,6 @@ pub struct Client {
     output: BytesMut,
     input: BytesMut,
     read_buffer: Box<[u8]>,
-    /// Counts statements for their names.
     statement_count: usize,
     shown_bytes: Bytes,
 }
@@ -41,13 +37,7 @@ pub struct Client {
 pub struct Statement {
     name: String,
     parameters: Vec<Oid>,
-    columns: Vec<Oid>,
-}
-
-impl Statement {
-    pub fn columns(&self) -> &[Oid] {
-        &self.columns
-    }
+    pub columns: Vec<Oid>,
 }
 
 impl Client {
@@ -88,12 +78,7 @@ impl Client {
     }
 
     /// Copies rows into a table, all or none. `rows` receives what takes one row.
-    pub fn copy_in(
-        &mut self,
-        sql: &str,
-        types: &[Oid],
-        rows: &mut storebench_core::store::sql::Rows<'_>,
-    ) -> Result<u64> {
+    pub fn copy_in(&mut self, sql: &str, types: &[Oid], rows: &mut Rows<'_>) -> Result<u64> {
         self.write(|output| frontend::query(sql, output))?;
         self.send()?;
         loop {
@@ -230,16 +215,7 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<()> {
-        let count = loop {
-            match self.stream.read(&mut self.read_buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost_error(error))?,
-            }
-        };
-        if count == 0 {
-            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost_error(ended));
-        }
+        let count = self.stream.receive(&mut self.read_buffer)?;
         self.input.extend_from_slice(&self.read_buffer[..count]);
         Ok(())
     }
@@ -257,7 +233,6 @@ impl Drop for Client {
     }
 }
 
-/// Appends a row in COPY's format.
 fn append_row(row: &[SqlValue<'_>], types: &[Oid], data: &mut BytesMut) -> Result<()> {
     if row.len() != types.len() {
         return Err(StoreError::Engine(format!("{} values for {} columns", row.len(), types.len())));
@@ -307,6 +282,231 @@ fn error_from_response(response: &ErrorResponseBody) -> StoreError {
         "40001" | "40P01" => StoreError::Conflict(message),
         "53100" => StoreError::Io { context: message, source: io::Error::from(io::ErrorKind::StorageFull) },
         code => StoreError::Engine(format!("{message} (SQLSTATE {code})")),
+    }
+}
+
+pub struct Login<'a> {
+    pub user: &'a str,
+    pub database: &'a str,
+    /// Called if the server wants a password.
+    pub password: &'a dyn Fn() -> Result<Option<String>>,
+}
+
+impl Client {
+    /// Begins a session on a new socket. Fails also without a wanted password, and for an unknown kind of proof.
+    pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
+        let (output, input) = (BytesMut::with_capacity(BUFFER_BYTES), BytesMut::with_capacity(BUFFER_BYTES));
+        let (read_buffer, shown_bytes) = (vec![0; BUFFER_BYTES].into_boxed_slice(), Bytes::new());
+        let mut client = Client { stream, output, input, read_buffer, statement_count: 0, shown_bytes };
+        let parameters = [("user", login.user), ("database", login.database), ("client_encoding", "UTF8")];
+        frontend::startup_message(parameters, &mut client.output).map_err(StoreError::engine)?;
+        client.send()?;
+        client.authenticate(login)?;
+        client.answer(|_| ())?;
+        client.stream.end_login();
+        Ok(client)
+    }
+
+    fn authenticate(&mut self, login: &Login<'_>) -> Result<()> {
+        let password = || {
+            (login.password)()?.ok_or_else(|| {
+                let message = "the server wants a password: set PGPASSWORD, or put it into ~/.pgpass";
+                StoreError::Engine(message.into())
+            })
+        };
+        loop {
+            match self.next()? {
+                Message::AuthenticationOk => return Ok(()),
+                Message::ErrorResponse(response) => return Err(error_from_response(&response)),
+                Message::AuthenticationCleartextPassword => {
+                    let password = password()?;
+                    self.write(|output| frontend::password_message(password.as_bytes(), output))?;
+                    self.send()?;
+                }
+                Message::AuthenticationMd5Password(request) => {
+                    let hash = md5_hash(login.user.as_bytes(), password()?.as_bytes(), request.salt());
+                    self.write(|output| frontend::password_message(hash.as_bytes(), output))?;
+                    self.send()?;
+                }
+                Message::AuthenticationSasl(request) => {
+                    let is_known =
+                        request.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(lost_error)?;
+                    if !is_known {
+                        return Err(unknown_proof_error());
+                    }
+                    self.scram(password()?.as_bytes())?;
+                }
+                _ => return Err(unknown_proof_error()),
+            }
+        }
+    }
+
+    fn scram(&mut self, password: &[u8]) -> Result<()> {
+        let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
+        self.write(|output| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), output))?;
+        self.send()?;
+        loop {
+            match self.next()? {
+                Message::AuthenticationSaslContinue(message) => {
+                    scram.update(message.data()).map_err(lost_error)?;
+                    self.write(|output| frontend::sasl_response(scram.message(), output))?;
+                    self.send()?;
+                }
+                Message::AuthenticationSaslFinal(message) => {
+                    return scram.finish(message.data()).map_err(lost_error);
+                }
+                Message::ErrorResponse(response) => return Err(error_from_response(&response)),
+                _ => return Err(unknown_proof_error()),
+            }
+        }
+    }
+}
+
+fn unknown_proof_error() -> StoreError {
+    StoreError::Unsupported(
+        "the server wants a proof of the user that storebench does not know: it knows passwords (scram-sha-256, md5) and trust"
+            .into(),
+    )
+}
+
+impl Connection for Client {
+    type Statement = Statement;
+    /// A batch is one statement for each record.
+    type Inserts = ();
+    type Commands = [Statement; 3];
+
+    fn execute(&mut self, sql: &str) -> Result<()> {
+        self.write(|output| frontend::query(sql, output))?;
+        self.send()?;
+        self.answer(|_| ()).map(drop)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let name = format!("s{}", self.statement_count);
+        self.statement_count += 1;
+        self.write(|output| {
+            frontend::parse(&name, sql, [], output)?;
+            frontend::describe(b'S', &name, output)
+        })?;
+        frontend::sync(&mut self.output);
+        self.send()?;
+        let (mut parameters, mut columns, mut first_error) = (Vec::new(), Vec::new(), None);
+        loop {
+            match self.next()? {
+                Message::ParameterDescription(description) => {
+                    parameters = description.parameters().collect().map_err(lost_error)?
+                }
+                Message::RowDescription(description) => {
+                    columns = description
+                        .fields()
+                        .map(|field| Ok(field.type_oid()))
+                        .collect()
+                        .map_err(lost_error)?;
+                }
+                Message::ErrorResponse(response) => {
+                    first_error = first_error.or(Some(error_from_response(&response)));
+                }
+                Message::ReadyForQuery(_) => break,
+                _ => {}
+            }
+        }
+        first_error.map_or(Ok(Statement { name, parameters, columns }), Err)
+    }
+
+    fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.write(|output| frontend::close(b'S', &statement.name, output))?;
+        frontend::sync(&mut self.output);
+        self.send()?;
+        self.answer(|_| ()).map(drop)
+    }
+
+    fn prepare_portable(&mut self, sql: &str) -> Result<Statement> {
+        self.prepare(&number_parameters(sql))
+    }
+
+    fn run(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<u64> {
+        self.rows(statement, values, |_| ())
+    }
+
+    fn query(
+        &mut self,
+        statement: &Statement,
+        values: &[SqlValue<'_>],
+        visit: &mut dyn FnMut(&[SqlValue<'_>]),
+    ) -> Result<u64> {
+        self.rows(statement, values, |row| {
+            let mut columns = [SqlValue::Null; MOST_COLUMNS];
+            let mut count = 0;
+            for ((column, value), sql_type) in columns.iter_mut().zip(Columns(row)).zip(&statement.columns) {
+                *column = wire::read(value, *sql_type);
+                count += 1;
+            }
+            visit(&columns[..count]);
+        })
+    }
+
+    fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        // Its memory can be used again.
+        self.shown_bytes = Bytes::new();
+        let mut shown = Bytes::new();
+        let rows = self.rows(get, &[SqlValue::Blob(key)], |row| {
+            if let Some(Some(value)) = Columns(row).next() {
+                shown = row.slice_ref(value);
+                visit(value);
+            }
+        })?;
+        self.shown_bytes = shown;
+        Ok(rows > 0)
+    }
+
+    fn shown_value(&self) -> &[u8] {
+        &self.shown_bytes
+    }
+
+    fn scan(
+        &mut self,
+        scan: &Statement,
+        values: &[SqlValue<'_>; 2],
+        visit: &mut dyn FnMut(&[u8], &[u8]),
+    ) -> Result<u64> {
+        self.rows(scan, values, |row| {
+            let mut columns = Columns(row);
+            if let (Some(Some(key)), Some(Some(value))) = (columns.next(), columns.next()) {
+                visit(key, value);
+            }
+        })
+    }
+
+    fn prepare_inserts(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn insert_all(&mut self, insert: &Statement, (): &(), records: &[(&[u8], &[u8])]) -> Result<()> {
+        let rows = records.iter().map(|(key, value)| [SqlValue::Blob(key), SqlValue::Blob(value)]);
+        self.run_all(insert, rows).map(drop)
+    }
+
+    fn remove_all(&mut self, remove: &Statement, keys: &[&[u8]]) -> Result<()> {
+        let removed = self.run_all(remove, keys.iter().map(|key| [SqlValue::Blob(key)]))?;
+        if removed == keys.len() as u64 { Ok(()) } else { Err(StoreError::Missing) }
+    }
+
+    fn prepare_commands(&mut self) -> Result<[Statement; 3]> {
+        Ok([self.prepare("BEGIN")?, self.prepare("COMMIT")?, self.prepare("ROLLBACK")?])
+    }
+
+    /// After a failed statement COMMIT rolls back, which only its tag shows.
+    fn send_command(
+        &mut self,
+        [begin, commit, roll_back]: &[Statement; 3],
+        command: TransactionCommand,
+    ) -> Result<()> {
+        let statement = match command {
+            TransactionCommand::Begin => begin,
+            TransactionCommand::Commit => commit,
+            TransactionCommand::RollBack => roll_back,
+        };
+        self.run(statement, &[]).map(drop)
     }
 }
 

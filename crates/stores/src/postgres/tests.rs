@@ -1,32 +1,22 @@
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use storebench_core::server;
-use storebench_core::server::user_of;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{OpenOptions, Store, StoreError};
 
 use super::*;
 use crate::support::server::sql;
 use crate::support::testing::{
-    hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, hold_to_its_end,
-    is_here, new_folder, opened, refused, setting,
+    folder_if_here, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
+    hold_to_its_end, new_folder, opened, refused, setting, socket_in,
 };
 
 #[test]
-fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(POSTGRES.missing_need(), Postgresql::programs().missing_programs());
-    assert!(!POSTGRES.runs_by_default());
-}
-
-#[test]
 fn each_tier_is_what_the_server_reads_back() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
+    let Some(_folder) = folder_if_here(&POSTGRES) else { return };
     for (tier, expected) in [
         (None, ["on", "on", "on"]),
         (Some(Guarantee::Power), ["on", "on", "on"]),
@@ -43,29 +33,17 @@ fn each_tier_is_what_the_server_reads_back() {
 
 #[test]
 fn settings_that_do_not_take_are_refused() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let refuse = |settings: &[(&str, &str)]| refused(&POSTGRES, &new_folder(), None, settings);
-    for nonsense in
-        [("fsync", "perhaps"), ("shared_buffers", "8192"), ("wal_segment_size", "3000000"), ("colour", "red")]
-    {
-        assert!(matches!(refuse(&[nonsense]), StoreError::BadSetting(_)), "{nonsense:?}");
-    }
+    let Some(folder) = folder_if_here(&POSTGRES) else { return };
     // Not a whole number of pages; not two of the log's files.
-    assert!(matches!(refuse(&[("shared_buffers", "1000000")]), StoreError::SettingNotTaken { .. }));
-    let error = refuse(&[("max_wal_size", "2097152")]);
+    let error = refused(&POSTGRES, &new_folder(), None, &[("shared_buffers", "1000000")]);
+    assert!(matches!(error, StoreError::SettingNotTaken { .. }), "{error}");
+    let error = refused(&POSTGRES, &folder, None, &[("max_wal_size", "2097152")]);
     assert!(matches!(&error, StoreError::BadSetting(why) if why.contains("max_wal_size")), "{error}");
-    let power = refused(&POSTGRES, &new_folder(), Some(Guarantee::Power), &[("fsync", "off")]);
-    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("process")));
 }
 
 #[test]
 fn the_size_of_the_log_s_files_is_fixed_with_them() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&POSTGRES) else { return };
     let small = [("wal_segment_size", "1048576")];
     let store = opened(&POSTGRES, &folder, None, &small);
     assert_eq!(setting(&*store, "wal_segment_size"), "1048576");
@@ -76,42 +54,19 @@ fn the_size_of_the_log_s_files_is_fixed_with_them() {
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if is_here(&POSTGRES) {
-        hold_to_its_end(&POSTGRES, None, 2..=usize::MAX);
-    }
-}
-
-#[test]
-fn its_files_are_its_user_s_alone_and_no_other_folder_changes_hands() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let folder = new_folder();
-    let before = fs::metadata(folder.path()).unwrap();
-    let store = opened(&POSTGRES, &folder, None, &[]);
-    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user_of(&["postgres"]).map_or(before.uid(), |user| user.uid);
-    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let folder_now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
-    store.close().unwrap();
+    hold_to_its_end(&POSTGRES, None, 2..=usize::MAX);
 }
 
 #[test]
 fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&POSTGRES) else { return };
     let store = opened(&POSTGRES, &folder, Some(Guarantee::None), &[]);
     hold_batches_to_all_or_none(store.as_ref(), 100_000);
 }
 
 #[test]
 fn syncs_are_the_server_s_own_count() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
+    let Some(_folder) = folder_if_here(&POSTGRES) else { return };
     let count = |tier| {
         let folder = new_folder();
         let store = opened(&POSTGRES, &folder, Some(tier), &[]);
@@ -133,10 +88,7 @@ fn syncs_are_the_server_s_own_count() {
 
 #[test]
 fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&POSTGRES) else { return };
     let store = opened(&POSTGRES, &folder, None, &[]);
     hold_sql_to_its_promise(&*store);
     hold_loads_to_all_or_none(&*store);
@@ -162,16 +114,10 @@ fn with_passwords(folder: &tempfile::TempDir, store: &dyn Store) {
 fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
     use super::client::{Client, Login};
     use crate::support::server::socket::Socket;
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&POSTGRES) else { return };
     let store = opened(&POSTGRES, &folder, None, &[]);
     with_passwords(&folder, &*store);
-    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let is_socket =
-        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
-    let socket = entries.into_iter().find(is_socket).unwrap().join(".s.PGSQL.5432");
+    let socket = socket_in(folder.path()).join(".s.PGSQL.5432");
     let begin = |user: &str, password: Option<&str>| {
         let password = password.map(str::to_owned);
         let login = Login { user, database: "postgres", password: &|| Ok(password.clone()) };
@@ -215,7 +161,7 @@ fn noted_number(data: &Path) -> Option<i32> {
 
 #[test]
 fn what_a_killed_initdb_leaves_outside_its_folder_is_given_back() {
-    if !is_here(&POSTGRES) || !cfg!(target_os = "linux") {
+    if POSTGRES.missing_need().is_some() || !cfg!(target_os = "linux") {
         return;
     }
     // The kill may come when the server has just ended.

@@ -21,7 +21,6 @@ pub const VARCHAR: Oid = 1043;
 
 pub type Unfit = Box<dyn Error + Send + Sync>;
 
-/// Fails when the type does not take the value.
 pub fn write(value: &SqlValue<'_>, sql_type: Oid, output: &mut BytesMut) -> Result<IsNull, Unfit> {
     match (*value, sql_type) {
         (SqlValue::Null, _) => return Ok(IsNull::Yes),

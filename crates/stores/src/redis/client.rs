@@ -1,17 +1,15 @@
-//! A connection to the server: a blocking socket, commands in RESP 2, and answers that `redis-protocol` finds in the received
-//! bytes without copying them.
+//! A connection to the server: commands in RESP 2, and answers that `redis-protocol` finds in what came, without copying.
 
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::ops::Range;
 
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
-use storebench_core::store::{Result, StoreError};
+use storebench_core::store::{Result, Session, StoreError};
 
 use crate::support::server::socket::Socket;
 use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};
 
-/// The server's default.
 pub const PORT: u16 = 6379;
 /// proto-max-bulk-len as shipped, less room for the prefix of keys on a running server.
 pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
@@ -19,19 +17,16 @@ const FIRST_BUFFER_BYTES: usize = 64 << 10;
 /// Records that one command adds: it takes up to 1,048,576 words.
 const MAX_RECORDS_AT_ONCE: usize = 1 << 18;
 
-/// How deep arrays may be nested in an answer.
 const MAX_DEPTH: usize = 4;
 
 pub struct Client {
-    stream: Socket,
+    pub stream: Socket,
     output: Vec<u8>,
     /// The bytes received since the last command, and room for more.
     input: Vec<u8>,
     received: usize,
     consumed: usize,
-    /// The prefix of every key.
-    key_prefix: Vec<u8>,
-    /// The place of the value shown last.
+    pub key_prefix: Vec<u8>,
     shown_range: Range<usize>,
 }
 
@@ -56,15 +51,6 @@ impl Client {
         }
     }
 
-    /// Lifts the login's time limit: from now on it waits as long as the server works.
-    pub fn end_login(&mut self) {
-        self.stream.end_login();
-    }
-
-    pub fn set_key_prefix(&mut self, key_prefix: Vec<u8>) {
-        self.key_prefix = key_prefix;
-    }
-
     pub fn run(&mut self, words: &[&[u8]]) -> Result<Answer> {
         self.command(words.len());
         words.iter().for_each(|word| self.word(word));
@@ -84,72 +70,6 @@ impl Client {
         &self.input[range]
     }
 
-    pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.command(3);
-        self.word(b"SET");
-        self.key(key);
-        self.word(value);
-        self.write(1)
-    }
-
-    /// Sets many keys, all or none.
-    pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
-        let (count, is_one) = (pieces.len(), pieces.len() == 1);
-        if count == 0 {
-            return Ok(());
-        }
-        if !is_one {
-            self.command(1);
-            self.word(b"MULTI");
-        }
-        for piece in pieces {
-            self.command(1 + 2 * piece.len());
-            self.word(b"MSET");
-            for (key, value) in piece {
-                self.key(key);
-                self.word(value);
-            }
-        }
-        if !is_one {
-            self.command(1);
-            self.word(b"EXEC");
-        }
-        self.write(if is_one { 1 } else { count + 2 })
-    }
-
-    /// Shows a value, valid until the next call; gives whether it is there.
-    pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.command(2);
-        self.word(b"GET");
-        self.key(key);
-        self.send()?;
-        match self.answer()? {
-            Answer::Bytes(range) => {
-                self.shown_range = range;
-                visit(self.shown_value());
-                Ok(true)
-            }
-            Answer::Nothing => Ok(false),
-            _ => Err(unreadable()),
-        }
-    }
-
-    pub fn shown_value(&self) -> &[u8] {
-        &self.input[self.shown_range.clone()]
-    }
-
-    /// Removes keys, all or none; missing ones are skipped.
-    pub fn remove(&mut self, keys: &[&[u8]]) -> Result<()> {
-        if keys.is_empty() {
-            return Ok(());
-        }
-        self.command(1 + keys.len());
-        self.word(b"DEL");
-        keys.iter().for_each(|key| self.key(key));
-        self.write(1)
-    }
-
     /// Sends commands, and waits for as many answers.
     fn write(&mut self, answers: usize) -> Result<()> {
         self.send()?;
@@ -165,7 +85,6 @@ impl Client {
         written
     }
 
-    /// The number of this session's keys.
     pub fn count(&mut self) -> Result<u64> {
         if self.key_prefix.is_empty() {
             return match self.run(&[b"DBSIZE"])? {
@@ -296,19 +215,99 @@ impl Client {
         if self.received == self.input.len() {
             self.input.resize(2 * self.received, 0);
         }
-        let count = loop {
-            match self.stream.read(&mut self.input[self.received..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost_error(error))?,
-            }
-        };
-        if count == 0 {
-            let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost_error(ended));
-        }
-        self.received += count;
+        self.received += self.stream.receive(&mut self.input[self.received..])?;
         Ok(())
     }
+}
+
+/// Each record is a key.
+impl Session for Client {
+    fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        check_key(key)?;
+        self.command(3);
+        self.word(b"SET");
+        self.key(key);
+        self.word(value);
+        self.write(1)
+    }
+
+    fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.insert(key, value)
+    }
+
+    fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        self.command(2);
+        self.word(b"GET");
+        self.key(key);
+        self.send()?;
+        match self.answer()? {
+            Answer::Bytes(range) => {
+                self.shown_range = range.clone();
+                visit(&self.input[range]);
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+            _ => Err(unreadable()),
+        }
+    }
+
+    fn copied(&self) -> Option<&[u8]> {
+        Some(&self.input[self.shown_range.clone()])
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Result<()> {
+        self.remove_batch(&[key])
+    }
+
+    fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        Err(StoreError::Unsupported("Redis keeps its keys in no order".into()))
+    }
+
+    /// All or none.
+    fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+        records.iter().try_for_each(|(key, _)| check_key(key))?;
+        let pieces = records.chunks(MAX_RECORDS_AT_ONCE);
+        let (count, is_one) = (pieces.len(), pieces.len() == 1);
+        if count == 0 {
+            return Ok(());
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"MULTI");
+        }
+        for piece in pieces {
+            self.command(1 + 2 * piece.len());
+            self.word(b"MSET");
+            for (key, value) in piece {
+                self.key(key);
+                self.word(value);
+            }
+        }
+        if !is_one {
+            self.command(1);
+            self.word(b"EXEC");
+        }
+        self.write(if is_one { 1 } else { count + 2 })
+    }
+
+    /// All or none; missing ones are skipped.
+    fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        self.command(1 + keys.len());
+        self.word(b"DEL");
+        keys.iter().for_each(|key| self.key(key));
+        self.write(1)
+    }
+}
+
+/// The server closes a session that sends a longer key.
+fn check_key(key: &[u8]) -> Result<()> {
+    if key.len() <= MAX_KEY_BYTES {
+        return Ok(());
+    }
+    Err(StoreError::Unsupported(format!("Redis takes keys of up to {MAX_KEY_BYTES} bytes here")))
 }
 
 /// Refuses deeply nested arrays before decoding: each takes room on the stack.
@@ -353,6 +352,7 @@ fn check_depth(mut rest: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn a_command_is_written_as_the_protocol_has_it_and_an_answer_is_found_in_pieces() {
         let (mut client, mut server) = pair();
-        client.set_key_prefix(b"p:".to_vec());
+        client.key_prefix = b"p:".to_vec();
         let answering = std::thread::spawn(move || {
             let mut command = vec![0; 23];
             server.read_exact(&mut command).unwrap();
@@ -377,7 +377,7 @@ mod tests {
         });
         let mut seen = Vec::new();
         assert!(client.get(b"k\0", &mut |value| seen = value.to_vec()).unwrap());
-        assert_eq!((seen.as_slice(), client.shown_value()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
+        assert_eq!((seen.as_slice(), client.copied()), (&b"ab\r\ncde"[..], Some(&b"ab\r\ncde"[..])));
         assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
     }
 
@@ -411,6 +411,6 @@ mod tests {
         check_depth(&b"*3\r\n*1\r\n:1\r\n*1\r\n$1\r\na\r\n*2\r\n*0\r\n*1\r\n*-1\r\n".repeat(9)).unwrap();
         let (mut client, server) = pair();
         drop(server);
-        assert!(matches!(client.set(b"k", b"v"), Err(StoreError::Io { .. })));
+        assert!(matches!(client.insert(b"k", b"v"), Err(StoreError::Io { .. })));
     }
 }

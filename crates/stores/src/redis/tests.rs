@@ -1,25 +1,13 @@
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use storebench_core::server;
+use storebench_core::store::Setting;
 
-use storebench_core::server::{self, user_of};
-use storebench_core::store::{Setting, StoreError};
-
-use super::client::{Answer, Client};
+use super::client::Answer;
 use super::*;
-use crate::support::testing::{hold_to_its_end, is_here, new_folder, opened, refused, setting};
-
-#[test]
-fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(REDIS.missing_need(), RedisServer::programs().missing_programs());
-    assert!(!REDIS.runs_by_default());
-}
+use crate::support::testing::{folder_if_here, hold_to_its_end, new_folder, opened, setting, socket_in};
 
 #[test]
 fn each_tier_is_what_the_server_reads_back() {
-    if !is_here(&REDIS) {
-        return;
-    }
+    let Some(_folder) = folder_if_here(&REDIS) else { return };
     for (tier, expected) in [
         (None, ["no", "everysec", "3600 1 300 100 60 10000"]),
         (Some(Guarantee::None), ["no", "everysec", "3600 1 300 100 60 10000"]),
@@ -36,67 +24,30 @@ fn each_tier_is_what_the_server_reads_back() {
 }
 
 #[test]
-fn settings_that_do_not_take_are_refused() {
-    if !is_here(&REDIS) {
-        return;
-    }
-    for nonsense in [
-        &[("appendfsync", "perhaps")][..],
-        &[("save", "60")],
-        &[("save", "often")],
-        &[("save", "off")],
-        &[("io-threads", "129")],
-        &[("colour", "red")],
-    ] {
-        let why = refused(&REDIS, &new_folder(), None, nonsense);
-        assert!(matches!(why, StoreError::BadSetting(_)), "{nonsense:?}: {why}");
-    }
-    let everysec = [("appendfsync", "everysec")];
-    let power = refused(&REDIS, &new_folder(), Some(Guarantee::Power), &everysec);
-    assert!(matches!(power, StoreError::BadSetting(text) if text.contains("none, not power")));
-    let store = opened(&REDIS, &new_folder(), None, &[("appendonly", "yes"), ("save", "off")]);
+fn with_a_log_there_may_be_no_snapshots() {
+    let Some(folder) = folder_if_here(&REDIS) else { return };
+    let store = opened(&REDIS, &folder, None, &[("appendonly", "yes"), ("save", "off")]);
     assert_eq!((setting(&*store, "save").as_str(), store.guarantee()), ("off", Guarantee::None));
 }
 
 #[test]
 fn no_process_is_left_when_it_is_closed_dropped_or_killed() {
-    if is_here(&REDIS) {
-        hold_to_its_end(&REDIS, Some(Guarantee::Process), 1..=1);
-    }
+    hold_to_its_end(&REDIS, Some(Guarantee::Process), 1..=1);
 }
 
 #[test]
-fn nothing_listens_and_its_files_are_its_user_s_alone() {
-    if !is_here(&REDIS) {
-        return;
-    }
-    let folder = new_folder();
-    let before = fs::metadata(folder.path()).unwrap();
+fn nothing_listens() {
+    let Some(folder) = folder_if_here(&REDIS) else { return };
     let store = opened(&REDIS, &folder, None, &[]);
-    let data = fs::metadata(folder.path().join(server::DATA)).unwrap();
-    let expected = user_of(&["redis"]).map_or(before.uid(), |user| user.uid);
-    assert_eq!((data.uid(), data.mode() & 0o777), (expected, 0o700));
-    let folder_now = fs::metadata(folder.path()).unwrap();
-    assert_eq!((folder_now.uid(), folder_now.mode()), (before.uid(), before.mode()));
-    let mut client = own_client(folder.path());
+    let mut client = RedisServer::connect_own(&socket_in(folder.path())).unwrap();
     let Ok(Answer::Many(values)) = client.run(&[b"CONFIG", b"GET", b"port"]) else { panic!("no answer") };
     assert!(matches!(&values[1], Answer::Bytes(range) if client.bytes(range.clone()) == b"0"));
     store.close().unwrap();
 }
 
-fn own_client(folder: &Path) -> Client {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_socket =
-        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
-    RedisServer::connect_own(&entries.into_iter().find(is_socket).unwrap()).unwrap()
-}
-
 #[test]
 fn a_batch_of_several_commands_is_one_transaction() {
-    if !is_here(&REDIS) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&REDIS) else { return };
     let store = opened(&REDIS, &folder, None, &[]);
     let keys: Vec<[u8; 4]> = (0..300_000_u32).map(u32::to_be_bytes).collect();
     let records: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &b"value"[..])).collect();
@@ -112,10 +63,7 @@ fn a_batch_of_several_commands_is_one_transaction() {
 /// After a rest a kill loses nothing: the snapshot that is due has been made.
 #[test]
 fn a_snapshot_is_made_when_it_settles() {
-    if !is_here(&REDIS) {
-        return;
-    }
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(&REDIS) else { return };
     let store = opened(&REDIS, &folder, None, &[]);
     store.session().unwrap().insert(b"key", b"value").unwrap();
     store.settle().unwrap();

@@ -1,5 +1,4 @@
-//! Loads past the log and the memory tables: records in key order become sorted files, which the engine adopts ("ingestion of
-//! external files" in its documentation).
+//! Loads past the log and the memory tables: sorted files of records in key order, which the engine adopts ("ingestion").
 
 use std::ffi::CString;
 use std::fs;
@@ -95,8 +94,7 @@ impl<'a> Appender<'a> {
         }
     }
 
-    /// Whether a file can have two names here. The engine moves by a hard link, and does not fall back to a copy on every file
-    /// system without them.
+    /// The engine moves by a hard link, and does not fall back to a copy on every file system without them.
     fn can_be_linked(&self) -> bool {
         let link = self.path.with_extension("link");
         let is_linked = fs::hard_link(&self.path, &link).is_ok();

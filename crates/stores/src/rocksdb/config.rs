@@ -1,5 +1,4 @@
-//! RocksDB's settings: what is asked for, how it is set, and how it is read back from the `OPTIONS` file that the engine writes
-//! when it opens.
+//! RocksDB's settings: asked for, set, and read back from the `OPTIONS` file that the engine writes when it opens.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -91,7 +90,7 @@ pub struct Config {
     pub bloom_bits: Option<u32>,
     max_background_jobs: Option<u32>,
     max_open_files: Option<u32>,
-    compaction_style: Option<c_int>,
+    compaction_style: Option<(&'static str, c_int)>,
 }
 
 impl Config {
@@ -103,16 +102,16 @@ impl Config {
             .cache_bytes
             .zip(memory_table)
             .map(|(total, table)| total.saturating_sub(MEMORY_TABLES * table));
-        let style = given.word("compaction_style", &STYLES.map(|(word, _)| word))?;
+        let codec = named(given, "compression", CODECS)?.unwrap_or(CODECS[0]);
         Ok(Config {
-            codec: codec(given, options.compression)?,
+            codec: if options.compression { codec } else { NO_CODEC },
             write_buffer_size: given.number("write_buffer_size", 64 << 10..=1 << 36)?.or(memory_table),
             block_cache_size: given.number("block_cache_size", 0..=1 << 40)?.or(blocks),
             block_size: given.number("block_size", 1 << 10..=4 << 20)?,
             bloom_bits: given.number32("bloom_bits", 1..=32)?,
             max_background_jobs: given.number32("max_background_jobs", 1..=64)?,
             max_open_files: given.number32("max_open_files", 20..=1_000_000)?,
-            compaction_style: style.and_then(|style| number_of(style, &STYLES)),
+            compaction_style: named(given, "compaction_style", STYLES)?,
         })
     }
 
@@ -132,7 +131,7 @@ impl Config {
             if let Some(files) = self.max_open_files {
                 (c.rocksdb_options_set_max_open_files)(options, int(files));
             }
-            if let Some(style) = self.compaction_style {
+            if let Some((_, style)) = self.compaction_style {
                 (c.rocksdb_options_set_compaction_style)(options, style);
             }
             self.set_table(c, options)?;
@@ -170,18 +169,17 @@ impl Config {
 
     /// Compares with the engine's `OPTIONS` file and cache. Fails with [`StoreError::SettingNotTaken`] for the first difference.
     pub fn check(&self, read_back: &[Setting]) -> Result<()> {
-        let numbers = [
-            ("write_buffer_size", self.write_buffer_size),
-            ("block_cache_size", self.block_cache_size),
-            ("block_size", self.block_size),
-            ("max_background_jobs", self.max_background_jobs.map(u64::from)),
-            ("max_open_files", self.max_open_files.map(u64::from)),
-        ];
-        let style = self.compaction_style.and_then(|style| word_of(style, &STYLES));
-        let words = [("compression", Some(self.codec.0)), ("compaction_style", style)];
-        let numbers = numbers.into_iter().filter_map(|(name, wanted)| Some((name, wanted?.to_string())));
-        let words = words.into_iter().filter_map(|(name, wanted)| Some((name, wanted?.to_string())));
-        for (name, wanted) in numbers.chain(words) {
+        let text = |number: Option<u64>| number.map(|number| number.to_string());
+        for (name, wanted) in [
+            ("write_buffer_size", text(self.write_buffer_size)),
+            ("block_cache_size", text(self.block_cache_size)),
+            ("block_size", text(self.block_size)),
+            ("max_background_jobs", text(self.max_background_jobs.map(u64::from))),
+            ("max_open_files", text(self.max_open_files.map(u64::from))),
+            ("compression", Some(self.codec.0.to_owned())),
+            ("compaction_style", self.compaction_style.map(|(word, _)| word.to_owned())),
+        ] {
+            let Some(wanted) = wanted else { continue };
             let found = read_back.iter().find(|setting| setting.name == name).map(|setting| &setting.value);
             if found != Some(&wanted) {
                 let read_back = found.cloned().unwrap_or_else(|| "nothing".into());
@@ -192,20 +190,14 @@ impl Config {
     }
 }
 
-fn codec(given: &GivenSettings<'_>, compression: bool) -> Result<(&'static str, c_int)> {
-    let word = given.word("compression", &CODECS.map(|(word, _)| word))?;
-    if !compression {
-        return Ok(NO_CODEC);
-    }
-    Ok(word.and_then(|word| CODECS.into_iter().find(|codec| codec.0 == word)).unwrap_or(CODECS[0]))
-}
-
-fn number_of(word: &str, table: &[(&str, c_int)]) -> Option<c_int> {
-    table.iter().find(|entry| entry.0 == word).map(|entry| entry.1)
-}
-
-fn word_of(number: c_int, table: &[(&'static str, c_int)]) -> Option<&'static str> {
-    table.iter().find(|entry| entry.1 == number).map(|entry| entry.0)
+/// The setting as an entry of a table of words and their numbers.
+fn named<const N: usize>(
+    given: &GivenSettings<'_>,
+    name: &str,
+    table: [(&'static str, c_int); N],
+) -> Result<Option<(&'static str, c_int)>> {
+    let word = given.word(name, &table.map(|(word, _)| word))?;
+    Ok(table.into_iter().find(|(known, _)| Some(*known) == word))
 }
 
 fn size(bytes: u64) -> usize {
@@ -217,7 +209,6 @@ fn int(number: u32) -> c_int {
     c_int::try_from(number).unwrap_or(c_int::MAX)
 }
 
-/// Settings in the `OPTIONS` file that the engine wrote last.
 pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
     const REPORTED: [&str; 13] = [
         "rocksdb_version",

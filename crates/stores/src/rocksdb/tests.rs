@@ -8,7 +8,7 @@ use super::ROCKSDB;
 use super::config::SETTINGS;
 use super::library::{LIBRARY, Library};
 use crate::support::GivenSettings;
-use crate::support::testing::{after_kill, after_kill_with, new_folder, open, opened, refused, setting};
+use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
 #[test]
 fn the_codec_is_read_back() {
@@ -56,22 +56,6 @@ fn a_total_cache_is_split_in_halves() {
     let number = |name| setting(&*store, name).parse::<u64>().unwrap();
     assert_eq!(number("block_cache_size"), TOTAL / 2);
     assert_eq!(number("write_buffer_size") * number("max_write_buffer_number"), TOTAL / 2);
-}
-
-#[test]
-fn what_it_does_not_know_is_refused() {
-    let folder = new_folder();
-    for settings in [("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")] {
-        let error = refused(&ROCKSDB, &folder, None, &[settings]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
-    }
-}
-
-#[test]
-fn a_kill_takes_what_has_no_log() {
-    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&ROCKSDB, tier), survivors, "{tier}");
-    }
 }
 
 #[test]
@@ -193,6 +177,6 @@ fn its_authors_build_does_as_the_one_that_is_linked() {
     assert!(build.source.starts_with("its authors' build, librocksdbjni-"), "{build:?}");
     assert_eq!(build.assertions, Some(false));
     for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill_with(&ROCKSDB, tier, &[(LIBRARY, file)]), survivors, "{tier}");
+        assert_eq!(after_kill(&ROCKSDB, tier, &[(LIBRARY, file)]), survivors, "{tier}");
     }
 }

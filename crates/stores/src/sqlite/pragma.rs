@@ -35,7 +35,6 @@ const CACHE_SHARE: MemoryShare = MemoryShare::one_in(
 .by_session()
 .written(|bytes| format!("-{}", (bytes / 1024).max(1)));
 
-/// EXCLUSIVE allows one session.
 fn one_session(locking_mode: &str, can: &mut Capabilities) {
     if locking_mode.eq_ignore_ascii_case("exclusive") {
         can.threads = Threads::One;
@@ -51,8 +50,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
-    /// that is not one word.
+    /// The tier's PRAGMAs, then the cache, then the user's. Fails also for a value that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let user_value =
             |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
@@ -80,10 +78,9 @@ impl Plan {
         let journal = read(connection, "journal_mode")?;
         let is_exclusive = read(connection, "locking_mode")? == "exclusive";
         let compile_options = compile_options(connection)?;
-        let conditions =
-            PragmaConditions { journal: &journal, is_exclusive, compile_options: &compile_options };
         for (name, value) in &self.values {
-            if let Some(why) = conditions.no_effect(name, &number_of(name, value)) {
+            let value_read = number_of(name, value);
+            if let Some(why) = no_effect(&journal, is_exclusive, &compile_options, name, &value_read) {
                 return Err(StoreError::BadSetting(format!(
                     "the setting {name}={value} does nothing: {why}"
                 )));
@@ -107,45 +104,41 @@ impl Plan {
     }
 }
 
-/// What decides whether a PRAGMA has an effect.
-struct PragmaConditions<'a> {
-    journal: &'a str,
+/// Why a PRAGMA does nothing here, if it does nothing.
+fn no_effect(
+    journal: &str,
     is_exclusive: bool,
-    compile_options: &'a [String],
-}
-
-impl PragmaConditions<'_> {
-    /// Why a PRAGMA does nothing here, if it does nothing.
-    fn no_effect(&self, name: &str, value: &str) -> Option<String> {
-        let has_option = |option: &str| self.compile_options.iter().any(|compiled| compiled == option);
-        let in_this_mode = || format!("with journal_mode={}", self.journal);
-        match name {
-            "wal_autocheckpoint" if self.journal != "wal" => {
-                Some(format!("it is for journal_mode=WAL, and is ignored {}", in_this_mode()))
-            }
-            "journal_size_limit" if matches!(self.journal, "off" | "memory") => {
-                Some(format!("there is no journal on disk {}", in_this_mode()))
-            }
-            "journal_size_limit" if matches!(self.journal, "delete" | "truncate") && !self.is_exclusive => {
-                Some(format!("nothing of the journal is kept {}", in_this_mode()))
-            }
-            // It reads 0 back until it reads the schema anew.
-            "cache_size" if value == "0" => Some("SQLite goes back to its default; say 1 page".into()),
-            "fullfsync" if value == "1" && !cfg!(target_os = "macos") => {
-                Some("F_FULLFSYNC is macOS's alone".into())
-            }
-            "temp_store" if value == "2" && has_option("TEMP_STORE=0") => {
-                Some("this SQLite was built to keep temporary tables in files".into())
-            }
-            "temp_store" if value == "1" && has_option("TEMP_STORE=3") => {
-                Some("this SQLite was built to keep temporary tables in memory".into())
-            }
-            _ => None,
+    compile_options: &[String],
+    name: &str,
+    value: &str,
+) -> Option<String> {
+    let has_option = |option: &str| compile_options.iter().any(|compiled| compiled == option);
+    let in_this_mode = || format!("with journal_mode={journal}");
+    match name {
+        "wal_autocheckpoint" if journal != "wal" => {
+            Some(format!("it is for journal_mode=WAL, and is ignored {}", in_this_mode()))
         }
+        "journal_size_limit" if matches!(journal, "off" | "memory") => {
+            Some(format!("there is no journal on disk {}", in_this_mode()))
+        }
+        "journal_size_limit" if matches!(journal, "delete" | "truncate") && !is_exclusive => {
+            Some(format!("nothing of the journal is kept {}", in_this_mode()))
+        }
+        // It reads 0 back until it reads the schema anew.
+        "cache_size" if value == "0" => Some("SQLite goes back to its default; say 1 page".into()),
+        "fullfsync" if value == "1" && !cfg!(target_os = "macos") => {
+            Some("F_FULLFSYNC is macOS's alone".into())
+        }
+        "temp_store" if value == "2" && has_option("TEMP_STORE=0") => {
+            Some("this SQLite was built to keep temporary tables in files".into())
+        }
+        "temp_store" if value == "1" && has_option("TEMP_STORE=3") => {
+            Some("this SQLite was built to keep temporary tables in memory".into())
+        }
+        _ => None,
     }
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let (journal_mode, synchronous) = match options.guarantee {
         // Named although it is what SQLite ships: a file that was left in WAL mode would otherwise stay in it.
@@ -236,6 +229,7 @@ mod tests {
 
     use super::*;
     use crate::sqlite::SQLITE;
+    use crate::support::testing::loss_at_power_cut;
 
     #[test]
     fn the_tier_follows_from_journal_synchronous_and_locking() {
@@ -264,14 +258,7 @@ mod tests {
             let tier = tier_of(journal, synchronous, is_exclusive);
             let settings =
                 [Setting::read_back("journal_mode", journal), Setting::read_back("synchronous", synchronous)];
-            let danger = SQLITE.offer(tier).unwrap().danger(&settings).unwrap();
-            assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{journal} {synchronous}");
-            assert_eq!(
-                tier == Guarantee::Power,
-                danger.power_cut == Loss::Nothing,
-                "{journal} {synchronous}"
-            );
-            danger.power_cut
+            loss_at_power_cut(&SQLITE, tier, &settings)
         };
         for journal in ["delete", "truncate", "persist", "memory", "wal", "off"] {
             for is_exclusive in [false, true] {
@@ -295,7 +282,7 @@ mod tests {
     fn what_reads_back_and_does_nothing_is_known() {
         let no_effect = |journal: &str, is_exclusive, options: &[&str], name: &str, value: &str| {
             let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
-            PragmaConditions { journal, is_exclusive, compile_options: &options }.no_effect(name, value)
+            super::no_effect(journal, is_exclusive, &options, name, value)
         };
         assert!(no_effect("delete", false, &[], "wal_autocheckpoint", "100").is_some());
         assert!(no_effect("wal", false, &[], "wal_autocheckpoint", "100").is_none());

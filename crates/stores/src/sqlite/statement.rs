@@ -8,30 +8,16 @@ use rusqlite::{Connection, ffi};
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
-/// A compiled statement. It must be dropped before its connection. (Otherwise `sqlite3_close` refuses and the connection leaks:
-/// no dangling pointer either way.) One thread at a time uses the connection and its statements.
+/// A compiled statement, to be dropped before its connection, which leaks otherwise. One thread at a time uses both.
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
 }
 
-#[derive(Clone, Copy)]
-pub enum Value<'a> {
-    Null,
-    /// Bound where they lie.
-    Blob(&'a [u8]),
-    /// Bound where it lies.
-    Text(&'a str),
-    Integer(i64),
-    Real(f64),
-}
-
-/// The current row of a statement.
 pub struct Row<'a> {
     statement: &'a Statement,
 }
 
 impl Statement {
-    /// Compiles `sql`, to be kept.
     pub fn prepare(connection: &Connection, sql: &CStr) -> Result<Statement> {
         let mut raw = ptr::null_mut();
         // SAFETY: the handle is open while `connection` is borrowed; `sql` ends in a zero byte, as -1 promises.
@@ -53,12 +39,12 @@ impl Statement {
         }
     }
 
-    pub fn run(&mut self, values: &[Value<'_>]) -> Result<()> {
+    pub fn run(&mut self, values: &[SqlValue<'_>]) -> Result<()> {
         self.rows(values, |_| ()).map(drop)
     }
 
     /// Shows each row to `visit`; gives their number.
-    pub fn rows(&mut self, values: &[Value<'_>], mut visit: impl FnMut(&Row<'_>)) -> Result<usize> {
+    pub fn rows(&mut self, values: &[SqlValue<'_>], mut visit: impl FnMut(&Row<'_>)) -> Result<usize> {
         for (index, value) in (1..).zip(values) {
             self.bind(index, value)?;
         }
@@ -81,30 +67,24 @@ impl Statement {
         unsafe { ffi::sqlite3_changes(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
     }
 
-    fn bind(&mut self, index: c_int, value: &Value<'_>) -> Result<()> {
+    fn bind(&mut self, index: c_int, value: &SqlValue<'_>) -> Result<()> {
         let raw = self.raw.as_ptr();
         // SAFETY: SQLite reads bound bytes only while it steps. `rows` steps only while it borrows them, and binds
         // every parameter anew before the first step of the next run.
         let code = unsafe {
             match value {
-                Value::Blob(bytes) => ffi::sqlite3_bind_blob64(
-                    raw,
-                    index,
-                    bytes.as_ptr().cast(),
-                    bytes.len() as u64,
-                    ffi::SQLITE_STATIC(),
-                ),
-                Value::Text(text) => ffi::sqlite3_bind_text64(
-                    raw,
-                    index,
-                    text.as_ptr().cast(),
-                    text.len() as u64,
-                    ffi::SQLITE_STATIC(),
-                    ffi::SQLITE_UTF8 as _,
-                ),
-                Value::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
-                Value::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
-                Value::Null => ffi::sqlite3_bind_null(raw, index),
+                SqlValue::Blob(bytes) => {
+                    let (start, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+                    ffi::sqlite3_bind_blob64(raw, index, start, length, ffi::SQLITE_STATIC())
+                }
+                SqlValue::Text(text) => {
+                    let (start, length) = (text.as_ptr().cast(), text.len() as u64);
+                    let utf8 = ffi::SQLITE_UTF8 as _;
+                    ffi::sqlite3_bind_text64(raw, index, start, length, ffi::SQLITE_STATIC(), utf8)
+                }
+                SqlValue::Integer(number) => ffi::sqlite3_bind_int64(raw, index, *number),
+                SqlValue::Real(number) => ffi::sqlite3_bind_double(raw, index, *number),
+                SqlValue::Null => ffi::sqlite3_bind_null(raw, index),
             }
         };
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error()) }

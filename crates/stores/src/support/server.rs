@@ -1,32 +1,23 @@
-//! Stores that are servers: a kind of server is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
-//! What they share is here: files and processes, records and SQL, running servers.
+//! Stores that are servers: a kind is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
 
-mod dialect;
-mod files;
 mod installed;
 mod kind;
 mod own_server;
 pub mod password;
-mod path_access;
 mod plan;
 mod process;
-mod rest;
 mod running;
-mod session;
 pub mod socket;
 pub mod sql;
 mod store;
 
-pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
-pub use self::installed::{PROGRAMS_SETTING, Programs};
-pub use self::kind::Server;
+pub use self::installed::{PROGRAMS_SETTING, Programs, url_setting};
+pub use self::kind::{OpenSql, Server, wait_until};
 pub use self::own_server::Paths;
 pub use self::plan::Plan;
-pub use self::process::{LOG, ServerProgram};
-pub use self::rest::wait_until;
+pub use self::process::LOG;
 pub use self::running::RunningServer;
-pub use self::session::RecordSession;
-pub use self::sql::Sql;
+pub use self::sql::{Connection, Dialect, RecordSession, Records, TransactionCommand};
 pub use self::store::open;
 
 use storebench_core::store::StoreError;

@@ -1,13 +1,15 @@
 //! Helpers of the stores' own tests.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use storebench_core::server::{DATA, end_in, user_of};
 use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{
-    Guarantee, OpenOptions, Result, Store, StoreDef, StoreError, make_servers_known,
+    Guarantee, Loss, OpenOptions, Result, Setting, Store, StoreDef, StoreError, StoreKind, make_servers_known,
 };
 use tempfile::TempDir;
 
@@ -15,14 +17,23 @@ pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Whether a server is installed.
-#[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
-pub fn is_here(server: &StoreDef) -> bool {
-    let missing_need = server.missing_need();
-    if let Some(why) = &missing_need {
-        println!("not tried: {why}");
+/// A new folder for a server, if that is installed.
+pub fn folder_if_here(server: &StoreDef) -> Option<TempDir> {
+    match server.missing_need() {
+        None => Some(new_folder()),
+        Some(why) => {
+            println!("not tried: {why}");
+            None
+        }
     }
-    missing_need.is_none()
+}
+
+#[test]
+fn no_study_runs_a_server_unasked() {
+    for def in crate::STORES.iter().filter(|def| def.kind == StoreKind::Server) {
+        assert_eq!(def.server.is_some(), def.open.is_ok(), "{}", def.name);
+        assert!(!def.runs_by_default(), "{}", def.name);
+    }
 }
 
 pub fn open(
@@ -68,6 +79,74 @@ pub fn refused(
 pub fn setting(store: &dyn Store, name: &str) -> String {
     let settings = store.settings().unwrap();
     settings.into_iter().find(|setting| setting.name == name).expect("the setting is reported").value
+}
+
+/// The store of this name, if it was built and what it needs is installed.
+fn store_if_here(name: &str) -> Option<&'static StoreDef> {
+    let def = crate::STORES.iter().find(|def| def.name == name).unwrap();
+    Some(def).filter(|def| def.open.is_ok() && def.missing_need().is_none())
+}
+
+/// Unknown names, and values that a store can't take, would ignore, or would panic on.
+#[test]
+fn settings_that_do_not_take_are_refused() {
+    let bad_settings: [(&str, &[(&str, &str)]); 19] = [
+        ("berkeleydb", &[("page_size", "4096"), ("pagesize", "5000"), ("type", "DB_QUEUE")]),
+        ("etcd", &[("reads", "sometimes"), ("snapshot-count", "0"), ("colour", "red")]),
+        ("fjall", &[("max_journaling_size", "1"), ("data_block_size", "16"), ("worker_threads", "0")]),
+        ("leveldb", &[("page_size", "1"), ("block_size", "4k"), ("block_size", "1"), ("bloom_bits", "99")]),
+        ("libmdbx", &[("pagesize", "5000"), ("pagesize", "128"), ("size_upper", "0")]),
+        ("libmdbx", &[("growth_step", "-2"), ("sync_bytes", "many")]),
+        ("lmdb", &[("nosync", "1")]),
+        ("mariadb", &[("engine", "myisam"), ("innodb_doublewrite", "perhaps"), ("innodb_page_size", "5000")]),
+        ("mariadb", &[("innodb_flush_log_at_trx_commit", "7"), ("rocksdb_block_cache_size", "1048576")]),
+        ("mariadb", &[("colour", "red")]),
+        ("postgres", &[("fsync", "perhaps"), ("shared_buffers", "8192"), ("colour", "red")]),
+        ("postgres", &[("wal_segment_size", "3000000")]),
+        ("redb", &[("durability", "eventual")]),
+        ("redis", &[("appendfsync", "perhaps"), ("save", "60"), ("save", "often"), ("save", "off")]),
+        ("redis", &[("io-threads", "129"), ("colour", "red")]),
+        ("rocksdb", &[("page_size", "4096"), ("compression", "zip"), ("max_background_jobs", "0")]),
+        ("sled", &[("cache_capacity", "255"), ("flush_every_ms", "0"), ("flush_every_ms", "10001")]),
+        ("sqlite", &[("synchronous", "OFF; DROP TABLE x"), ("colour", "red")]),
+        ("unqlite", &[("max_page_cache", "1"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")]),
+    ];
+    for (name, settings) in bad_settings {
+        let Some(def) = store_if_here(name) else { continue };
+        for given in settings {
+            let error = refused(def, &new_folder(), None, &[*given]);
+            assert!(matches!(error, StoreError::BadSetting(_)), "{name} {given:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn settings_never_change_the_guarantee_unsaid() {
+    for (name, tier, given, real) in [
+        ("etcd", Guarantee::Process, ("reads", "linearizable"), "power"),
+        ("libmdbx", Guarantee::Power, ("sync_mode", "nometasync"), "process"),
+        ("lmdb", Guarantee::Power, ("nometasync", "true"), "process"),
+        ("lmdb", Guarantee::Process, ("nosync", "false"), "power"),
+        ("mariadb", Guarantee::Power, ("innodb_doublewrite", "OFF"), "process"),
+        ("postgres", Guarantee::Power, ("fsync", "off"), "process"),
+        ("redb", Guarantee::Power, ("durability", "none"), "none"),
+        ("redis", Guarantee::Power, ("appendfsync", "everysec"), "none"),
+        ("sled", Guarantee::Process, ("flush", "false"), "none"),
+        ("sqlite", Guarantee::Power, ("synchronous", "OFF"), "process"),
+    ] {
+        let Some(def) = store_if_here(name) else { continue };
+        let error = refused(def, &new_folder(), Some(tier), &[given]);
+        let why = format!("the guarantee {real}, not {tier}");
+        assert!(matches!(&error, StoreError::BadSetting(text) if text.contains(&why)), "{name}: {error}");
+    }
+}
+
+/// The cost of a power cut at a tier with these settings; neither it nor that of a kill contradicts the tier.
+pub fn loss_at_power_cut(def: &StoreDef, tier: Guarantee, settings: &[Setting]) -> Loss {
+    let danger = def.offer(tier).unwrap().danger(settings).unwrap();
+    assert_eq!(tier == Guarantee::None, danger.kill != Loss::Nothing, "{settings:?}");
+    assert_eq!(tier == Guarantee::Power, danger.power_cut == Loss::Nothing, "{settings:?}");
+    danger.power_cut
 }
 
 /// Checks a store's SQL session: rows as they were written, transactions, and loads.
@@ -142,17 +221,17 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
 
 /// Processes whose working folder, or an open file, lies in a folder.
 pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
-    let folder = std::fs::canonicalize(folder).unwrap();
-    let own_program = std::fs::read_link("/proc/self/exe").unwrap();
+    let folder = fs::canonicalize(folder).unwrap();
+    let own_program = fs::read_link("/proc/self/exe").unwrap();
     let leads_within =
-        |link: PathBuf| std::fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
+        |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
     let is_at_work = |process: &PathBuf| {
-        let open = || std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        let open = || fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         // This one holds the folder, too, and so do its children until they are another program.
-        std::fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own_program)
+        fs::read_link(process.join("exe")).is_ok_and(|exe| exe != own_program)
             && (leads_within(process.join("cwd")) || open().any(|file| leads_within(file.path())))
     };
-    std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
+    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
 }
 
 /// Kills the server with data below a store's folder, in whose command line a word ends so.
@@ -167,18 +246,24 @@ pub fn end_server_with(word: &str, folder: &Path) {
     }
 }
 
-/// The socket folder of the server of a store's folder.
 pub fn socket_in(folder: &Path) -> PathBuf {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
     entries.into_iter().find(is_socket).unwrap()
 }
 
-/// Checks that `at_work` processes of a server end when it is closed, dropped or killed, and that acknowledged writes survive a kill.
+/// Checks that a server's data are its user's alone while the folder stays as it is, that `at_work` processes of it end when it is
+/// closed, dropped or killed, and that acknowledged writes survive a kill.
 pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::ops::RangeInclusive<usize>) {
-    let folder = new_folder();
+    let Some(folder) = folder_if_here(def) else { return };
+    let owner_and_mode = |path: &Path| fs::metadata(path).map(|data| (data.uid(), data.mode())).unwrap();
+    let before = owner_and_mode(folder.path());
     let server_count = || servers_in(folder.path()).len();
     let store = opened(def, &folder, tier, &[]);
+    let (uid, mode) = owner_and_mode(&folder.path().join(DATA));
+    let expected = user_of(def.server.unwrap().known.users).map_or(before.0, |user| user.uid);
+    assert_eq!((uid, mode & 0o777), (expected, 0o700));
+    assert_eq!(owner_and_mode(folder.path()), before);
     assert!(at_work.contains(&server_count()), "{} are at work", server_count());
     store.close().unwrap();
     assert_eq!(server_count(), 0);
@@ -188,7 +273,7 @@ pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::op
     let mut session = store.session().unwrap();
     session.insert(b"key", b"value").unwrap();
     // Its first process is this one's child, and is not reaped yet.
-    storebench_core::server::end_in(folder.path()).unwrap();
+    end_in(folder.path()).unwrap();
     let error = session.insert(b"other", b"value").unwrap_err().to_string();
     assert!(error.contains("whose log ends with: "), "{error}");
     drop(session);
@@ -203,16 +288,33 @@ const VICTIM_TIER: &str = "STOREBENCH_TEST_VICTIM_TIER";
 const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";
 const VICTIM_SETTINGS: &str = "STOREBENCH_TEST_VICTIM_SETTINGS";
 
-/// How many of three acknowledged inserts are there after a kill.
-pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
-    after_kill_with(def, tier, &[])
+/// A kill takes what was not handed on, flushed, logged or committed, and nothing else.
+#[test]
+fn a_kill_takes_what_the_guarantee_says() {
+    for (name, tier, survivors) in [
+        ("fjall", Guarantee::None, 0),
+        ("fjall", Guarantee::Process, 3),
+        ("fjall", Guarantee::Power, 3),
+        ("redb", Guarantee::None, 0),
+        ("redb", Guarantee::Power, 3),
+        ("rocksdb", Guarantee::None, 0),
+        ("rocksdb", Guarantee::Process, 3),
+        ("rocksdb", Guarantee::Power, 3),
+        ("sled", Guarantee::Process, 3),
+        ("unqlite", Guarantee::None, 0),
+        ("unqlite", Guarantee::Power, 3),
+    ] {
+        let Some(def) = store_if_here(name) else { continue };
+        assert_eq!(after_kill(def, tier, &[]), survivors, "{name} {tier}");
+    }
 }
 
-pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)]) -> u64 {
+/// How many of three acknowledged inserts are there after a kill.
+pub fn after_kill(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)]) -> u64 {
     let folder = new_folder();
     let ready = folder.path().join("ready");
     let store = folder.path().join("store");
-    std::fs::create_dir(&store).unwrap();
+    fs::create_dir(&store).unwrap();
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "support::testing::victim", "--ignored"])
         .env(VICTIM_STORE, def.name)
@@ -251,12 +353,11 @@ fn victim() {
     for key in [b"a", b"b", b"c"] {
         session.insert(key, b"value").unwrap();
     }
-    std::fs::write(folder.join("ready"), b"").unwrap();
+    fs::write(folder.join("ready"), b"").unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Checks that a batch that fails anywhere leaves nothing, and the session goes on; then writes a value of `large` bytes, more
-/// than goes out at once.
+/// Checks that a failed batch leaves nothing, and the session goes on; then writes `large` bytes, more than go out at once.
 pub fn hold_batches_to_all_or_none(store: &dyn Store, large: usize) {
     let mut session = store.session().unwrap();
     let keys: Vec<Vec<u8>> = (0..1000_u32).map(|number| number.to_be_bytes().to_vec()).collect();

@@ -1,17 +1,10 @@
 use std::process::Command;
 
-use storebench_core::store::{Guarantee, StoreError};
+use storebench_core::store::StoreError;
 use tempfile::TempDir;
 
 use super::UNQLITE;
-use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
-
-#[test]
-fn a_kill_takes_what_was_not_committed() {
-    for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Power, 3)] {
-        assert_eq!(after_kill(&UNQLITE, tier), survivors, "{tier}");
-    }
-}
+use crate::support::testing::{new_folder, opened, refused, setting};
 
 #[test]
 fn the_page_size_is_read_from_the_file_once_it_is_written() {
@@ -20,14 +13,6 @@ fn the_page_size_is_read_from_the_file_once_it_is_written() {
     store.session().unwrap().insert(b"key", b"value").unwrap();
     store.settle().unwrap();
     assert_eq!(setting(&*store, "page_size"), "4096");
-}
-
-#[test]
-fn what_it_would_ignore_or_can_t_take_is_refused() {
-    for setting in [("max_page_cache", "1000"), ("page_size", "5000"), ("page_size", "256"), ("cache", "1")] {
-        let error = refused(&UNQLITE, &new_folder(), None, &[setting]);
-        assert!(matches!(error, StoreError::BadSetting(_)), "{setting:?}: {error}");
-    }
 }
 
 /// In a separate process: the engine has one page size per process, and other tests have stores open.

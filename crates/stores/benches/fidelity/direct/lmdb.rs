@@ -23,22 +23,16 @@ fn value_of(bytes: &[u8]) -> ffi::MDB_val {
 }
 
 impl Lmdb {
-    fn write(&mut self, work: impl FnOnce(*mut ffi::MDB_txn)) {
+    fn write<'r>(&mut self, records: impl Iterator<Item = (&'r Key, &'r [u8])>) {
         let mut txn = ptr::null_mut();
-        // SAFETY: the environment is open; the transaction is used by `work` alone, and ends here.
+        // SAFETY: the environment is open; the transaction ends here; LMDB copies keys and values.
         unsafe {
             check(ffi::mdb_txn_begin(self.env, ptr::null_mut(), 0, &mut txn));
-            work(txn);
+            for (key, value) in records {
+                check(ffi::mdb_put(txn, self.database, &mut value_of(key), &mut value_of(value), 0));
+            }
             check(ffi::mdb_txn_commit(txn));
         }
-    }
-
-    /// # Safety
-    /// `txn` is a write transaction that goes on.
-    unsafe fn put_in(txn: *mut ffi::MDB_txn, database: ffi::MDB_dbi, key: &Key, value: &[u8]) {
-        let (mut key, mut value) = (value_of(key), value_of(value));
-        // SAFETY: the caller's promise; LMDB copies both.
-        check(unsafe { ffi::mdb_put(txn, database, &mut key, &mut value, 0) });
     }
 }
 
@@ -62,9 +56,7 @@ impl Engine for Lmdb {
     }
 
     fn put(&mut self, key: &Key, value: &[u8]) {
-        let database = self.database;
-        // SAFETY: the transaction goes on until `write` ends it.
-        self.write(|txn| unsafe { Lmdb::put_in(txn, database, key, value) });
+        self.write([(key, value)].into_iter());
     }
 
     fn get(&mut self, key: &Key, buffer: &mut [u8]) -> usize {
@@ -84,11 +76,7 @@ impl Engine for Lmdb {
     }
 
     fn put_all(&mut self, records: &[(Key, Vec<u8>)]) {
-        let database = self.database;
-        self.write(|txn| {
-            // SAFETY: the transaction goes on until `write` ends it.
-            records.iter().for_each(|(key, value)| unsafe { Lmdb::put_in(txn, database, key, value) });
-        });
+        self.write(records.iter().map(|(key, value)| (key, &value[..])));
     }
 }
 

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use rustix::process::Signal;
 use storebench_core::sanitize::quoted;
-use storebench_core::server::PROGRAMS;
-use storebench_core::server::users;
+use storebench_core::server::running::URL;
+use storebench_core::server::{PROGRAMS, users};
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
 pub struct Programs {
-    /// For messages.
     pub product: &'static str,
     pub server: &'static str,
     /// The program that makes the files of a new server, if the server does not.
@@ -23,16 +23,26 @@ pub struct Programs {
     pub by_version: &'static [(&'static str, &'static str)],
     /// The arguments that make the server print its version.
     pub version: &'static [&'static str],
-    /// Finds the version in that.
-    pub version_in: fn(&str) -> Option<String>,
-    /// The oldest version known to work.
+    /// What comes before the version in that.
+    pub version_after: &'static str,
     pub oldest: &'static str,
-    /// How to install it.
     pub get: &'static str,
     /// The user that its packages create.
     pub user: &'static str,
+    /// The signal for an orderly end.
+    pub stop: Signal,
+    /// Whether that signal is its exit status after an orderly end.
+    pub ends_by_signal: bool,
+    /// Why it ended, from its log.
+    pub last_words: fn(&str) -> Option<String>,
     /// Filled by the first search.
     pub found: OnceLock<Option<InstalledServer>>,
+}
+
+/// The setting [`URL`], which every server has.
+pub const fn url_setting(values: &'static str, help: &'static str) -> SettingDef {
+    let setting = SettingDef::new(URL, values, "a private server", help);
+    setting.varying().promising("what that server is set up for")
 }
 
 /// The setting [`PROGRAMS`], which every server has.
@@ -51,8 +61,7 @@ pub struct InstalledServer {
 }
 
 impl Programs {
-    /// The programs in PATH, else where systems put them, the newest first; the result is kept. Fails when the server was killed
-    /// as it was to print its version; the next call tries again.
+    /// The programs in PATH, else where systems put them, the newest first; kept, unless the server was killed as it was asked.
     pub fn installed(&self) -> Result<Option<&InstalledServer>> {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
@@ -61,25 +70,17 @@ impl Programs {
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
-    /// [`Programs::installed`], or an error with what is missing and how to get it.
-    pub fn require_installed(&self) -> Result<&InstalledServer> {
-        let found = self.installed()?;
-        match (self.missing_reason(found), found) {
-            (None, Some(found)) => Ok(found),
-            (why, _) => Err(StoreError::Unsupported(why.unwrap_or_default())),
-        }
-    }
-
-    /// The programs in the folder that the settings name, else [`Programs::require_installed`]. Fails with
-    /// [`StoreError::BadSetting`] when they are not in that folder.
+    /// The programs in the folder that the settings name, else [`Programs::installed`]. The error says how to get what is missing.
     pub fn find_chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
-        let Some(folder) = options.settings.get(PROGRAMS) else { return self.require_installed().cloned() };
-        let installed = Path::new(folder).is_absolute().then(|| self.first_working(&[PathBuf::from(folder)]));
-        let found = installed.transpose()?.flatten();
-        match (self.missing_reason(found.as_ref()), found) {
-            (None, Some(found)) => Ok(found),
-            (Some(why), Some(_)) => Err(StoreError::Unsupported(why)),
-            (_, None) => {
+        let folder = options.settings.get(PROGRAMS);
+        let found = match folder {
+            None => self.installed()?.cloned(),
+            Some(folder) if Path::new(folder).is_absolute() => self.first_working(&[PathBuf::from(folder)])?,
+            Some(_) => None,
+        };
+        match (self.missing_reason(found.as_ref()), found, folder) {
+            (None, Some(found), _) => Ok(found),
+            (_, None, Some(folder)) => {
                 let needed: Vec<&str> = [self.server].into_iter().chain(self.maker).collect();
                 Err(StoreError::BadSetting(format!(
                     "{PROGRAMS} is {}: it must be the whole path of a folder with {} that runs here",
@@ -87,6 +88,7 @@ impl Programs {
                     needed.join(" and ")
                 )))
             }
+            (why, ..) => Err(StoreError::Unsupported(why.unwrap_or_default())),
         }
     }
 
@@ -151,6 +153,12 @@ impl Programs {
         Ok(None)
     }
 
+    pub fn version_in(&self, output: &str) -> Option<String> {
+        let (_, version) = output.split_once(self.version_after)?;
+        let version = version.split_whitespace().next()?;
+        Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
+    }
+
     /// Asks once more if it was killed: a run without a version can't be resumed.
     fn read_version(&self, server: &Path) -> Result<Option<String>> {
         let mut command = Command::new(server);
@@ -161,7 +169,7 @@ impl Programs {
             .and_then(|output| if was_killed(&output) { command.output() } else { Ok(output) });
         let Ok(output) = output else { return Ok(None) };
         match was_killed(&output) {
-            false => Ok((self.version_in)(&String::from_utf8_lossy(&output.stdout))),
+            false => Ok(self.version_in(&String::from_utf8_lossy(&output.stdout))),
             true => Err(StoreError::Engine(format!(
                 "{} was ended before it said its version ({})",
                 server.display(),
@@ -202,10 +210,13 @@ mod tests {
             folders: &[],
             by_version: &[],
             version: &["--version"],
-            version_in: |text| text.trim().strip_prefix("Example ").map(str::to_owned),
+            version_after: "Example ",
             oldest: "10.5",
             get: "apt-get install example",
             user: "example",
+            stop: Signal::TERM,
+            ends_by_signal: false,
+            last_words: |_| None,
             found: OnceLock::new(),
         }
     }

@@ -1,8 +1,8 @@
-//! A kind of server: how to install and start it, what is made on a running one, and its settings. Kinds that speak SQL also have
-//! a [`Dialect`](super::Dialect).
+//! A kind of server: how it is installed and started, what is made on a running one, and its settings.
 
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
@@ -15,8 +15,13 @@ use storebench_core::store::{
 use super::installed::Programs;
 use super::own_server::{self, Paths};
 use super::plan::Plan;
-use super::process::ServerProgram;
 use super::running::{RunningServer, check_reachable, drop_made};
+
+/// Opens a session for SQL; the last of its values is whether the server is the trial's own.
+pub type OpenSql<S> = for<'s> fn(
+    <S as Server>::Client,
+    (&'s Plan, &'s <S as Server>::Facts, bool),
+) -> Result<Box<dyn SqlSession + 's>>;
 
 pub trait Server: Sized + 'static {
     type Client: Send + 'static;
@@ -34,16 +39,12 @@ pub trait Server: Sized + 'static {
     const START_S: f64;
     /// A file or folder that every server's data has.
     const SIGN: &'static str;
-    /// Whether it opens its folders by path, so that it must pass closed ones above them. Others reach them through folders that
-    /// they hold open.
+    /// Whether it opens its folders by path, so that it must pass closed ones above them, and not through folders held open.
     const OPENS_BY_PATH: bool = false;
     /// Whether it needs a folder for temporary files next to its data.
     const NEEDS_TEMPORARY_FOLDER: bool = false;
-    /// How it reports its start and end.
-    const PROGRAM: &'static ServerProgram;
     /// The word for what holds the records on a running server.
     const HOLDER: &'static str;
-    /// The name of its sync statistic.
     const SYNCS: &'static str;
 
     const SERVER: ServerDef = ServerDef {
@@ -61,12 +62,11 @@ pub trait Server: Sized + 'static {
     fn programs() -> &'static Programs;
 
     /// The tier's settings, then the cache, then the user's. Fails for an unknown setting, or a value that it can't take.
-    fn plan(options: &OpenOptions<'_>) -> Result<Plan>;
+    const PLAN: fn(&OpenOptions<'_>) -> Result<Plan>;
     /// What is fixed with the files of a server.
     fn fixed_with_files(_plan: &Plan) -> String {
         String::new()
     }
-    /// The arguments that make the files.
     fn init_arguments(_plan: &Plan, _data: &Path) -> Vec<String> {
         Vec::new()
     }
@@ -114,8 +114,8 @@ pub trait Server: Sized + 'static {
     /// Drops the holder, if it is there, after what a killed trial was doing has ended.
     fn drop_if_there(client: &mut Self::Client, name: &str) -> Result<()>;
 
-    fn settings(client: &mut Self::Client) -> Result<Vec<Setting>>;
-    fn tier(settings: &[Setting]) -> Guarantee;
+    const READ_SETTINGS: fn(&mut Self::Client) -> Result<Vec<Setting>>;
+    const TIER: fn(&[Setting]) -> Guarantee;
     /// Makes the table of records, unless it is there.
     fn make_table(_client: &mut Self::Client, _compression: bool) -> Result<()> {
         Ok(())
@@ -156,13 +156,27 @@ pub trait Server: Sized + 'static {
         Ok(None)
     }
 
-    fn count(client: &mut Self::Client) -> Result<u64>;
-    fn session(client: Self::Client) -> Result<Box<dyn Session>>;
-    /// A session for SQL; fails with [`StoreError::Unsupported`] if the server does not speak it.
-    fn sql<'s>(
-        _client: Self::Client,
-        _server: (&'s Plan, &'s Self::Facts, bool),
-    ) -> Result<Box<dyn SqlSession + 's>> {
-        Err(StoreError::Unsupported(format!("{} does not speak SQL", Self::programs().product)))
+    const COUNT: fn(&mut Self::Client) -> Result<u64>;
+    const SESSION: fn(Self::Client) -> Result<Box<dyn Session>>;
+    /// `None` if the server does not speak SQL.
+    const SQL: Option<OpenSql<Self>> = None;
+}
+
+const LONGEST_REST: Duration = Duration::from_secs(600);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Waits until a server has done what it would do by itself in a while of rest. Fails also after [`LONGEST_REST`].
+pub fn wait_until<S: Server>(
+    client: &mut S::Client,
+    mut is_done: impl FnMut(&mut S::Client) -> Result<bool>,
+) -> Result<()> {
+    let start = Instant::now();
+    while !is_done(client)? {
+        if start.elapsed() > LONGEST_REST {
+            let message = format!("{} was not at rest after {} s", S::STORE, LONGEST_REST.as_secs());
+            return Err(StoreError::Engine(message));
+        }
+        std::thread::sleep(PAUSE);
     }
+    Ok(())
 }

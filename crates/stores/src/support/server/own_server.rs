@@ -1,39 +1,37 @@
-//! A server of the trial's own: its files, and its process.
+//! A server of the trial's own: its files, made once for all trials of a run and copied for each, and its process.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use storebench_core::server::relay::Relay;
-use storebench_core::server::{self, DATA, owner_of, user_of};
-use storebench_core::store::{OpenOptions, Result, StoreError};
+use storebench_core::server::{self, DATA, MARK, User, owner_of, user_of, users};
+use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
-use super::files::{Template, make_folder};
 use super::installed::InstalledServer;
 use super::kind::Server;
-use super::path_access::closed_above;
 use super::plan::Plan;
-use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder, unprivileged};
+use super::process::{
+    LOG, ReachedFolder, ServerProcess, SocketFolder, closed_above, new_folder, unprivileged,
+};
 
 /// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
-    let plan = S::plan(options)?;
+    let plan = (S::PLAN)(options)?;
     let installed = S::programs().find_chosen(options)?;
     // Two builds of one version need not have files of one form.
     let suffix_of_folder = plan.programs.as_ref().map_or_else(String::new, |folder| {
         folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
     });
-    let template = Template {
-        name: format!("{}-{}{suffix_of_folder}{}", S::STORE, installed.version, S::fixed_with_files(&plan)),
-        sign: S::SIGN,
-        user: user_of(S::KNOWN.users),
-        make: &|data| make_files::<S>(data, &plan, &installed),
-    };
-    template.prepare(options)
+    let name = format!("{}-{}{suffix_of_folder}{}", S::STORE, installed.version, S::fixed_with_files(&plan));
+    let make = |data: &Path| make_files::<S>(data, &plan, &installed);
+    prepare_data(options, &name, S::SIGN, user_of(S::KNOWN.users), &make)
 }
 
-/// Makes them in a new folder.
 fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) -> Result<()> {
     make_folder(data, user_of(S::KNOWN.users))?;
     expect_user_can_open::<S>(data)?;
@@ -53,7 +51,6 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, installed: &InstalledServer) 
     Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
-/// A server's folders, by paths that it reaches.
 pub struct Paths {
     pub data: PathBuf,
     pub socket: PathBuf,
@@ -62,26 +59,16 @@ pub struct Paths {
     pub member: usize,
 }
 
-impl Paths {
-    /// This server's data: of several, the folder with its number.
-    pub fn own_data(&self) -> PathBuf {
-        if self.member == 0 { self.data.clone() } else { self.data.join(self.member.to_string()) }
-    }
-}
-
-/// A server at work, until it is dropped.
 pub struct OwnServer {
-    /// Several for a cluster.
     processes: Vec<ServerProcess>,
-    socket: ReachedFolder,
+    pub socket: ReachedFolder,
     _relay: Option<Relay>,
     /// Its folder for temporary files, held open as long as it may.
     temporary: Option<(PathBuf, ReachedFolder)>,
 }
 
 impl OwnServer {
-    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready. The error has the
-    /// server's message.
+    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready.
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         prepare::<S>(options)?;
         OwnServer::start::<S>(options, plan).map_err(|error| match error {
@@ -131,21 +118,17 @@ impl OwnServer {
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
-            processes.push(ServerProcess::start(S::PROGRAM, &mut command, socket_folder.clone(), log)?);
+            processes.push(ServerProcess::start(S::programs(), &mut command, socket_folder.clone(), log)?);
         }
         ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
         S::set_up(&paths.socket)?;
         Ok(OwnServer { processes, socket, _relay: relay, temporary })
     }
 
-    pub fn connect<S: Server>(&self) -> Result<S::Client> {
-        S::connect_own(&self.socket.path())
-    }
-
     /// Fails when it ends with an error, or not in time.
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
-        self.processes.into_iter().try_for_each(ServerProcess::stop)?;
+        self.processes.into_iter().try_for_each(|mut process| process.end())?;
         // It is empty by now; otherwise it goes with the store's folder.
         self.temporary.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())
@@ -164,4 +147,113 @@ fn expect_user_can_open<S: Server>(folder: &Path) -> Result<()> {
             closed.display()
         )))
     })
+}
+
+/// Makes the files of a server in the store's folder, unless the sign that every server's data has is there. In a run, `make` makes
+/// those of one name once: it has product, version, and what is fixed with the files.
+fn prepare_data(
+    options: &OpenOptions<'_>,
+    name: &str,
+    sign: &str,
+    user: Option<&User>,
+    make: &dyn Fn(&Path) -> Result<()>,
+) -> Result<()> {
+    let data = options.directory.join(DATA);
+    if data.join(sign).exists() {
+        return Ok(());
+    }
+    mark(options.directory)?;
+    match options.beside {
+        Some(run_folder) => copy(&find_or_make(run_folder, name, make)?, &data, user)?,
+        None => make(&data)?,
+    }
+    // Neither the server's program nor the copy has synced all.
+    match options.guarantee {
+        Some(Guarantee::None | Guarantee::Process) => Ok(()),
+        Some(Guarantee::Power | Guarantee::Node) | None => sync_file_system(&data),
+    }
+}
+
+fn find_or_make(run_folder: &Path, name: &str, make: &dyn Fn(&Path) -> Result<()>) -> Result<PathBuf> {
+    let template = run_folder.join(name);
+    if template.exists() {
+        return Ok(template);
+    }
+    mark(run_folder)?;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = run_folder.join(format!("making-{}-{number}", std::process::id()));
+    make(&unfinished)?;
+    match fs::rename(&unfinished, &template) {
+        // Another process was quicker.
+        Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {}
+        renamed => renamed.map_err(StoreError::io(format!("making {}", template.display())))?,
+    }
+    Ok(template)
+}
+
+/// Notes that a server may be at work in a folder, before there is one.
+fn mark(folder: &Path) -> Result<()> {
+    let mark = folder.join(MARK);
+    File::create(&mark).map(drop).map_err(StoreError::io(format!("making {}", mark.display())))
+}
+
+/// A folder for the server alone. Fails also when it can't be given to the server's user.
+pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
+    let context = || format!("making {}", path.display());
+    DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(context()))?;
+    give_to_user(path, user)
+}
+
+/// Gives a new file or folder to the server's user, if that is another.
+fn give_to_user(path: &Path, user: Option<&User>) -> Result<()> {
+    let Some(user) = user else { return Ok(()) };
+    let context = |what: &str| format!("{what} {}", path.display());
+    let metadata = fs::symlink_metadata(path).map_err(StoreError::io(context("looking at")))?;
+    if users().iter().any(|known| known.uid == metadata.uid()) {
+        // A file system that knows no owners names one for all.
+        return Ok(());
+    }
+    let result = std::os::unix::fs::lchown(path, Some(user.uid), Some(user.gid));
+    result.map_err(|error| match error.kind() {
+        // Some file systems know no owners, and let nobody but their own in.
+        ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
+            StoreError::Unsupported(format!(
+                "servers refuse to run as root, and {} can't be given to the user {} ({error}): run storebench as another user",
+                path.display(),
+                user.name
+            ))
+        }
+        _ => StoreError::io(context(&format!("giving to {}", user.name)))(error),
+    })
+}
+
+fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
+    make_folder(to, user)?;
+    let context = || format!("copying {}", from.display());
+    for entry in fs::read_dir(from).map_err(StoreError::io(context()))? {
+        let entry = entry.map_err(StoreError::io(context()))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(StoreError::io(context()))?;
+        if kind.is_dir() {
+            copy(&source, &target, user)?;
+        } else {
+            fs::copy(&source, &target).map_err(StoreError::io(format!("copying {}", source.display())))?;
+            give_to_user(&target, user)?;
+        }
+    }
+    Ok(())
+}
+
+fn sync_file_system(folder: &Path) -> Result<()> {
+    let context = || format!("synchronising {}", folder.display());
+    let folder_file = File::open(folder).map_err(StoreError::io(context()))?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(&folder_file).map_err(StoreError::io(context()))?;
+    #[cfg(not(target_os = "linux"))]
+    {
+        drop(folder_file);
+        rustix::fs::sync();
+    }
+    Ok(())
 }

@@ -2,25 +2,21 @@
 
 use std::str::FromStr;
 
+use storebench_core::server::PROGRAMS;
 use storebench_core::store::{
     GivenSettings, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
 };
-
-use storebench_core::server::PROGRAMS;
 
 #[derive(Debug)]
 pub struct Plan {
     /// Names and values as they are read back.
     pub values: Vec<(&'static str, String)>,
-    /// More arguments.
     pub extra_arguments: Vec<String>,
-    /// The folder of programs, if named.
     pub programs: Option<String>,
 }
 
 impl Plan {
-    /// The settings of a private server, or of sessions on a running one: there only `session_settings` can be set. Fails with
-    /// [`StoreError::BadSetting`] for others.
+    /// The settings of a private server, or of sessions on a running one: there only `session_settings` can be set.
     pub fn new<'a>(
         (options, given): (&OpenOptions<'_>, &GivenSettings<'a>),
         known: &'static [SettingDef],

@@ -1,7 +1,11 @@
 //! A server's process: runs as a user without rights, is reached by a socket in a private folder, ends with the store.
+//!
+//! Folders above its data may be closed, such as a private home: as root, storebench runs the server as a user that can't pass them.
+//! Some servers reach their files through open folders; the others get one right of root's: to pass.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,16 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, kill_process};
 use storebench_core::lifeline;
 use storebench_core::measure::children;
 use storebench_core::read_limited;
-use storebench_core::server::User;
+use storebench_core::server::{User, owner_of};
 use storebench_core::store::{Result, StoreError};
 
-use super::files::make_folder;
-#[cfg(target_os = "linux")]
-use super::path_access::{right_to_pass, take_right};
+use super::installed::Programs;
+use super::own_server::make_folder;
 
 /// A server may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -30,8 +33,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The log's file, next to the socket.
 pub const LOG: &str = "log";
 
-/// A folder that is held open, so that a process without rights reaches it whatever its parents are and however long their names:
-/// a socket's path has at most 107 bytes.
+/// Held open, so that a process without rights reaches it whatever its parents are: a socket's path has at most 107 bytes.
 pub struct ReachedFolder {
     folder: File,
     path: PathBuf,
@@ -101,17 +103,6 @@ pub fn unprivileged(
     Ok(())
 }
 
-pub struct ServerProgram {
-    /// For messages.
-    pub name: &'static str,
-    /// The signal for an orderly end.
-    pub stop: Signal,
-    /// Whether that signal is its exit status after an orderly end.
-    pub ends_by_signal: bool,
-    /// Why it ended, from its log.
-    pub last_words: fn(&str) -> Option<String>,
-}
-
 /// The folder of sockets and logs, removed with the last process that uses it.
 pub struct SocketFolder(pub PathBuf);
 
@@ -124,19 +115,18 @@ impl Drop for SocketFolder {
     }
 }
 
-/// A server at work, until it is dropped.
 pub struct ServerProcess {
     child: Child,
     folder: Arc<SocketFolder>,
     log: String,
-    program: &'static ServerProgram,
+    programs: &'static Programs,
     has_ended: bool,
 }
 
 impl ServerProcess {
     /// Starts a server whose output goes to the file `log` in a folder.
     pub fn start(
-        program: &'static ServerProgram,
+        programs: &'static Programs,
         command: &mut Command,
         folder: Arc<SocketFolder>,
         log: String,
@@ -144,13 +134,12 @@ impl ServerProcess {
         let file = File::create(folder.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
         let error_file = file.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(file).stderr(error_file);
-        let child = command.spawn().map_err(StoreError::io(format!("starting {}", program.name)))?;
+        let child = command.spawn().map_err(StoreError::io(format!("starting {}", programs.server)))?;
         children::join(child.id());
-        Ok(ServerProcess { child, folder, log, program, has_ended: false })
+        Ok(ServerProcess { child, folder, log, programs, has_ended: false })
     }
 
-    /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
-    /// does not come up.
+    /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended.
     pub fn wait_for_all(
         processes: &mut [ServerProcess],
         mut is_ready: impl FnMut(u32) -> bool,
@@ -161,7 +150,7 @@ impl ServerProcess {
                 process.expect_at_work()?;
             }
             if start.elapsed() > LONGEST_START {
-                let name = processes.first().map_or("the server", |process| process.program.name);
+                let name = processes.first().map_or("the server", |process| process.programs.server);
                 let message = format!("{name} was not ready after {} s", LONGEST_START.as_secs());
                 return Err(StoreError::Engine(message));
             }
@@ -171,7 +160,7 @@ impl ServerProcess {
     }
 
     fn expect_at_work(&mut self) -> Result<()> {
-        let name = self.program.name;
+        let name = self.programs.server;
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
         let Some(status) = ended else { return Ok(()) };
         self.has_ended = true;
@@ -182,26 +171,22 @@ impl ServerProcess {
     fn last_words(&self, status: ExitStatus) -> String {
         let log = read_limited::end(&self.folder.0.join(&self.log), LAST_BYTES);
         let log = String::from_utf8_lossy(&log);
-        (self.program.last_words)(&log).unwrap_or_else(|| {
+        (self.programs.last_words)(&log).unwrap_or_else(|| {
             let line = log.lines().rfind(|line| !line.trim().is_empty());
             line.map_or_else(|| status.to_string(), |line| format!("{status}; its log ends with: {line}"))
         })
     }
 
     /// Ends it in order: it writes what is in its memory, and closes its files. Fails when it ends otherwise, or not in time.
-    pub fn stop(mut self) -> Result<()> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<()> {
+    pub fn end(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(());
         }
-        let (status, name) = (self.terminate(), self.program.name);
+        let (status, name) = (self.terminate(), self.programs.server);
         children::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
         let is_expected_signal =
-            self.program.ends_by_signal && status.signal() == Some(self.program.stop.as_raw());
+            self.programs.ends_by_signal && status.signal() == Some(self.programs.stop.as_raw());
         if !status.success() && !is_expected_signal {
             return Err(StoreError::Engine(format!("{name} ended badly: {}", self.last_words(status))));
         }
@@ -211,7 +196,7 @@ impl ServerProcess {
     fn terminate(&mut self) -> std::io::Result<ExitStatus> {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             // One that has ended by itself is not there any more.
-            let _ = kill_process(pid, self.program.stop);
+            let _ = kill_process(pid, self.programs.stop);
         }
         let start = Instant::now();
         while start.elapsed() < LONGEST_END {
@@ -232,7 +217,6 @@ impl Drop for ServerProcess {
     }
 }
 
-/// A new folder for the server alone, for its socket or what else it needs outside its data.
 pub fn new_folder(parent: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -243,5 +227,78 @@ pub fn new_folder(parent: &Path, prefix: &str, user: Option<&User>) -> Result<Pa
             make_folder(&folder, user)?;
             return Ok(folder);
         }
+    }
+}
+
+/// The right that root can pass on here: to pass and read what is closed. Containers mostly lack it, and have the one to write, too.
+#[cfg(target_os = "linux")]
+fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
+    use rustix::thread::{CapabilitySet, capabilities};
+    let permitted = capabilities(None).ok()?.permitted;
+    [CapabilitySet::DAC_READ_SEARCH, CapabilitySet::DAC_OVERRIDE]
+        .into_iter()
+        .find(|right| permitted.contains(*right))
+}
+
+/// Takes on the right to pass, after a change of user. Called between fork and exec: it only makes system calls.
+#[cfg(target_os = "linux")]
+fn take_right(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
+    use rustix::thread::{CapabilitySets, configure_capability_in_ambient_set, set_capabilities};
+    set_capabilities(None, CapabilitySets { effective: right, permitted: right, inheritable: right })?;
+    Ok(configure_capability_in_ambient_set(right, true)?)
+}
+
+/// The topmost folder above the data that the server, running as another user, can't pass.
+pub fn closed_above(folder: &Path) -> Option<(PathBuf, &'static User)> {
+    let user = owner_of(folder)?;
+    #[cfg(target_os = "linux")]
+    if right_to_pass().is_some() {
+        return None;
+    }
+    closed_for(user.uid, user.gid, folder).map(|closed| (closed, user))
+}
+
+fn closed_for(uid: u32, gid: u32, folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let parents: Vec<&Path> = folder.ancestors().skip(1).collect();
+    let is_closed = |path: &Path| {
+        let pass_bit = |metadata: fs::Metadata| match () {
+            () if metadata.uid() == uid => metadata.mode() & 0o100,
+            () if metadata.gid() == gid => metadata.mode() & 0o010,
+            () => metadata.mode() & 0o001,
+        };
+        fs::metadata(path).is_ok_and(|metadata| pass_bit(metadata) == 0)
+    };
+    parents.into_iter().rev().find(|path| is_closed(path)).map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_topmost_folder_that_is_closed_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let (outer, inner) = (root.path().join("outer"), root.path().join("outer/inner"));
+        let data = inner.join("own");
+        fs::create_dir_all(&data).unwrap();
+        let metadata = fs::metadata(&data).unwrap();
+        let (uid, gid) = (metadata.uid() + 1, metadata.gid() + 1);
+        let set_modes = |root_mode: u32, outer_mode: u32, inner_mode: u32| {
+            for (path, mode) in [(root.path(), root_mode), (&outer, outer_mode), (&inner, inner_mode)] {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+        };
+        let canonical = |path: &Path| Some(fs::canonicalize(path).unwrap());
+        set_modes(0o711, 0o700, 0o700);
+        assert_eq!(closed_for(uid, gid, &data), canonical(&outer));
+        assert_eq!(closed_for(metadata.uid(), gid, &data), None);
+        set_modes(0o711, 0o711, 0o710);
+        assert_eq!(closed_for(uid, gid, &data), canonical(&inner));
+        assert_eq!(closed_for(uid, metadata.gid(), &data), None, "its group passes");
+        set_modes(0o711, 0o711, 0o755);
+        assert_eq!(closed_for(uid, gid, &data), None);
     }
 }

@@ -18,11 +18,10 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// A connection to the trial's records, for this plan.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
             Backend::Own(server) => {
-                let mut client = server.connect::<S>()?;
+                let mut client = S::connect_own(&server.socket.path())?;
                 S::begin(&mut client, plan);
                 Ok(client)
             }
@@ -45,7 +44,6 @@ impl Backend {
         }
     }
 
-    /// Also drops what it holds for the store in this folder.
     pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
             Backend::Own(server) => server.stop(),
@@ -54,11 +52,10 @@ impl Backend {
     }
 }
 
-/// A running server, and the holder of the trial's records.
 pub struct RunningServer {
     url: String,
-    address: Address,
-    holder: String,
+    pub address: Address,
+    pub holder: String,
 }
 
 impl RunningServer {
@@ -92,15 +89,6 @@ impl RunningServer {
         without_user(&self.url)
     }
 
-    pub fn holder(&self) -> &str {
-        &self.holder
-    }
-
-    pub fn whereabouts(&self) -> String {
-        format!("the data are on a running server, at {}", self.address.name())
-    }
-
-    /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
         ServerNamespace::strike_note(folder)

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use storebench_core::read_limited;
+use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::store::StoreError;
 
 use super::process::LOG;
@@ -47,6 +48,14 @@ impl Socket {
     fn from_stream(stream: Stream) -> Socket {
         let is_logged_in = Arc::default();
         Socket { stream, login_deadline: None, is_logged_in, login_bytes: 0, log: None }
+    }
+
+    /// Connects to a running server, at `port` if its address names none.
+    pub fn connect(address: &Address, port: u16) -> io::Result<Socket> {
+        match &address.at {
+            Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(port)),
+            Endpoint::Socket(path) => Socket::unix(path),
+        }
     }
 
     pub fn unix(path: &Path) -> io::Result<Socket> {
@@ -88,6 +97,20 @@ impl Socket {
         StoreError::Io { context, source: error }
     }
 
+    /// Reads some bytes; an ended connection is an error, which has the end of the server's log.
+    pub fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, StoreError> {
+        loop {
+            match self.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) => {
+                    let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
+                    return Err(self.lost_error(ended));
+                }
+                read => return read.map_err(|error| self.lost_error(error)),
+            }
+        }
+    }
+
     /// Connects without delaying writes. The error is the last of the addresses'.
     pub fn tcp(host: &str, port: u16) -> io::Result<Socket> {
         let deadline = Instant::now() + LONGEST_LOGIN;
@@ -115,7 +138,6 @@ impl Socket {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// Reads and writes no longer block.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match &self.stream {
             Stream::Unix(stream) => stream.set_nonblocking(true),
@@ -156,9 +178,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until there is something to read, and with `for_room` until there is room to write. A blocking read on a Unix socket
-    /// of Linux also wakes when the other side has received something, only to sleep again: a process switch for each request.
-    /// Fails also when it takes too long.
+    /// Waits until there is something to read, and with `for_room` to write. A blocking read on a Unix socket of Linux also wakes when the
+    /// other side has received something, only to sleep again: a process switch for each request.
     pub fn wait(&self, for_room: bool) -> io::Result<()> {
         let stream = match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),

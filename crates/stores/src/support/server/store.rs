@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
-    Guarantee, HeldReader, OpenOptions, Result, Session, Setting, Store, StoreBuild, Upkeep, hold_to_tier,
+    Guarantee, HeldReader, OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreError, Upkeep,
+    hold_to_tier,
 };
 
 use super::kind::Server;
@@ -17,15 +18,15 @@ use storebench_core::server::PROGRAMS;
 
 /// Opens the store on a private server, or on the one that a URL names. Fails also when it did not take the settings.
 pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let plan = S::plan(options)?;
+    let plan = (S::PLAN)(options)?;
     let server = match options.settings.contains_key(URL) {
         true => Backend::Running(RunningServer::open::<S>(options)?),
         false => Backend::Own(OwnServer::open::<S>(options, &plan)?),
     };
     let mut client = server.connect::<S>(&plan)?;
-    let settings = S::settings(&mut client)?;
+    let settings = (S::READ_SETTINGS)(&mut client)?;
     plan.check(&settings)?;
-    let guarantee = hold_to_tier(options, S::tier(&settings))?;
+    let guarantee = hold_to_tier(options, (S::TIER)(&settings))?;
     S::make_table(&mut client, options.compression)?;
     let facts = S::examine(&mut client, &settings, server.running().is_none())?;
     let syncs_at_open = S::count_syncs(&mut client, &facts)?.unwrap_or(0);
@@ -42,7 +43,6 @@ struct ServerStore<S: Server> {
     plan: Plan,
     guarantee: Guarantee,
     facts: S::Facts,
-    /// The server's count when the store was opened.
     syncs_at_open: u64,
 }
 
@@ -54,12 +54,16 @@ impl<S: Server> ServerStore<S> {
 
 impl<S: Server> Store for ServerStore<S> {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        S::session(self.server.connect::<S>(&self.plan)?)
+        (S::SESSION)(self.server.connect::<S>(&self.plan)?)
     }
 
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
+        let Some(open_sql) = S::SQL else {
+            let product = S::programs().product;
+            return Err(StoreError::Unsupported(format!("{product} does not speak SQL")));
+        };
         let is_own = self.server.running().is_none();
-        S::sql(self.server.connect::<S>(&self.plan)?, (&self.plan, &self.facts, is_own))
+        open_sql(self.server.connect::<S>(&self.plan)?, (&self.plan, &self.facts, is_own))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -67,7 +71,7 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn count(&self) -> Result<u64> {
-        S::count(&mut self.lock_client())
+        (S::COUNT)(&mut self.lock_client())
     }
 
     fn verify(&mut self) -> Result<bool> {
@@ -89,7 +93,7 @@ impl<S: Server> Store for ServerStore<S> {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut client = self.lock_client();
-        let mut settings = S::settings(&mut client)?;
+        let mut settings = (S::READ_SETTINGS)(&mut client)?;
         let url = self.server.running().map(RunningServer::url);
         settings.extend(url.map(|url| Setting::unverified(URL, url)));
         settings.extend(self.plan.programs.iter().map(|folder| Setting::unverified(PROGRAMS, folder)));
@@ -108,7 +112,8 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn outside_location(&self) -> Option<String> {
-        self.server.running().map(RunningServer::whereabouts)
+        let running = self.server.running()?;
+        Some(format!("the data are on a running server, at {}", running.address.name()))
     }
 
     fn version(&self) -> Option<String> {
