@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::de::DeserializeOwned;
 
-use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::trial_ipc::{self, REPORT, SPEC};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
@@ -25,10 +25,8 @@ pub struct CheckRoom<'a> {
 }
 
 impl CheckRoom<'_> {
-    /// Runs a process; returns how it ended, and its report.
-    ///
-    /// # Errors
-    /// When its files can't be written, or it can't be started.
+    /// Runs a process; returns how it ended, and its report. Fails when its files can't be written, it can't be started, or with
+    /// [`interruption`].
     pub fn run<T: DeserializeOwned>(
         &self,
         spec: &Spec,
@@ -41,7 +39,8 @@ impl CheckRoom<'_> {
         output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
         let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
         let end = child_process::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())
-            .map_err(Error::io(self.doing, self.folder))?;
+            .map_err(Error::io(self.doing, self.folder))?
+            .ok_or_else(interruption)?;
         Ok((end, trial_ipc::answer(self.folder)))
     }
 }

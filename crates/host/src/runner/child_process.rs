@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use storebench_core::error::Exit;
+use storebench_core::error::{Error, Exit};
 use storebench_core::lifeline;
 use storebench_core::read_limited;
 use storebench_core::result::Failure;
@@ -39,8 +39,11 @@ pub enum ProcessEnd {
     },
     /// It exited without a result, as the run's disk could not take it.
     Unsaved(io::Error),
-    /// The user interrupted the run.
-    Interrupted,
+}
+
+/// The error of what the user interrupts: a trial without a result.
+pub fn interruption() -> Error {
+    Error::new(Exit::Interrupted, "interrupted")
 }
 
 /// The time that a process may take.
@@ -55,7 +58,7 @@ pub struct TimeLimit {
 }
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
-/// passes, or `interrupted` is set. The program and arguments in `launcher`, if any, start it and must exec it in
+/// passes, or `interrupted` is set: then it returns `None`. The program and arguments in `launcher`, if any, start it and must exec it in
 /// their place. Now and then `report_progress` gets the progress of its loading.
 pub fn run(
     launcher: &[OsString],
@@ -64,7 +67,7 @@ pub fn run(
     limit: TimeLimit,
     interrupted: &AtomicBool,
     report_progress: &dyn Fn(Option<LoadProgress>),
-) -> io::Result<ProcessEnd> {
+) -> io::Result<Option<ProcessEnd>> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
     let mut command = match launcher {
@@ -110,13 +113,13 @@ pub fn run(
     }
     let status = child.wait()?;
     Ok(match stopped {
-        Some(StopCause::Interrupted) => ProcessEnd::Interrupted,
+        Some(StopCause::Interrupted) => None,
         Some(StopCause::TimedOut(message)) => {
-            ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None }
+            Some(ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None })
         }
         None => {
             let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
-            judge(status, is_silent, oom_kills() > kills_before, log)
+            Some(judge(status, is_silent, oom_kills() > kills_before, log))
         }
     })
 }

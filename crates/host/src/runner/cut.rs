@@ -99,29 +99,16 @@ struct FoundState {
     logged: Option<u64>,
 }
 
-enum ProcessMessage {
-    Recorded(History),
-    Failed(String),
-    Interrupted,
-}
-
 /// The end of a process, and its report.
 type ProcessOutcome = (ProcessEnd, std::result::Result<CutMessage, String>);
 
-/// The end of a part of the check: `None` if it was interrupted.
-type Done = Option<()>;
-
 impl CutChecker<'_> {
-    /// Makes the check; `None` if it was interrupted.
-    ///
-    /// # Errors
-    /// When storebench's own files can't be written, or a process can't be started.
-    pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
+    /// Makes the check. Fails when storebench's own files can't be written, or a process can't be started.
+    pub fn make(&self, stage: &mut Stage<'_>) -> Result<CutCheck> {
         let start = Instant::now();
         let history = match self.record(stage, LOG, self.request.sessions, false)? {
-            ProcessMessage::Recorded(history) => history,
-            ProcessMessage::Interrupted => return Ok(None),
-            ProcessMessage::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
+            Ok(history) => history,
+            Err(reason) => return Ok(CutCheck::NotMade { reason }),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
@@ -133,10 +120,10 @@ impl CutChecker<'_> {
             ..CutResults::default()
         };
         let start = Instant::now();
-        let Some(()) = self.check_states(stage, &history, &mut cuts)? else { return Ok(None) };
-        let Some(()) = self.check_in_place(stage, &mut cuts)? else { return Ok(None) };
+        self.check_states(stage, &history, &mut cuts)?;
+        self.check_in_place(stage, &mut cuts)?;
         cuts.checked_ns = start.elapsed().as_nanos() as u64;
-        Ok(Some(CutCheck::Made(Box::new(cuts))))
+        Ok(CutCheck::Made(Box::new(cuts)))
     }
 
     /// The bytes that the disk writes as a whole.
@@ -150,7 +137,7 @@ impl CutChecker<'_> {
     }
 
     /// Checks the states of a history, and its controls.
-    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
+    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<()> {
         let path = stage.work().join(LOG);
         let (is_control_store, is_recovery) = (false, false);
         let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
@@ -158,21 +145,19 @@ impl CutChecker<'_> {
         let in_recovery = self.request.states / 5;
         let states = source.draw_states(self.request.states - in_recovery, self.request.settling);
         for drawn in &states {
-            let Some(()) = self.check_and_count(stage, scene, drawn, cuts)? else { return Ok(None) };
+            self.check_and_count(stage, scene, drawn, cuts)?;
         }
         // Some are opened once more, with a power cut during recovery.
         let recoveries = in_recovery.div_ceil(OF_RECOVERY).max(1);
         let step = (states.len() as u64 / recoveries).max(1) as usize;
         for drawn in states.iter().step_by(step).take((in_recovery / OF_RECOVERY) as usize) {
-            let Some(()) = self.check_recovery(stage, scene, &mut source, drawn, cuts)? else {
-                return Ok(None);
-            };
+            self.check_recovery(stage, scene, &mut source, drawn, cuts)?;
         }
         for control in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
             let drawn = source.draw_controls(control, self.control_count());
-            let Some(()) = self.check_control(stage, scene, control, &drawn, cuts)? else { return Ok(None) };
+            self.check_control(stage, scene, control, &drawn, cuts)?;
         }
-        Ok(Some(()))
+        Ok(())
     }
 
     /// Checks a state, and counts the finding.
@@ -182,11 +167,8 @@ impl CutChecker<'_> {
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
-    ) -> Result<Done> {
-        let Some(FoundState { verdict, open_ns, verified, .. }) = self.check_state(stage, scene, drawn)?
-        else {
-            return Ok(None);
-        };
+    ) -> Result<()> {
+        let FoundState { verdict, open_ns, verified, .. } = self.check_state(stage, scene, drawn)?;
         let StateVerdict { finding, lost, lost_ns, message } = verdict;
         *cuts.found.entry(finding).or_default() += 1;
         if drawn.acknowledged.iter().all(|steps| *steps == 0) {
@@ -200,9 +182,9 @@ impl CutChecker<'_> {
             cuts.lost_ns.push(lost_ns);
         }
         if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
-            return Ok(Some(()));
+            return Ok(());
         }
-        let Some(kept) = self.keep_state(stage, scene, drawn, finding)? else { return Ok(None) };
+        let kept = self.keep_state(stage, scene, drawn, finding)?;
         cuts.bad.push(BadState {
             number: drawn.number,
             finding,
@@ -213,7 +195,7 @@ impl CutChecker<'_> {
             begun: drawn.begun.clone(),
             kept: Some(kept),
         });
-        Ok(Some(()))
+        Ok(())
     }
 
     /// Opens a state once more on a disk that logs requests, and checks states in which a cut during recovery can leave it.
@@ -224,14 +206,14 @@ impl CutChecker<'_> {
         source: &mut StateSource<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
-    ) -> Result<Done> {
+    ) -> Result<()> {
         let mut inner = stage.inner();
         let (log_path, _) = inner.file(RECOVERY_LOG)?;
         let state = self.write_state(&mut inner, &drawn.cut)?;
         let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
-        let Some(found) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        let found = self.check_state_on(&mut inner, scene, drawn, traced)?;
         // A state that does not open has no recovery to cut.
-        let Some(logged) = found.logged else { return Ok(Some(())) };
+        let Some(logged) = found.logged else { return Ok(()) };
         let settled_log = scene.log.settled_log(&drawn.cut);
         let recovery_start = settled_log.len();
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
@@ -240,10 +222,9 @@ impl CutChecker<'_> {
         let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {
-            let Some(()) = self.check_and_count(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
+            self.check_and_count(&mut inner, scene, drawn, cuts)?;
         }
-        inner.release()?;
-        Ok(Some(()))
+        inner.release()
     }
 
     fn check_control(
@@ -253,21 +234,18 @@ impl CutChecker<'_> {
         control: Control,
         states: &[DrawnState],
         cuts: &mut CutResults,
-    ) -> Result<Done> {
+    ) -> Result<()> {
         for drawn in states {
-            let Some(found) = self.check_state(stage, scene, drawn)? else { return Ok(None) };
+            let found = self.check_state(stage, scene, drawn)?;
             cuts.controls.entry(control).or_default().note(found.verdict.finding);
         }
-        Ok(Some(()))
+        Ok(())
     }
 
     /// The control with a separate store: one that writes in place.
-    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
-        let history = match self.record(stage, MADE_LOG, 1, true)? {
-            ProcessMessage::Recorded(history) => history,
-            ProcessMessage::Interrupted => return Ok(None),
-            ProcessMessage::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
-        };
+    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<()> {
+        let history = self.record(stage, MADE_LOG, 1, true)?;
+        let history = history.map_err(|reason| Error::new(Exit::Failure, reason))?;
         let path = stage.work().join(MADE_LOG);
         let (is_control_store, is_recovery) = (true, false);
         let (history, log) = (&history, &history.log);
@@ -277,23 +255,20 @@ impl CutChecker<'_> {
         self.check_control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
-    /// Has a process take the steps on a disk that logs requests.
+    /// Has a process take the steps on a disk that logs requests; or says why it could not.
     fn record(
         &self,
         stage: &mut Stage<'_>,
         log: &str,
         sessions: u64,
         is_control_store: bool,
-    ) -> Result<ProcessMessage> {
+    ) -> Result<std::result::Result<History, String>> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
-        let mount = match self.template.mount_traced(
-            &mut inner,
-            NAME,
-            TracePart { log: Some(&path), ..TracePart::default() },
-        )? {
+        let traced = TracePart { log: Some(&path), ..TracePart::default() };
+        let mount = match self.template.mount_traced(&mut inner, NAME, traced)? {
             Ok(mount) => mount,
-            Err(why) => return Ok(ProcessMessage::Failed(why)),
+            Err(why) => return Ok(Err(why)),
         };
         let write_back = WriteBack::start(&mount.0, self.request.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
@@ -301,20 +276,17 @@ impl CutChecker<'_> {
         drop(write_back);
         inner.release()?;
         let recording = match (end, message) {
-            (ProcessEnd::Interrupted, _) => return Ok(ProcessMessage::Interrupted),
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(recording))) => recording,
-            (_, Ok(CutMessage::Failed(reason))) => return Ok(ProcessMessage::Failed(reason)),
+            (_, Ok(CutMessage::Failed(reason))) => return Ok(Err(reason)),
             (ProcessEnd::Badly { message, .. }, _) => {
-                return Ok(ProcessMessage::Failed(format!("the process that recorded it {message}")));
+                return Ok(Err(format!("the process that recorded it {message}")));
             }
             (end, message) => {
-                return Ok(ProcessMessage::Failed(format!(
-                    "the process that recorded it ended: {end:?}, {message:?}"
-                )));
+                return Ok(Err(format!("the process that recorded it ended: {end:?}, {message:?}")));
             }
         };
         let log = read_log(&path, History::end(&recording) as u64)?;
-        Ok(ProcessMessage::Recorded(History { log, recording }))
+        Ok(Ok(History { log, recording }))
     }
 
     /// Writes a state to a file for the server of its disk.
@@ -325,13 +297,13 @@ impl CutChecker<'_> {
         Ok(path)
     }
 
-    /// Has a process check a state; `None` if it was interrupted.
+    /// Has a process check a state.
     fn check_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
-    ) -> Result<Option<FoundState>> {
+    ) -> Result<FoundState> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &drawn.cut)?;
         let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
@@ -345,26 +317,23 @@ impl CutChecker<'_> {
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         traced: TracePart<'_>,
-    ) -> Result<Option<FoundState>> {
+    ) -> Result<FoundState> {
         let mut inner = stage.inner();
         let report = match self.template.mount_traced(&mut inner, NAME, traced)? {
-            Err(message) => Some(StateReport::new(StateFinding::FileSystem, message)),
+            Err(message) => StateReport::new(StateFinding::FileSystem, message),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.is_control_store };
                 self.read_report(self.run_process(part, mount, LOOKING)?)?
             }
         };
         inner.release()?;
-        Ok(report.map(|report| {
-            let StateReport { open_ns, verified, logged, .. } = report;
-            FoundState { verdict: scene.history.judge(drawn, report), open_ns, verified, logged }
-        }))
+        let StateReport { open_ns, verified, logged, .. } = report;
+        Ok(FoundState { verdict: scene.history.judge(drawn, report), open_ns, verified, logged })
     }
 
-    /// The finding of a checking process, however it ended; `None` if it was interrupted.
-    fn read_report(&self, ended: ProcessOutcome) -> Result<Option<StateReport>> {
-        Ok(Some(match ended {
-            (ProcessEnd::Interrupted, _) => return Ok(None),
+    /// The finding of a checking process, however it ended.
+    fn read_report(&self, ended: ProcessOutcome) -> Result<StateReport> {
+        Ok(match ended {
             (ProcessEnd::Well, Ok(CutMessage::Found(report))) => report,
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
                 StateReport::new(StateFinding::Hung, message)
@@ -375,7 +344,7 @@ impl CutChecker<'_> {
                 let reason = format!("a process that looked at a state ended: {end:?}, {message:?}");
                 return Err(Error::new(Exit::Failure, reason));
             }
-        }))
+        })
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.

@@ -1,6 +1,7 @@
 //! The parent's side of the kill check (`workload/kill.rs`): decides which trials have one, and runs its two processes.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::runner::check_process::CheckRoom;
@@ -79,20 +80,8 @@ pub fn skipped_check(
     })
 }
 
-/// The outcome of a kill check.
-pub enum KillCheckOutcome {
-    /// The report for the result.
-    Checked(KillCheck),
-    /// The store has failed it.
-    Failed {
-        /// The kind of failure.
-        reason: Failure,
-        /// The failure, in words.
-        message: String,
-    },
-    /// The user interrupted it.
-    Interrupted,
-}
+/// The report of a check for the result, or how and why the store has failed it.
+pub type CheckOutcome<T> = std::result::Result<T, (Failure, String)>;
 
 /// A kill check that is about to be made.
 pub struct KillChecker<'a> {
@@ -104,12 +93,9 @@ pub struct KillChecker<'a> {
 
 impl KillChecker<'_> {
     /// Makes the check in the trial's folder, which is emptied first.
-    pub fn make(self) -> Result<KillCheckOutcome> {
+    pub fn make(self) -> Result<CheckOutcome<KillCheck>> {
         let start = Instant::now();
-        let directory = &self.spec.directory;
-        guard::remove_made(directory)
-            .and_then(|()| std::fs::create_dir(directory))
-            .map_err(Error::io("emptying", directory))?;
+        empty(&self.spec.directory)?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
         let (steps, undone) = match self.run_process(KillPart::Write)? {
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
@@ -122,12 +108,7 @@ impl KillChecker<'_> {
             (ProcessEnd::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
                 let why_not_undone = undone.and_then(|result| result.err());
-                Ok(KillCheckOutcome::Checked(KillCheck::Held {
-                    steps,
-                    undone: is_undone,
-                    why_not_undone,
-                    took_ns,
-                }))
+                Ok(Ok(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
             }
             (end, message) => Ok(describe_bad_end(end, message)),
         }
@@ -139,19 +120,24 @@ impl KillChecker<'_> {
     }
 }
 
+/// Empties the folder of a trial's store.
+pub fn empty(directory: &Path) -> Result<()> {
+    guard::remove_made(directory)
+        .and_then(|()| std::fs::create_dir(directory))
+        .map_err(Error::io("emptying", directory))
+}
+
 /// The outcome if a process did not end as it should.
-fn describe_bad_end(end: ProcessEnd, message: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
-    let failed = |reason, message: String| KillCheckOutcome::Failed {
-        reason,
-        message: format!("kill check: {message}"),
-    };
+fn describe_bad_end(
+    end: ProcessEnd,
+    message: std::result::Result<KillMessage, String>,
+) -> CheckOutcome<KillCheck> {
+    let failed = |reason, message: String| Err((reason, format!("kill check: {message}")));
+    let not_made = |reason| Ok(KillCheck::NotMade { reason });
     match (end, message) {
-        (ProcessEnd::Interrupted, _) => KillCheckOutcome::Interrupted,
-        (ProcessEnd::Unsaved(error), _) => KillCheckOutcome::Checked(KillCheck::NotMade {
-            reason: format!("its report could not be written: {error}"),
-        }),
+        (ProcessEnd::Unsaved(error), _) => not_made(format!("its report could not be written: {error}")),
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
-            KillCheckOutcome::Checked(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
+            not_made(format!("the disk is full: {message}"))
         }
         (_, Ok(KillMessage::Failed { reason, message })) => failed(reason, message),
         (ProcessEnd::Badly { reason, message, .. }, _) => failed(reason, message),

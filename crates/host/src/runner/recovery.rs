@@ -6,9 +6,9 @@ use storebench_disk::random::Random;
 
 use crate::runner::check_process::CheckRoom;
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
-use storebench_core::error::{Error, Result};
-use storebench_core::guard;
-use storebench_core::measure::page_cache::{self, EmptiedCache};
+use crate::runner::kill::{CheckOutcome, empty};
+use storebench_core::error::Result;
+use storebench_core::measure::page_cache;
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::plural;
 use storebench_core::workload::recover::RecoveryMessage;
@@ -116,31 +116,21 @@ pub struct RecoveryChecker<'a> {
     pub cuts: bool,
 }
 
-/// The outcome of a recovery check.
-pub enum RecoveryCheckOutcome {
-    /// The report for the result.
-    Checked(RecoveryCheck),
-    /// Acknowledged records were missing.
-    Failed(String),
-    /// The user interrupted it.
-    Interrupted,
-}
-
 /// The end of one of its processes.
 enum LifeEnd {
     Opened(Reopening),
     NotUndone(String),
     Lost(String),
     CannotCheck(String),
-    Interrupted,
 }
 
 impl RecoveryChecker<'_> {
-    /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each.
-    pub fn make(&self, sizes: &[u64]) -> Result<RecoveryCheckOutcome> {
+    /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each. The store has
+    /// failed it if acknowledged records were missing.
+    pub fn make(&self, sizes: &[u64]) -> Result<CheckOutcome<RecoveryCheck>> {
         let mut check = RecoveryCheck::default();
         for records in sizes {
-            self.empty()?;
+            empty(&self.spec.directory)?;
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
             match self.run_lives(&mut recovery)? {
                 LifeEnd::Opened(_) => check.sizes.push(recovery),
@@ -149,25 +139,17 @@ impl RecoveryChecker<'_> {
                     check.sizes.push(recovery);
                 }
                 LifeEnd::Lost(message) => {
-                    return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}")));
+                    return Ok(Err((Failure::WrongData, format!("recovery check: {message}"))));
                 }
-                LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
                 LifeEnd::CannotCheck(reason) => {
                     check.not_made = Some(format!("with {}: {reason}", plural(*records, "record")));
                     break;
                 }
             }
         }
-        self.empty()?;
-        Ok(RecoveryCheckOutcome::Checked(check))
-    }
-
-    /// Nothing of it may remain: with many records it is larger than the trial.
-    fn empty(&self) -> Result<()> {
-        let directory = &self.spec.directory;
-        guard::remove_made(directory)
-            .and_then(|()| std::fs::create_dir(directory))
-            .map_err(Error::io("emptying", directory))
+        // Nothing of it may remain: with many records it is larger than the trial.
+        empty(&self.spec.directory)?;
+        Ok(Ok(check))
     }
 
     /// Runs the lives of a store. Returns the first bad end.
@@ -176,9 +158,10 @@ impl RecoveryChecker<'_> {
         let (mut records, mut added) = (0, 0);
         for life in StoreLife::all(self.cuts) {
             if life.is_cold() {
-                match self.empty_cache() {
-                    Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
-                    None => {
+                // Nobody has the store's files open.
+                match page_cache::empty(&self.spec.directory) {
+                    Ok(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
+                    Err(_) => {
                         let why = "the files can't be taken out of memory";
                         recovery.not_cut = self.cuts.then(|| why.into());
                         break;
@@ -198,11 +181,6 @@ impl RecoveryChecker<'_> {
         Ok(LifeEnd::Opened(recovery.closed))
     }
 
-    /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
-    fn empty_cache(&self) -> Option<EmptiedCache> {
-        page_cache::empty(&self.spec.directory).ok()
-    }
-
     fn run_life(&self, part: RecoverPart) -> Result<LifeEnd> {
         let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
@@ -210,7 +188,6 @@ impl RecoveryChecker<'_> {
         let (end, message) =
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, message) {
-            (ProcessEnd::Interrupted, _) => LifeEnd::Interrupted,
             (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => {
                 LifeEnd::Lost(message)
             }

@@ -12,7 +12,7 @@ use crate::folder::is_full;
 use crate::location::image::{HOLDER, Template};
 use crate::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
 use crate::runner::check_process::CheckRoom;
-use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::kill::PassedChecks;
 use crate::runner::limits::{LimitSite, TrialLimits};
 use crate::runner::run_request::RunRequest;
@@ -20,7 +20,7 @@ use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
 use crate::schedule;
 use crate::stage::Stage;
 use storebench_core::cell::{Background, Cell, HERE};
-use storebench_core::error::{Error, Result};
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard;
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
@@ -137,20 +137,23 @@ impl Trial<'_> {
         let limiting = self.limiting(stage, group.as_ref().ok());
         let before = self.disk_counts();
         let (ran, machine) = match &limiting {
-            Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
+            Some(Err(message)) => (Ok(self.unsupported(message.clone())), None),
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
                 trial_ipc::ask(self.folder, &self.spec(group, limiting))?;
-                let ran = self.run_with_background(stage, limiting, &sights, (&spec, &out))?;
+                let ran = self.run_with_background(stage, limiting, &sights, (&spec, &out));
                 (ran, limiting.map(TrialLimits::report))
             }
         };
         let disk = self.disk_report(before);
         let ran = ran.map(|ran| self.check_disk(ran, disk.is_some()));
-        let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
-        let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
-        let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
+        let ran = ran.and_then(|ran| self.kill_checked(ran));
+        let ran = ran.and_then(|ran| self.cut_checked(stage, ran));
+        let ran = match ran.and_then(|ran| self.recovery_checked(ran)) {
+            Err(error) if error.exit == Exit::Interrupted => None,
+            ran => Some(ran?),
+        };
         trial_ipc::remove(self.folder)?;
         let Some(TrialRun { report, wall_s, resources, others, background, log }) = ran else {
             self.remove(&self.log())?;
@@ -190,15 +193,14 @@ impl Trial<'_> {
         }))
     }
 
-    /// Runs it with its background load, if it has one; `None` if it was interrupted. Without the load there is no
-    /// trial, and a trial during which the load was not at work is no measurement.
+    /// Runs it with its background load, if it has one. Without the load there is no trial, and a trial during which the load was not at work is no measurement.
     fn run_with_background(
         &self,
         stage: &mut Stage<'_>,
         limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         files: (&Path, &Path),
-    ) -> Result<Option<TrialRun>> {
+    ) -> Result<TrialRun> {
         if self.cell.background() == Background::None {
             return self.run_process(limiting, sights, files, None);
         }
@@ -216,33 +218,32 @@ impl Trial<'_> {
         let not_run = |report| TrialRun { log: self.background_log(), ..TrialRun::not_at_all(report) };
         let load = match started {
             LoadStart::AtWork(load) => load,
-            LoadStart::Interrupted => return Ok(None),
-            LoadStart::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
+            LoadStart::Interrupted => return Err(interruption()),
+            LoadStart::Unsupported(message) => return Ok(not_run(Report::Unsupported { message })),
             LoadStart::Failed(message) => {
-                return Ok(Some(not_run(Report::Failed { reason: Failure::Harness, message })));
+                return Ok(not_run(Report::Failed { reason: Failure::Harness, message }));
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.run_process(limiting, sights, files, Some(load.id()))?;
+        let mut ran = self.run_process(limiting, sights, files, Some(load.id()))?;
         let to_ns = background::now_ns();
-        let Some(mut ran) = ran else { return Ok(None) };
         let FinishedLoad { report, complaint } = load.finish(from_ns, to_ns);
         ran.background = Some(report);
         if let (Report::Ok { .. }, Some(message)) = (&ran.report, complaint) {
             ran.report = Report::Failed { reason: Failure::Harness, message };
             ran.log = self.background_log();
         }
-        Ok(Some(ran))
+        Ok(ran)
     }
 
-    /// Runs its process, during a background load if it has one; `None` if it was interrupted.
+    /// Runs its process, during a background load if it has one.
     fn run_process(
         &self,
         limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         (spec, out): (&Path, &Path),
         load: Option<u32>,
-    ) -> Result<Option<TrialRun>> {
+    ) -> Result<TrialRun> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
@@ -258,14 +259,13 @@ impl Trial<'_> {
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
         if !self.job.plan.clients.is_empty()
-            && matches!(end, ProcessEnd::Interrupted | ProcessEnd::Badly { .. })
+            && matches!(end, None | Some(ProcessEnd::Badly { .. }))
         {
             // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }
         let wall_s = start.elapsed().as_secs_f64();
-        let report = match end {
-            ProcessEnd::Interrupted => return Ok(None),
+        let report = match end.ok_or_else(interruption)? {
             ProcessEnd::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
                 reason: Failure::DiskFull,
                 message: "the disk was full: not even the trial's report could be written".into(),
@@ -300,7 +300,7 @@ impl Trial<'_> {
             },
             report => report,
         };
-        Ok(Some(TrialRun { report, wall_s, resources, others, background: None, log: self.log() }))
+        Ok(TrialRun { report, wall_s, resources, others, background: None, log: self.log() })
     }
 
     /// Whether its store is a server that was running before: its work can't be separated from the work of others.
