@@ -64,11 +64,8 @@ pub struct ResumedRun {
 }
 
 impl RunFolder {
-    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on if that exists, and writes the
-    /// run's header.
-    ///
-    /// # Errors
-    /// When the folder can't be made or written; then it is removed again.
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on if that exists, and writes the run's header. Fails
+    /// when the folder can't be made or written; then it is removed again.
     pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
         RunFolder::begin_ours(&make_unused(runs, name)?, header)
     }
@@ -104,11 +101,8 @@ impl RunFolder {
         })
     }
 
-    /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line
-    /// is dropped, anything else is kept aside.
-    ///
-    /// # Errors
-    /// When it is not a run, is of another version, or another process is at work on it.
+    /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line is dropped,
+    /// anything else is kept aside. Fails when it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<ResumedRun> {
         // Nothing is made in a folder that is no run; results are read once nobody else can add any.
         let mut run = read_without_trials(path)?;
@@ -158,10 +152,8 @@ impl RunFolder {
         &self.path
     }
 
-    /// Whether the folder and its results are where they were.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if the folder was moved or deleted meanwhile; the message says where it is now.
+    /// Whether the folder and its results are where they were. Fails with [`Exit::NotStorebench`] if it was moved or deleted; the message
+    /// says where it is now.
     pub fn check(&self) -> Result<()> {
         self.whereabouts.check()
     }
@@ -184,10 +176,7 @@ impl RunFolder {
         lines.map(read_line).collect()
     }
 
-    /// Keeps a log that another machine has written.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if the name is not a log's; an error if the log can't be written.
+    /// Keeps a log that another machine has written. Fails with [`Exit::NotStorebench`] if the name is not a log's.
     pub fn keep_log(&self, name: &str, text: &str) -> Result<()> {
         let number = name.strip_suffix(".log").map(|name| name.strip_suffix("-background").unwrap_or(name));
         if !number
@@ -205,19 +194,15 @@ impl RunFolder {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
 
-    /// Makes a folder with exactly this name; its parent directory exists.
-    ///
-    /// # Errors
-    /// When the folder exists, or can't be made or written; then it is removed again.
+    /// Makes a folder with exactly this name; its parent directory exists. Fails when it exists, or can't be made or written; then it is
+    /// removed again.
     pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
         RunFolder::begin_ours(path, header)
     }
 
-    /// Keeps the logs and all other files that another run kept of its trials, under their positions in this run.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if one of them is a link, not a file, or too long; an error if it can't be copied.
+    /// Keeps the logs and all other files that another run kept of its trials, under their positions in this run. Fails with
+    /// [`Exit::NotStorebench`] if one of them is a link, not a file, or too long.
     pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
         let logs = run.join(LOGS);
         // Git keeps no empty folder.
@@ -250,11 +235,8 @@ impl RunFolder {
         if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
     }
 
-    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it.
-    ///
-    /// # Errors
-    /// When the result can't be written, or the folder has been moved or deleted; earlier results
-    /// are kept.
+    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it. Fails when it can't be written, or the
+    /// folder has been moved or deleted; earlier results are kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
         let line =
             serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
@@ -309,10 +291,8 @@ pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
-/// Reads a run.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] if the folder is no run, [`Exit::OtherVersion`] if another version of the format wrote it.
+/// Reads a run. Fails with [`Exit::NotStorebench`] if the folder is no run, [`Exit::OtherVersion`] if another version of the format wrote
+/// it.
 pub fn read(path: &Path) -> Result<Run> {
     read_with_notes(path).map(|(run, _)| run)
 }

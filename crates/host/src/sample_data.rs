@@ -62,11 +62,9 @@ pub struct DataTraits {
 }
 
 impl DataTraits {
-    /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table
-    /// of a SQLite file or one of its columns (`app.db:table.column`), through `read`.
-    ///
-    /// # Errors
-    /// A sentence, if the data are none of these, can't be read, or hold no values.
+    /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table of a SQLite file or
+    /// one of its columns (`app.db:table.column`), through `read`. Else says in a sentence that they are none of these, can't be read, or
+    /// hold no values.
     pub fn sample(name: &str, read: Option<ReadSqlite>) -> Result<DataTraits, String> {
         let mut sample = Sample::new();
         if Path::new(name).is_dir() {

@@ -34,10 +34,8 @@ pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> 
 /// The largest unpacked state, in bytes: more than is ever recorded.
 const MOST_UNPACKED: u64 = 4 << 30;
 
-/// Writes the disk of a kept state to an empty file; the state may come from anybody.
-///
-/// # Errors
-/// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
+/// Writes the disk of a kept state to an empty file; the state may come from anybody. Fails like [`open_kept`], and when the file is no
+/// log of such a disk, or too long.
 pub fn restore(folder: &Path, state: &KeptState, disk: &File) -> io::Result<()> {
     let log = GzDecoder::new(BufReader::new(open_kept(folder, &state.file)?));
     let entries = Reader::open(RationedReader::new(log, MOST_UNPACKED))?;

@@ -51,10 +51,8 @@ pub type LackCheck<'a> = &'a dyn Fn(&Cell) -> Option<LeftOutReason>;
 /// no user has the time to run as many.
 pub const MOST_COMBINATIONS: u64 = 100_000;
 
-/// A plan's cells, and the combinations that are left out, each with its reason.
-///
-/// # Errors
-/// The arithmetic, when there are more than [`MOST_COMBINATIONS`].
+/// A plan's cells, and the combinations that are left out, each with its reason. If there are more than [`MOST_COMBINATIONS`], the error
+/// shows the arithmetic.
 pub fn cells(
     plan: &Plan,
     stores: &[StoreDef],

@@ -25,10 +25,8 @@ use storebench_core::cell::Background;
 use storebench_core::lifeline;
 use video::players;
 
-/// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too.
-///
-/// # Errors
-/// Why the load can't go on; the parent gets the same message.
+/// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too. Ends with why the load
+/// can't go on; the parent gets the same message.
 pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));

@@ -62,10 +62,8 @@ impl Line<'_> {
     }
 }
 
-/// Reads the lines of a file of results, whose cells have a value on each of `required_axes`.
-///
-/// # Errors
-/// The number of a line that is no result and neither the last nor damaged, and why.
+/// Reads the lines of a file of results, whose cells have a value on each of `required_axes`. Else returns the number of a line that is
+/// no result and neither the last nor damaged, and why.
 pub(super) fn read(bytes: &[u8], required_axes: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = split_lines(bytes);
     let parse_line = |line: &Line<'_>| {

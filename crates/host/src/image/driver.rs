@@ -81,10 +81,7 @@ impl Driver {
         }
     }
 
-    /// The best driver for a file system, if the program that formats it is installed.
-    ///
-    /// # Errors
-    /// What is missing, and what would help.
+    /// The best driver for a file system, if the program that formats it is installed. Else says what is missing, and what would help.
     pub fn find(file_system: &FileSystem) -> Result<Driver, String> {
         let kind = file_system.kind();
         if let Some(tool) = kind.format {
@@ -165,10 +162,8 @@ fn for_shell(word: &str) -> String {
     }
 }
 
-/// The kernel's driver, loaded if it is a module; none for users who may not mount.
-///
-/// # Errors
-/// When the kernel's list can't be read: a run must not use another driver because of that.
+/// The kernel's driver, loaded if it is a module; none for users who may not mount. Fails when the kernel's list can't be read: a run
+/// must not use another driver because of that.
 fn load_kernel_driver(kind: &FileSystemKind) -> Result<Option<&'static str>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);

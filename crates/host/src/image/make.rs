@@ -12,11 +12,8 @@ use super::{STANDARD_INPUT, program, run};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
 
-/// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format
-/// another one that has its name by then.
-///
-/// # Errors
-/// When the program fails; with its output.
+/// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format another
+/// one that has its name by then. If the program fails, the error has its output.
 pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<()> {
     file.set_len(bytes)?;
     let Some(tool) = file_system.kind().format else { return Ok(()) };

@@ -69,10 +69,7 @@ impl Site<'_> {
     }
 }
 
-/// Mounts the open `image` at its site.
-///
-/// # Errors
-/// When mounting fails; an attached loop device is freed.
+/// Mounts the open `image` at its site. If mounting fails, an attached loop device is freed.
 pub fn attach(
     file_system: &FileSystem,
     driver: Driver,
@@ -161,11 +158,8 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
     run(command.arg("-o").arg(options).arg(source).arg(at), name, Stdio::null())
 }
 
-/// Unmounts what storebench mounted at a site, if anything; the folder and the image stay, and so does a mount of anything
-/// else.
-///
-/// # Errors
-/// When the mount stays in use for a minute, or is not storebench's.
+/// Unmounts what storebench mounted at a site, if anything; the folder and the image stay, and so does a mount of anything else. Fails
+/// when the mount stays in use for a minute, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
     if detach_if(site, |found| is_image_mount(found, &image))? {
@@ -207,11 +201,8 @@ fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy || error.to_string().ends_with("Device or resource busy")
 }
 
-/// Unmounts a simulated disk from a folder in a work folder, if one is there; the folder stays, and so does a mount of anything
-/// else.
-///
-/// # Errors
-/// When the mount stays in use for a minute, or is not storebench's.
+/// Unmounts a simulated disk from a folder in a work folder, if one is there; the folder stays, and so does a mount of anything else.
+/// Fails when the mount stays in use for a minute, or is not storebench's.
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =

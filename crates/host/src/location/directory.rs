@@ -30,10 +30,7 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes a work folder in `directory`, which exists.
-    ///
-    /// # Errors
-    /// When the folder or its ledger can't be made; then it is removed again.
+    /// Makes a work folder in `directory`, which exists. If it or its ledger can't be made, it is removed again.
     pub fn create(directory: &Path) -> Result<WorkFolder> {
         let name = format!("{PREFIX}{}", std::process::id());
         for number in 0..MOST {

@@ -127,10 +127,7 @@ impl Template {
         })
     }
 
-    /// Whether a copy can be mounted for a cut check.
-    ///
-    /// # Errors
-    /// Why not, and what would help.
+    /// Whether a copy can be mounted for a cut check. Else says why not, and what would help.
     pub fn check_traceable(&self) -> std::result::Result<(), String> {
         can_simulate("the cut check's", &self.file_system)
     }
@@ -242,10 +239,7 @@ fn disk_name(name: &str) -> String {
     format!("{name}.disk")
 }
 
-/// The file systems that can be on simulated disks here, in words.
-///
-/// # Errors
-/// Why none can, and what would help.
+/// The file systems that can be on simulated disks here, in words. Else says why none can, and what would help.
 pub fn simulated() -> std::result::Result<String, String> {
     let check_kind = |kind: &str| {
         let file_system = kind.parse()?;
@@ -258,10 +252,7 @@ pub fn simulated() -> std::result::Result<String, String> {
     }
 }
 
-/// Whether a file system can be on a simulated disk here.
-///
-/// # Errors
-/// Why not, and what would help.
+/// Whether a file system can be on a simulated disk here. Else says why not, and what would help.
 fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(), String> {
     let kind = file_system.kind();
     if kind.is_in_memory() {
@@ -284,10 +275,8 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
     })
 }
 
-/// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns.
-///
-/// # Errors
-/// Why it can't be mounted, and what would help.
+/// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns. Else says why it can't
+/// be mounted, and what would help.
 pub fn try_mount(
     directory: &Path,
     file_system: &FileSystem,

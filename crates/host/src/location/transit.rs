@@ -25,9 +25,6 @@ const REQUESTS: u64 = 200;
 const WARM_UP: u64 = 20;
 
 /// Measures the transit, one request at a time.
-///
-/// # Errors
-/// When no disk can be served in the work folder, or the disk fails.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     let disk = SimulatedDisk::that_takes_no_time(NAME);
     let mut stage = work.stage();

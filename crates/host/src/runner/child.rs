@@ -22,11 +22,9 @@ use storebench_core::workload::recover;
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
 
-/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
-///
-/// # Errors
-/// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
-/// code, which `runner::child_process` knows.
+/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients. Fails when
+/// either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit code, which
+/// `runner::child_process` knows.
 pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path) -> error::Result<()> {
     let fail = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;

@@ -46,10 +46,8 @@ pub struct LimitSite<'a> {
     pub told: &'a Path,
 }
 
-/// Decides how a machine's limits are enforced at a place with this device.
-///
-/// # Errors
-/// The limit that can't be enforced, why, and what would help.
+/// Decides how a machine's limits are enforced at a place with this device. Else names the limit that can't be enforced, why, and what
+/// would help.
 pub fn decide(
     reach: &LimitSupport,
     machine: &Machine,
@@ -76,10 +74,7 @@ pub fn missing_limits(
 }
 
 impl TrialLimits {
-    /// Makes the cgroups for a cell's machine on the stage.
-    ///
-    /// # Errors
-    /// The limit that can't be enforced, why, and what would help.
+    /// Makes the cgroups for a cell's machine on the stage. Else names the limit that can't be enforced, why, and what would help.
     pub fn take(
         stage: &mut Stage<'_>,
         cell: &Cell,

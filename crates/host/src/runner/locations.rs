@@ -120,9 +120,6 @@ impl PreparedLocations {
     }
 
     /// The place of a cell.
-    ///
-    /// # Errors
-    /// When the job has no such place.
     pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
         self.by_place
             .get_mut(&cell.location_on_disk())

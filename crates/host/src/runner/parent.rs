@@ -33,10 +33,7 @@ pub struct RunEnd {
     pub failed: u64,
 }
 
-/// Runs the rest of a job.
-///
-/// # Errors
-/// When a result can't be saved or a trial can't be started; trials that fail are results.
+/// Runs the rest of a job. Fails when a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<RunEnd> {
     trial_ipc::remove(folder.path())?;
     let mut places = PreparedLocations::make(job)?;
@@ -229,10 +226,8 @@ impl ActiveRun<'_> {
     }
 }
 
-/// The result of a failed trial, with the cause if its folder's disk is to blame.
-///
-/// # Errors
-/// When others changed storebench's folders, which is no failure of the store's.
+/// The result of a failed trial, with the cause if its folder's disk is to blame. Fails when others changed storebench's folders, which
+/// is no failure of the store's.
 fn with_cause(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
     if result.outcome != Outcome::Ok {
         folder.check()?;
@@ -243,10 +238,7 @@ fn with_cause(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> 
     Ok(result)
 }
 
-/// Why a trial's folder is unusable though it was not moved: the file system under it has failed.
-///
-/// # Errors
-/// When it was moved or deleted.
+/// Why a trial's folder is unusable though it was not moved: the file system under it has failed. Fails when it was moved or deleted.
 fn describe_loss(directory: &Path) -> Result<Option<String>> {
     match fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => Ok(None),

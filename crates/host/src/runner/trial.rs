@@ -193,7 +193,8 @@ impl Trial<'_> {
         }))
     }
 
-    /// Runs it with its background load, if it has one. Without the load there is no trial, and a trial during which the load was not at work is no measurement.
+    /// Runs it with its background load, if it has one. Without the load there is no trial, and a trial during which the load was not
+    /// at work is no measurement.
     fn run_with_background(
         &self,
         stage: &mut Stage<'_>,

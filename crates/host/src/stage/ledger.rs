@@ -84,11 +84,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Begins the ledger of a new, empty folder. `None` if another process mistook the folder for one
-    /// that a kill had left, and deleted it.
-    ///
-    /// # Errors
-    /// When the file can't be written; it may exist.
+    /// Begins the ledger of a new, empty folder. `None` if another process mistook the folder for one that a kill had left, and deleted
+    /// it. If the file can't be written, it may exist.
     pub fn create(folder: &Folder) -> io::Result<Option<Ledger>> {
         let mut file = match folder.make_file(OsStr::new(NAME)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -113,10 +110,7 @@ impl Ledger {
         Ok(Some(Ledger { file: Some(file), line_ends: vec![line.len() as u64] }))
     }
 
-    /// Notes a resource that is about to be made. When this returns, the note is on the disk.
-    ///
-    /// # Errors
-    /// The system's; then nothing is noted.
+    /// Notes a resource that is about to be made. When this returns, the note is on the disk. If it fails, nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
         let (line, start) = (json_line(note)?, self.end());
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
@@ -157,10 +151,7 @@ fn json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Reads a folder's ledger.
-///
-/// # Errors
-/// [`ErrorKind::NotFound`] if there is none; an error if it can't be read.
+/// Reads a folder's ledger. Fails with [`ErrorKind::NotFound`] if there is none.
 pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     let mut file = match folder.file(OsStr::new(NAME)) {
         // The system's errors for links, sockets and folders.
@@ -202,10 +193,8 @@ pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     })
 }
 
-/// The notes after the marker. An incomplete last line notes nothing: its resource has not been made.
-///
-/// # Errors
-/// The first line, from 1, that is no note of this version.
+/// The notes after the marker. An incomplete last line notes nothing: its resource has not been made. The error is the
+/// first line, from 1, that is no note of this version.
 fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> {
     let mut notes = Vec::new();
     for (number, line) in (2..).zip(lines) {

@@ -62,10 +62,7 @@ impl Holdings {
         Stage { holdings: self, earlier_count }
     }
 
-    /// Releases everything.
-    ///
-    /// # Errors
-    /// The first one; what could not be released is still held and noted.
+    /// Releases everything. Returns the first error; what could not be released is still held and noted.
     pub fn release(&mut self) -> Result<()> {
         self.release_after(0)
     }
@@ -156,11 +153,8 @@ impl Stage<'_> {
         Ok((path, file))
     }
 
-    /// Takes a file system: `mount` gets an empty file for the image and the empty folder in the work folder to mount it at,
-    /// whose path this returns.
-    ///
-    /// # Errors
-    /// When it can't be noted, made or mounted; then nothing of it remains.
+    /// Takes a file system: `mount` gets an empty file for the image and the empty folder in the work folder to mount it at, whose path
+    /// this returns. If it can't be noted, made or mounted, nothing of it remains.
     pub fn mount(
         &mut self,
         name: &str,
@@ -189,10 +183,8 @@ impl Stage<'_> {
         Ok((mount_point, mounted))
     }
 
-    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path.
-    ///
-    /// # Errors
-    /// When it can't be noted or served; then nothing of it remains.
+    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path. If it can't be noted or served,
+    /// nothing of it remains.
     pub fn disk(
         &mut self,
         name: &str,
@@ -284,11 +276,8 @@ impl Stage<'_> {
         self.holdings.folder.path()
     }
 
-    /// Releases all that it took, the last first; more can be taken after that.
-    ///
-    /// # Errors
-    /// The first one, [`Exit::Unreachable`] if a server keeps what was made there; what could not be released is tried
-    /// again when the run ends, and at the next start.
+    /// Releases all that it took, the last first; more can be taken after that. Returns the first error, [`Exit::Unreachable`] if a
+    /// server keeps what was made there; what could not be released is tried again when the run ends, and at the next start.
     pub fn release(&mut self) -> Result<()> {
         self.holdings.release_after(self.earlier_count)
     }
@@ -322,11 +311,8 @@ impl Drop for Stage<'_> {
 }
 
 impl Leftovers {
-    /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released
-    /// itself is released once more, which changes nothing.
-    ///
-    /// # Errors
-    /// When a resource can't be released; those taken before it stay, too.
+    /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released itself is released
+    /// once more, which changes nothing. If one can't be released, those taken before it stay, too.
     pub fn release(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
         let owner = Owner { folder, pid: self.pid };
         let mut outside = Vec::new();

@@ -75,12 +75,9 @@ impl Note {
         }
     }
 
-    /// Releases the resource if it exists and is storebench's; returns its path if it was outside the work folder and
-    /// existed. It may have been released before, or never made. This serves the run itself, and whoever cleans up
-    /// after one that was killed.
-    ///
-    /// # Errors
-    /// When it can't be released, and must stay noted.
+    /// Releases the resource if it exists and is storebench's; returns its path if it was outside the work folder and existed. It may
+    /// have been released before, or never made. This serves the run itself, and whoever cleans up after one that was killed. If that
+    /// fails, it must stay noted.
     pub fn release(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
         match self {
             Note::Folder { name } => {

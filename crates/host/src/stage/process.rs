@@ -34,11 +34,9 @@ impl Process {
         Process { pid, started: start_time(pid) }
     }
 
-    /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process `parent`
-    /// started on files in the work folder `work`. Without that certainty, its lifeline ends it.
-    ///
-    /// # Errors
-    /// When it may not be ended, or does not end.
+    /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process
+    /// `parent` started on files in the work folder `work`. Without that certainty, its lifeline ends it. Fails when it may not be ended,
+    /// or does not end.
     pub fn end(&self, work: &Path, parent: u32) -> io::Result<()> {
         if !self.is_at_work() || !self.is_child_of(work, parent) {
             return Ok(());
