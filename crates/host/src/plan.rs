@@ -317,8 +317,7 @@ impl Plan {
         settings
     }
 
-    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory if
-    /// tuning is `share`.
+    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory if tuning is `share`.
     pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
         let mut settings = self.settings_of(cell);
         let memory = self.memory_limit(cell).filter(|_| cell.tuning() == Tuning::Share);

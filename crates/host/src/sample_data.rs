@@ -23,8 +23,7 @@ use storebench_core::units::{Sizes, plural, rough_bytes, three_digits, with_comm
 const SAMPLED: usize = 256;
 /// Bytes that are read of each.
 pub const SAMPLED_BYTES: usize = 64 << 10;
-/// Values that deflate shrinks by this factor count as compressible: below it, blocks use up what an engine's codec
-/// saves.
+/// Values that deflate shrinks by this factor count as compressible: below it, blocks use up what an engine's codec saves.
 const COMPRESSIBLE: f64 = 1.25;
 
 /// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each size to a function,

@@ -203,8 +203,7 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
     plan.variants(cell.store()).into_iter().map(apply_variant).collect()
 }
 
-/// Why a cell can't be measured on a server that was running before: another place than the first, limits, an
-/// empty cache.
+/// Why a cell can't be measured on a server that was running before: another place than the first, limits, an empty cache.
 fn reason_for_running_server(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> Option<LeftOutReason> {
     let cell = case.cell;
     if !case.is_elsewhere() {

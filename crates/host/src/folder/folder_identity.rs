@@ -1,5 +1,4 @@
-//! Checks that a run's folder was not moved or deleted: its files stay open in that case, and results that nobody
-//! can find would be lost.
+//! Checks that a run's folder was not moved or deleted: its files stay open in that case, and results that nobody can find would be lost.
 
 use std::fs::{self, File};
 use std::io;

@@ -19,8 +19,7 @@ const BYTES: u64 = 1 << 20;
 /// The unit in which the system counts a file's space, in bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// Reserves room in a run's folder if the disk and the file system can; otherwise results are
-/// saved without. Dropping it frees the room.
+/// Reserves room in a run's folder if the disk and the file system can; otherwise results are saved without. Dropping it frees the room.
 #[derive(Debug)]
 pub struct SpaceReserve {
     path: PathBuf,

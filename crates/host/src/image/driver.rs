@@ -1,5 +1,4 @@
-//! The drivers that mount a file system on this machine: the kernel's, a program by FUSE, or none, with what would
-//! help.
+//! The drivers that mount a file system on this machine: the kernel's, a program by FUSE, or none, with what would help.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +17,7 @@ const LOOP_CONTROL: &str = "/dev/loop-control";
 const FILE_SYSTEMS: &str = "/proc/filesystems";
 /// The device through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
-/// The helper that mounts by FUSE without root: of the present version, and the name in the one before.
-/// Debian's package has both.
+/// The helper that mounts by FUSE without root: of the present version, and the name in the one before. Debian's package has both.
 const HELPERS: [Tool; 2] =
     [Tool { program: "fusermount3", package: "fuse3" }, Tool { program: "fusermount", package: "fuse3" }];
 

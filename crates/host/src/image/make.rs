@@ -34,8 +34,7 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
 /// The longest wait for another user's dead mount: its owner usually unmounts it soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all
-/// of them.
+/// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all of them.
 fn is_of_another_mount(error: &io::Error) -> bool {
     let message = error.to_string();
     ["Transport endpoint is not connected", "cannot check mount status"]

@@ -1,6 +1,5 @@
-//! Mounts an image in a work folder and unmounts it, in the run itself or when another process cleans up after a kill. Paths go
-//! through the open work folder, whatever its name is by then. A mount is recognised as storebench's by its
-//! image.
+//! Mounts an image in a work folder and unmounts it, in the run itself or when another process cleans up after a kill. Paths go through
+//! the open work folder, whatever its name is by then. A mount is recognised as storebench's by its image.
 
 use std::fs::{self, File};
 use std::io;

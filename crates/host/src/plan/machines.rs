@@ -47,8 +47,7 @@ impl Plan {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
     }
 
-    /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its
-    /// machine.
+    /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its machine.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> TimeEstimate {
         let case = self.case(cell, stores);
         let time = (self.workload.def().time)(&case, probe);

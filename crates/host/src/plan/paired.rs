@@ -46,8 +46,7 @@ impl Plan {
         self.paired.iter().any(|pair| pair.contains(&axis) && pair.first() != Some(&axis))
     }
 
-    /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count
-    /// can be reduced.
+    /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count can be reduced.
     pub fn with_fewer_records(&self, left_out: &[LeftOutCell]) -> Option<Plan> {
         let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
         let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);

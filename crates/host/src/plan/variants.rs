@@ -1,5 +1,4 @@
-//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and further
-//! points.
+//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and further points.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +24,7 @@ fn axis(store: &str, setting: &str) -> Option<Axis> {
 }
 
 impl Plan {
-    /// The variants of a store: every combination of its settings, or one setting at a
-    /// time from the plan's own; then the points.
+    /// The variants of a store: every combination of its settings, or one setting at a time from the plan's own; then the points.
     pub fn variants(&self, store: &str) -> Vec<Variant> {
         let mut variants = match self.one_at_a_time {
             true => self.one_at_a_time(store),

@@ -119,8 +119,7 @@ impl RunningLoad {
         self.process.id()
     }
 
-    /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended,
-    /// and kills the load.
+    /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended, and kills the load.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> FinishedLoad {
         let ended = self.read_until(to_ns);
         let at_work_share = self.timeline.active_share(from_ns, to_ns).min(1.0);

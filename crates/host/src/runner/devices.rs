@@ -16,8 +16,7 @@ use storebench_core::test_hooks;
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
-/// `interrupted`.
+/// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless `interrupted`.
 pub fn shared_devices(
     places: &BTreeMap<LocationOnDisk, PathBuf>,
     interrupted: &AtomicBool,

@@ -1,5 +1,4 @@
-//! The parent's side of a trial's limits: makes the cgroups, lists those that the trial must join and check, and reports the
-//! outcome.
+//! The parent's side of a trial's limits: makes the cgroups, lists those that the trial must join and check, and reports the outcome.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -131,8 +130,7 @@ impl TrialLimits {
         self.decision.held.iter().any(|enforced| enforced.by == LimitMechanism::Scope)
     }
 
-    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it
-    /// needs none.
+    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it needs none.
     pub fn scope(&self) -> Vec<OsString> {
         if !self.is_scope() {
             return Vec::new();

@@ -139,8 +139,7 @@ fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
-/// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was
-/// interrupted.
+/// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was interrupted.
 pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shorten_plan(job.plan, RehearsalExtent::EachSetting)?;
     let job =
@@ -158,8 +157,7 @@ pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     Ok(Some(results))
 }
 
-/// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was
-/// interrupted.
+/// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was interrupted.
 pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     run_short_trial(job, cell, RehearsalExtent::EachSetting)
 }

@@ -102,8 +102,7 @@ impl Ledger {
         let pid = std::process::id();
         let line = json_line(&Owner { pid, started: start_time(pid), life })?;
         file.write_all(&line)?;
-        // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
-        // power failure.
+        // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a power failure.
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = folder.handle().sync_all();

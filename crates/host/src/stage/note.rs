@@ -62,8 +62,7 @@ pub struct Owner<'a> {
 }
 
 impl Note {
-    /// Whether storebench can have written it: a name must stay within the work folder, and must not be that of the
-    /// `ledger` itself.
+    /// Whether storebench can have written it: a name must stay within the work folder, and must not be that of the `ledger` itself.
     pub fn is_sound(&self, ledger: &str) -> bool {
         match self {
             Note::Folder { name } => is_plain(name, ledger),

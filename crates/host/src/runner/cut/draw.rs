@@ -72,8 +72,7 @@ impl<'h> StateSource<'h> {
         self.number - 1
     }
 
-    /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them
-    /// while it settles.
+    /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them while it settles.
     pub fn draw_states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
         let history = self.history;
         let settling = history.phase_ranges(Phase::Settling);

@@ -46,8 +46,7 @@ impl CutChecker<'_> {
         Ok(KeptState { file, disk_bytes, cut, missing, states_tried, pieces_before })
     }
 
-    /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
-    /// before it.
+    /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush before it.
     fn missing_pieces(
         &self,
         stage: &mut Stage<'_>,
