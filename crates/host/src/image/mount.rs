@@ -15,8 +15,7 @@ use super::{program, run};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::mounts::{self, Mount};
 use storebench_core::kernel::system;
-use storebench_core::server;
-use storebench_core::simulated;
+use storebench_core::{server, simulated};
 
 /// The longest wait for what ends or mounts by itself.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,19 +8,15 @@ use serde::Serialize;
 
 use crate::folder::with_room;
 use storebench_core::error::{self, Error, Exit};
-use storebench_core::guard;
-use storebench_core::library;
-use storebench_core::lifeline;
 use storebench_core::measure::{children, disk_requests, limit, syncs};
 use storebench_core::result::{Failure, LimitKind, Measurements};
 use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::ClientConnector;
-use storebench_core::workload::cut;
 use storebench_core::workload::kill::{self, KillMessage};
-use storebench_core::workload::progress_shm;
-use storebench_core::workload::recover;
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
+use storebench_core::workload::{cut, progress_shm, recover};
+use storebench_core::{guard, library, lifeline};
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients. Fails when
 /// either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit code, which

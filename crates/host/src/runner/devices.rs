@@ -7,8 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use storebench_core::cell::LocationOnDisk;
-use storebench_core::measure::device::DeviceSpec;
-use storebench_core::measure::device::{self, BlockDevice};
+use storebench_core::measure::device::{self, BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
 use storebench_core::result::LocationInfo;
 use storebench_core::test_hooks;

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::location::Location;
 use crate::location::directory::WorkFolder;
 use crate::location::image::Template;
-use crate::location::transit;
+use crate::location::{Location, transit};
 use crate::runner::devices;
 use crate::runner::run_request::RunRequest;
 use crate::stage::Stage;

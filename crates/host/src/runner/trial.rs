@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::counts::{self, Counts};
 
-use crate::background;
 use crate::folder::is_full;
 use crate::location::image::{HOLDER, Template};
 use crate::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
@@ -17,27 +16,25 @@ use crate::runner::kill::PassedChecks;
 use crate::runner::limits::{LimitSite, TrialLimits};
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
-use crate::schedule;
 use crate::stage::Stage;
+use crate::{background, schedule};
 use storebench_core::cell::{Background, Cell, HERE};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::guard;
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
-use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
-use storebench_core::measure::other_load;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::resources::ResourceProbe;
+use storebench_core::measure::{environment, other_load};
 use storebench_core::result::{
     BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
 };
-use storebench_core::test_hooks;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::TimeEstimate;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
+use storebench_core::{guard, test_hooks};
 
 mod checks;
 

@@ -10,10 +10,9 @@ mod process;
 mod spread;
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::image::mount::{MountedImage, Site};
 use ledger::{Ledger, Leftovers};

@@ -1,18 +1,16 @@
 //! Processes by number and start, so that a reused number is recognised.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use procfs_core::FromRead;
 use procfs_core::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use storebench_core::lifeline;
-use storebench_core::simulated;
+use storebench_core::{lifeline, simulated};
 
 /// The longest that a killed process may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
