@@ -161,7 +161,7 @@ impl Log {
 
     /// Writes the first `count` of its entries as a log.
     pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let mut writer = Writer::new(out, true)?;
+        let mut writer = Writer::new(out)?;
         for Entry { request, arrived, data } in self.entries.iter().take(count) {
             writer.append(request, *arrived, data)?;
         }
@@ -244,17 +244,18 @@ mod tests {
         image
     }
 
+    /// An image that is full of some bytes, each up to an end.
+    fn image_of(parts: &[(u8, usize)]) -> Vec<u8> {
+        let mut image = Vec::new();
+        parts.iter().for_each(|(byte, end)| image.resize(*end, *byte));
+        image
+    }
+
     #[test]
     fn a_cut_can_lose_what_came_after_the_flush_in_whole_blocks_of_the_disk() {
         let log = log();
-        let piece = |entry, from, bytes| Piece { entry, from, bytes };
-        let pieces = [
-            piece(2, 0, 2048),
-            piece(2, 2048, 4096),
-            piece(2, 6144, 2048),
-            piece(4, 0, 512),
-            piece(5, 0, 4096),
-        ];
+        let pieces = [(2, 0, 2048), (2, 2048, 4096), (2, 6144, 2048), (4, 0, 512), (5, 0, 4096)];
+        let pieces = pieces.map(|(entry, from, bytes)| Piece { entry, from, bytes });
         assert_eq!(log.open(6, BLOCK), pieces);
         assert_eq!(log.open(2, BLOCK), [], "just after a flush nothing can be lost");
         assert_eq!(log.open(1, BLOCK).len(), 2);
@@ -266,29 +267,15 @@ mod tests {
     fn a_state_has_all_but_what_is_lost() {
         let log = log();
         let full_image = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
-        assert!(
-            full_image[..512].iter().all(|byte| *byte == 0)
-                && full_image[512..2048].iter().all(|byte| *byte == 1)
-        );
-        assert!(
-            full_image[2048..8192].iter().all(|byte| *byte == 2)
-                && full_image[8192..12_288].iter().all(|byte| *byte == 3)
-        );
+        assert!(full_image == image_of(&[(0, 512), (1, 2048), (2, 8192), (3, 12_288), (0, 16_384)]));
         let lost = BTreeSet::from([
             Piece { entry: 2, from: 2048, bytes: 4096 },
             Piece { entry: 4, from: 0, bytes: 512 },
         ]);
         let cut_image = image(&log, &Cut { at: 6, lost });
-        assert!(
-            cut_image[..2048].iter().all(|byte| *byte == 1)
-                && cut_image[2048..4096].iter().all(|byte| *byte == 2)
-        );
-        assert!(
-            cut_image[4096..8192].iter().all(|byte| *byte == 1)
-                && cut_image[8192..12_288].iter().all(|byte| *byte == 3)
-        );
+        assert!(cut_image == image_of(&[(1, 2048), (2, 4096), (1, 8192), (3, 12_288), (0, 16_384)]));
         let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
-        assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));
+        assert!(early == image_of(&[(1, 8192), (0, 16_384)]));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub fn serve(
     let estimates = Estimates::new(devices.collect::<Result<Vec<_>, String>>()?);
     let log = order.log.as_ref().map(|path| {
         let file = File::options().write(true).truncate(true).open(path)?;
-        Writer::new(Box::new(std::io::BufWriter::new(file)), true)
+        Writer::new(Box::new(std::io::BufWriter::new(file)))
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
     let fault = order.fault.map(|fault| Faulty::new(fault, &image)).transpose();

@@ -6,7 +6,6 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
-use crate::fault::DiskBytes;
 use crate::holes::data;
 
 /// The bytes of a disk.
@@ -50,6 +49,11 @@ impl Image {
         Ok(length)
     }
 
+    /// Fills the buffer. Fails beyond the image's end.
+    pub(crate) fn read_exact(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
     /// Writes bytes, all of them before its end. Fails with [`io::ErrorKind::StorageFull`] beyond it; the system's.
     pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if offset.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
@@ -65,16 +69,6 @@ impl Image {
             return Ok(());
         }
         Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)?)
-    }
-}
-
-impl DiskBytes for Image {
-    fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, offset)
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, offset)
     }
 }
 

@@ -169,9 +169,7 @@ impl Filesystem for Files {
             return reply.error(Errno::EIO);
         }
         match self.shared.image.write(data, offset) {
-            Ok(()) => {
-                self.shared.take(request, data, Answer::Write(reply), arrived);
-            }
+            Ok(()) => self.shared.take(request, data, Answer::Write(reply), arrived),
             Err(error) if error.kind() == io::ErrorKind::StorageFull => reply.error(Errno::ENOSPC),
             Err(_) => reply.error(Errno::EIO),
         }
@@ -227,9 +225,7 @@ impl Filesystem for Files {
             return reply.error(Errno::EIO);
         }
         match self.shared.image.discard(offset, length) {
-            Ok(()) => {
-                self.shared.take(request, &[], Answer::Empty(reply), arrived);
-            }
+            Ok(()) => self.shared.take(request, &[], Answer::Empty(reply), arrived),
             Err(_) => reply.error(Errno::EIO),
         }
     }
