@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::stage::ledger::{self, Ledger};
@@ -36,10 +36,8 @@ impl WorkFolder {
         for number in 0..MOST {
             let name = OsString::from(if number == 0 { name.clone() } else { format!("{name}-{number}") });
             let place = Folder::open(directory).map_err(Error::io("opening", directory))?;
-            match WorkFolder::make(place, name) {
-                Ok(Some(work)) => return Ok(work),
-                Ok(None) => {}
-                Err((action, path, error)) => return Err(Error::io(action, &path)(error)),
+            if let Some(work) = WorkFolder::make(place, name)? {
+                return Ok(work);
             }
         }
         let message = format!(
@@ -50,17 +48,13 @@ impl WorkFolder {
     }
 
     /// `None` if the name is taken, or another process mistook the folder for one that a kill had left.
-    fn make(
-        place: Folder,
-        name: OsString,
-    ) -> std::result::Result<Option<WorkFolder>, (&'static str, PathBuf, io::Error)> {
+    fn make(place: Folder, name: OsString) -> Result<Option<WorkFolder>> {
         let path = place.path().join(&name);
         let folder = match place.make(&name, 0o700) {
             Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
                 return Ok(None);
             }
-            Err(error) => return Err(("making the work folder", path, error)),
-            Ok(folder) => folder,
+            result => result.map_err(Error::io("making the work folder", &path))?,
         };
         match Ledger::create(&folder) {
             Ok(None) => Ok(None),
@@ -71,7 +65,7 @@ impl WorkFolder {
             Err(error) => {
                 // It holds nothing else. If it can't be deleted, the next start finds it by its name.
                 let _ = empty(&folder).and_then(|()| remove_empty(&place, &name, &folder));
-                Err(("writing", path.join(ledger::NAME), error))
+                Err(Error::io("writing", &path.join(ledger::NAME))(error))
             }
         }
     }

@@ -70,9 +70,7 @@ pub fn skipped_check(
     } else if cell.guarantee().tier().is_some_and(|wanted| wanted != measured.guarantee)
         && job.plan.judge_settings
     {
-        not_made(
-            "its settings give another tier than the one that is asked for, and are judged by power cuts",
-        )
+        not_made("its settings give another tier than the one that is asked for, and are judged by power cuts")
     } else if passed.is_none_or(|passed| passed.contains(job, cell)) {
         not_made("another trial of this run was checked whose store was opened in the same way")
     } else {
@@ -83,40 +81,27 @@ pub fn skipped_check(
 /// The report of a check for the result, or how and why the store has failed it.
 pub type CheckOutcome<T> = std::result::Result<T, (Failure, String)>;
 
-/// A kill check that is about to be made.
-pub struct KillChecker<'a> {
-    /// How the store is opened.
-    pub spec: Spec,
-    /// Where its processes keep their files.
-    pub room: CheckRoom<'a>,
-}
-
-impl KillChecker<'_> {
-    /// Makes the check in the trial's folder, which is emptied first.
-    pub fn make(self) -> Result<CheckOutcome<KillCheck>> {
-        let start = Instant::now();
-        empty(&self.spec.directory)?;
-        // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
-        let (steps, undone) = match self.run_process(KillPart::Write)? {
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
-                (steps, undone)
-            }
-            (end, message) => return Ok(describe_bad_end(end, message)),
-        };
-        let is_undone = undone == Some(Ok(()));
-        match self.run_process(KillPart::ReadBack { steps, undone: is_undone })? {
-            (ProcessEnd::Well, Ok(KillMessage::Held)) => {
-                let took_ns = start.elapsed().as_nanos() as u64;
-                let why_not_undone = undone.and_then(|result| result.err());
-                Ok(Ok(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
-            }
-            (end, message) => Ok(describe_bad_end(end, message)),
+/// Makes a kill check in the trial's folder, which is emptied first.
+pub fn check(spec: &Spec, room: &CheckRoom<'_>) -> Result<CheckOutcome<KillCheck>> {
+    let start = Instant::now();
+    empty(&spec.directory)?;
+    let spec_of = |part| Spec { part: Some(CheckPart::Kill(part)), ..spec.clone() };
+    let run_process = |part| room.run::<KillMessage>(&spec_of(part), LIMIT);
+    // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
+    let (steps, undone) = match run_process(KillPart::Write)? {
+        (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
+            (steps, undone)
         }
-    }
-
-    /// Runs a process for one part; returns how it ended, and its report.
-    fn run_process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
-        self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
+        (end, message) => return Ok(describe_bad_end(end, message)),
+    };
+    let is_undone = undone == Some(Ok(()));
+    match run_process(KillPart::ReadBack { steps, undone: is_undone })? {
+        (ProcessEnd::Well, Ok(KillMessage::Held)) => {
+            let took_ns = start.elapsed().as_nanos() as u64;
+            let why_not_undone = undone.and_then(|result| result.err());
+            Ok(Ok(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
+        }
+        (end, message) => Ok(describe_bad_end(end, message)),
     }
 }
 

@@ -120,9 +120,8 @@ impl PreparedLocations {
 
     /// The place of a cell.
     pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
-        self.by_place
-            .get_mut(&cell.location_on_disk())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_on_disk())))
+        let name = cell.location_on_disk();
+        self.by_place.get_mut(&name).ok_or_else(|| Error::bad_value(format!("there is no place {name}")))
     }
 }
 
@@ -132,11 +131,6 @@ pub fn trial_bytes<'c>(job: &RunRequest<'_>, cells: impl Iterator<Item = &'c Cel
 }
 
 impl TrialFolders {
-    /// Whether each folder is a file system in an image.
-    pub fn are_images(&self) -> bool {
-        matches!(self, TrialFolders::Image(_))
-    }
-
     /// The image that each folder is a copy of, if any.
     pub fn template(&self) -> Option<&Template> {
         match self {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::folder::RunFolder;
 use crate::runner::event::{Event, Listener};
 use crate::runner::kill::PassedChecks;
-use crate::runner::locations::{PreparedLocations, TrialFolder};
+use crate::runner::locations::PreparedLocations;
 use crate::runner::pace::Pace;
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::{self, Trial};
@@ -172,32 +172,29 @@ impl ActiveRun<'_> {
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
         let result = match place.trial_folders.take(&mut stage, position, seed) {
             // The program that mounts an image can be killed, or find no loop device: then only this trial fails.
-            Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
+            Err(error) if error.exit == Exit::Failure && place.trial_folders.template().is_some() => {
                 Some(trial::not_begun(cell, (position, block), &place.load_folder, error.message))
             }
             trial_folder => {
-                let TrialFolder { directory, file_creation_ns, device, disk } = trial_folder?;
+                let trial_folder = trial_folder?;
                 let trial = Trial {
                     job: self.job,
                     cell,
                     position,
                     block,
                     folder: folder.path(),
-                    directory: &directory,
-                    device: &device,
-                    disk: disk.as_deref(),
+                    files: &trial_folder,
                     transit: place.transit,
                     cgroups: &self.cgroups,
                     reach: &self.reach,
                     beside: &place.load_folder,
                     servers: place.servers.as_deref(),
-                    file_creation_ns,
                     passed: Some(&self.passed),
                     template: place.trial_folders.template(),
                     told: &|loading| listener.borrow_mut().handle_event(&Event::Loading { loading }),
                 };
                 let result = trial.run(&mut stage)?;
-                result.map(|result| with_cause(result, folder, &directory)).transpose()?
+                result.map(|result| with_cause(result, folder, &trial_folder.directory)).transpose()?
             }
         };
         // First, so that the disk space that a store used is free for its result.

@@ -11,7 +11,7 @@ use crate::location::Location;
 use crate::location::directory::WorkFolder;
 use crate::location::image::Template;
 use crate::plan::{Period, Plan};
-use crate::runner::locations::trial_bytes;
+use crate::runner::locations::{TrialFolder, trial_bytes};
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
@@ -232,15 +232,12 @@ fn run_short_trial(
         position: 0,
         block: 0,
         folder: &folder,
-        directory: &directory,
-        device: &Err(unmeasured()),
-        disk: None,
+        files: &TrialFolder { directory, file_creation_ns: 0, device: Err(unmeasured()), disk: None },
         transit: None,
         cgroups: &Err(unmeasured()),
         reach: &LimitSupport::detect(),
         beside: Path::new(""),
         servers: None,
-        file_creation_ns: 0,
         passed: None,
         template: None,
         told: &|_| (),

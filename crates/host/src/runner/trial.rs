@@ -14,6 +14,7 @@ use crate::runner::check_process::CheckRoom;
 use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::kill::PassedChecks;
 use crate::runner::limits::{LimitSite, TrialLimits};
+use crate::runner::locations::TrialFolder;
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
 use crate::stage::Stage;
@@ -22,7 +23,7 @@ use storebench_core::cell::{Background, Cell, HERE};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
-use storebench_core::measure::device::{BlockDevice, DeviceSpec};
+use storebench_core::measure::device::BlockDevice;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::resources::ResourceProbe;
@@ -79,13 +80,9 @@ pub struct Trial<'a> {
     pub block: u32,
     /// The run's folder.
     pub folder: &'a Path,
-    /// The empty folder for the store's files.
-    pub directory: &'a Path,
-    /// The block device under it, or why its counters can't be read.
-    pub device: &'a std::result::Result<DeviceSpec, String>,
-    /// The folder in which the simulated disk under it is mounted, if any.
-    pub disk: Option<&'a Path>,
-    /// The time that requests take to it and back.
+    /// The folder for the store's files.
+    pub files: &'a TrialFolder,
+    /// The time that requests take to a simulated disk and back.
     pub transit: Option<Transit>,
     /// Where a cgroup for it can be made, or why not.
     pub cgroups: &'a std::result::Result<cgroup::CgroupParent, String>,
@@ -95,8 +92,6 @@ pub struct Trial<'a> {
     pub beside: &'a Path,
     /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<&'a Path>,
-    /// The time of making an empty file in its folder, in nanoseconds.
-    pub file_creation_ns: u64,
     /// The ways of opening a store that have passed a kill check; `None` if none is made.
     pub passed: Option<&'a PassedChecks>,
     /// The file system of its place, if that is an image.
@@ -134,7 +129,10 @@ impl Trial<'_> {
         let limiting = self.limiting(stage, group.as_ref().ok());
         let before = self.disk_counts();
         let (ran, machine) = match &limiting {
-            Some(Err(message)) => (Ok(self.unsupported(message.clone())), None),
+            Some(Err(message)) => {
+                let report = Report::Unsupported { message: message.clone() };
+                (Ok(TrialRun { log: self.log(), ..TrialRun::not_at_all(report) }), None)
+            }
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
@@ -183,7 +181,7 @@ impl Trial<'_> {
             background,
             machine,
             disk,
-            file_creation_ns: Some(self.file_creation_ns),
+            file_creation_ns: Some(self.files.file_creation_ns),
             resources,
             outcome,
             measured,
@@ -309,14 +307,14 @@ impl Trial<'_> {
     /// The disk that is full, if any: the disk of the store's files, or the disk of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
         // A place without a block device is in no image, and a simulated disk is mostly in memory.
-        let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
-        let disks = [(self.directory, "the disk")].into_iter().chain(holder);
+        let holder = (self.files.disk.is_none() && self.files.device.is_ok()).then_some((self.beside, HOLDER));
+        let disks = [(self.files.directory.as_path(), "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 
     /// The device and cgroup to watch during the trial.
     fn sights(&self, group: Option<&TrialCgroup>) -> ResourceProbe {
-        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
+        let device = self.files.device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
         ResourceProbe { device, group: group.cloned() }
     }
 
@@ -329,13 +327,13 @@ impl Trial<'_> {
         let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
         let told = self.folder.join(LIMITS);
-        let site = LimitSite { reach: self.reach, device: self.device, counting, told: &told };
+        let site = LimitSite { reach: self.reach, device: &self.files.device, counting, told: &told };
         Some(TrialLimits::take(stage, self.cell, &machine, site))
     }
 
     /// The counts of its simulated disk, if there is one and it works.
     fn disk_counts(&self) -> Option<Counts> {
-        self.disk.and_then(|folder| counts::read(folder).ok())
+        self.files.disk.as_ref().and_then(|folder| counts::read(folder).ok())
     }
 
     /// The simulated disk's counts since then.
@@ -347,7 +345,7 @@ impl Trial<'_> {
     /// The outcome, which is a failure of the harness if a simulated disk is gone: its store can't be blamed.
     fn check_disk(&self, ran: TrialRun, is_there: bool) -> TrialRun {
         let said = match &ran.report {
-            _ if self.disk.is_none() || is_there => return ran,
+            _ if self.files.disk.is_none() || is_there => return ran,
             Report::Unsupported { .. } => return ran,
             Report::Ok { .. } => String::new(),
             Report::Failed { message, .. } => format!("; the trial said: {message}"),
@@ -358,17 +356,13 @@ impl Trial<'_> {
 
     /// Whether there was a simulated disk, which is gone.
     fn has_lost_disk(&self) -> bool {
-        self.disk.is_some() && self.disk_counts().is_none()
-    }
-
-    fn unsupported(&self, message: String) -> TrialRun {
-        TrialRun { log: self.log(), ..TrialRun::not_at_all(Report::Unsupported { message }) }
+        self.files.disk.is_some() && self.disk_counts().is_none()
     }
 
     /// Whether the store's files are on the disk of the results, so that the store may have filled it.
     fn shares_a_disk(&self) -> bool {
         let device = |path: &Path| fs::metadata(path).map(|folder| folder.dev()).ok();
-        device(self.folder).is_some() && device(self.folder) == device(self.directory)
+        device(self.folder).is_some() && device(self.folder) == device(&self.files.directory)
     }
 
     /// The time beyond its limit that it may take: to read back, and for rests that were asked for.
@@ -412,6 +406,7 @@ impl Trial<'_> {
     /// The task for its process.
     fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&TrialLimits>) -> Spec {
         let plan = self.job.plan;
+        let case = plan.case(self.cell, self.job.stores);
         let group = match limiting {
             Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
             _ => group,
@@ -419,26 +414,20 @@ impl Trial<'_> {
         Spec {
             parent: std::process::id(),
             cell: self.cell.clone(),
-            directory: self.directory.to_path_buf(),
+            directory: self.files.directory.clone(),
             beside: self.servers.map(Path::to_path_buf),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
             settings: plan.settings_to_open(self.cell, self.job.stores),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
-            device: self.device.clone(),
-            disk: self.disk.map(Path::to_path_buf),
+            device: self.files.device.clone(),
+            disk: self.files.disk.clone(),
             group,
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(TrialLimits::order),
             judged: plan.judge_settings,
             part: None,
-            library: self
-                .job
-                .stores
-                .iter()
-                .find(|store| store.name == self.cell.store())
-                .and_then(|store| store.library)
-                .cloned(),
+            library: case.store().and_then(|store| store.library).cloned(),
             clients: plan.clients.clone(),
         }
     }

@@ -22,8 +22,6 @@ pub struct DrawnState {
     pub number: u64,
     /// The part of the history in which the cut is.
     pub phase: Phase,
-    /// Its control, if it belongs to one.
-    pub control: Option<Control>,
     /// The state.
     pub cut: Cut,
     /// Steps of each session that were acknowledged before the cut.
@@ -187,8 +185,7 @@ impl<'h> StateSource<'h> {
             _ => next_flush.checked_sub(2).map_or(opened, |index| self.flushes[index] + 1),
         };
         let cut = history.log.draw(moment, since.max(opened).min(moment), self.whole_bytes, &mut self.random);
-        let number = self.next_number();
-        Some(DrawnState { control: Some(control), ..history.draw_state(number, cut) })
+        Some(history.draw_state(self.next_number(), cut))
     }
 
     /// A step counts as acknowledged while it is still being taken.
@@ -198,13 +195,10 @@ impl<'h> StateSource<'h> {
         let marks = &history.recording.sessions[session];
         let step = self.random.below(marks.len() as u64) as usize;
         let mark = marks.get(step)?;
-        let moment = mark.before + self.random.below((mark.after - mark.before).max(1));
-        let moment = moment as usize;
+        let moment = (mark.before + self.random.below((mark.after - mark.before).max(1))) as usize;
         let first = history.log.since_flush(moment).start;
         let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
-        let number = self.next_number();
-        let mut drawn =
-            DrawnState { control: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
+        let mut drawn = history.draw_state(self.next_number(), cut);
         drawn.acknowledged[session] = step as u64 + 1;
         drawn.begun[session] = drawn.begun[session].max(step as u64 + 1);
         Some(drawn)
@@ -218,8 +212,7 @@ impl<'h> StateSource<'h> {
         let moment = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
         let first = history.log.since_flush(moment).start;
         let cut = history.log.draw(moment, first, self.whole_bytes, &mut self.random);
-        let number = self.next_number();
-        Some(DrawnState { control: Some(Control::InPlace), ..history.draw_state(number, cut) })
+        Some(history.draw_state(self.next_number(), cut))
     }
 }
 

@@ -171,7 +171,7 @@ impl CutChecker<'_> {
         let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
         let mut inner = outer.inner();
-        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME) {
             Ok(store) => store,
             Err(why) => return Ok(Err(why)),
         };
@@ -216,7 +216,7 @@ impl CutChecker<'_> {
     ) -> Result<StateReport> {
         let mut inner = stage.inner();
         let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
-        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME) {
             Ok(store) => store,
             Err(why) => {
                 inspect_disk(&disk, &disk);

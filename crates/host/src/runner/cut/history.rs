@@ -82,7 +82,7 @@ impl History {
     /// A state with a cut.
     pub fn draw_state(&self, number: u64, cut: Cut) -> DrawnState {
         let (acknowledged, begun) = self.steps_before(cut.at);
-        DrawnState { number, phase: self.phase(cut.at), control: None, cut, acknowledged, begun }
+        DrawnState { number, phase: self.phase(cut.at), cut, acknowledged, begun }
     }
 
     /// Compares a process's findings with what was acknowledged.

@@ -1,8 +1,7 @@
 //! The checks that come after a trial: kills, power cuts, faults of the disk, and recoveries.
 
 use super::{Trial, TrialRun};
-use crate::runner::kill::{self, KillChecker};
-use crate::runner::{cut, recovery};
+use crate::runner::{cut, kill, recovery};
 use crate::schedule;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
@@ -97,7 +96,7 @@ impl Trial<'_> {
         };
         let check = || {
             let spec = self.spec(Err("nothing of it is measured".into()), None);
-            KillChecker { spec, room: self.room_of_check("running a kill check in") }.make()
+            kill::check(&spec, &self.room_of_check("running a kill check in"))
         };
         match answer.map_or_else(check, |answer| Ok(Ok(answer))) {
             Ok(Ok(check)) => measured.kill_check = Some(check),
