@@ -70,7 +70,9 @@ pub fn skipped_check(
     } else if cell.guarantee().tier().is_some_and(|wanted| wanted != measured.guarantee)
         && job.plan.judge_settings
     {
-        not_made("its settings give another tier than the one that is asked for, and are judged by power cuts")
+        not_made(
+            "its settings give another tier than the one that is asked for, and are judged by power cuts",
+        )
     } else if passed.is_none_or(|passed| passed.contains(job, cell)) {
         not_made("another trial of this run was checked whose store was opened in the same way")
     } else {

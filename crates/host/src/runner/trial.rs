@@ -307,8 +307,9 @@ impl Trial<'_> {
     /// The disk that is full, if any: the disk of the store's files, or the disk of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
         // A place without a block device is in no image, and a simulated disk is mostly in memory.
-        let holder = (self.files.disk.is_none() && self.files.device.is_ok()).then_some((self.beside, HOLDER));
-        let disks = [(self.files.directory.as_path(), "the disk")].into_iter().chain(holder);
+        let TrialFolder { directory, device, disk, .. } = self.files;
+        let holder = (disk.is_none() && device.is_ok()).then_some((self.beside, HOLDER));
+        let disks = [(directory.as_path(), "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 

@@ -22,7 +22,7 @@ use process::Process;
 use spread::Spread;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
-use storebench_core::measure::cgroup::{self, HeldCgroup};
+use storebench_core::measure::cgroup::{CgroupParent, HeldCgroup, TrialCgroup};
 use storebench_core::server::running;
 use storebench_core::simulated::{DISK, ServedDisk};
 
@@ -78,6 +78,13 @@ impl Holdings {
         self.folder.make_file(OsStr::new(name))
     }
 
+    /// Makes a new folder for a mount in the work folder; an existing file or folder of this name is deleted.
+    fn empty_folder(&self, name: &str) -> Result<()> {
+        let path = self.folder.path().join(name);
+        self.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
+        self.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &path)).map(drop)
+    }
+
     /// Strikes out the last note.
     fn strike_last(&mut self) {
         self.ledger.strike_last();
@@ -131,10 +138,8 @@ impl Stage<'_> {
 
     /// Takes an empty folder in the work folder; an existing one of this name is deleted.
     pub fn folder(&mut self, name: &str) -> Result<PathBuf> {
-        let path = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
-        let note = Note::Folder { name: name.to_owned() };
-        self.take(note, Error::io("writing", &ledger), |holdings| {
+        let path = self.work().join(name);
+        self.take_noted(Note::Folder { name: name.to_owned() }, |holdings| {
             holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
             holdings.spread.make(&holdings.folder, name).map_err(Error::io("making", &path))
         })?;
@@ -143,10 +148,8 @@ impl Stage<'_> {
 
     /// Takes an empty file in the work folder; an existing one of this name is deleted.
     pub fn file(&mut self, name: &str) -> Result<(PathBuf, File)> {
-        let path = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
-        let note = Note::Folder { name: name.to_owned() };
-        let file = self.take(note, Error::io("writing", &ledger), |holdings| {
+        let path = self.work().join(name);
+        let file = self.take_noted(Note::Folder { name: name.to_owned() }, |holdings| {
             holdings.empty_file(name).map_err(Error::io("making", &path))
         })?;
         Ok((path, file))
@@ -169,12 +172,10 @@ impl Stage<'_> {
         mount: impl FnOnce(&File, Site<'_>) -> io::Result<MountedImage>,
         open: impl FnOnce(&Holdings, &str) -> io::Result<File>,
     ) -> Result<(PathBuf, MountedImage)> {
-        let path = |name: &str| self.holdings.folder.path().join(name);
-        let (mount_point, image_path, ledger) = (path(name), path(&image), path(ledger::NAME));
+        let (mount_point, image_path) = (self.work().join(name), self.work().join(&image));
         let note = Note::Mount { image: image.clone(), at: name.to_owned() };
-        let mounted = self.take(note, Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+        let mounted = self.take_noted(note, |holdings| {
+            holdings.empty_folder(name)?;
             let file = open(holdings, &image).map_err(Error::io("making", &image_path))?;
             let site = Site { folder: holdings.folder.handle(), image: &image, at: name };
             mount(&file, site).map_err(Error::io("mounting a file system at", &mount_point))
@@ -189,19 +190,16 @@ impl Stage<'_> {
         name: &str,
         start: impl FnOnce(&Path) -> io::Result<ServedDisk>,
     ) -> Result<PathBuf> {
-        let mount_point = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
+        let mount_point = self.work().join(name);
         let note = |process| Note::Disk { at: name.to_owned(), process };
         // Until the number is noted, only the process's own lifeline ends it.
-        let served = self.take(note(None), Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+        let served = self.take_noted(note(None), |holdings| {
+            holdings.empty_folder(name)?;
             start(&mount_point).map_err(Error::io("serving a disk at", &mount_point))
         })?;
         // The first note stays: whatever happens to this one, the mount is known.
-        self.holdings
-            .note(note(Some(Process::from_pid(served.id()))))
-            .map_err(Error::io("writing", &ledger))?;
+        let noted = self.holdings.note(note(Some(Process::from_pid(served.id()))));
+        noted.map_err(Error::io("writing", &self.work().join(ledger::NAME)))?;
         if let Some(resource) = self.holdings.resources.last_mut() {
             resource.served = Some(served);
         }
@@ -222,26 +220,20 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
-    pub fn group(
-        &mut self,
-        parent: &cgroup::CgroupParent,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn group(&mut self, parent: &CgroupParent) -> std::result::Result<TrialCgroup, String> {
         self.take_cgroup(parent, |cgroup| parent.tells_peak(cgroup))
     }
 
     /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
-    pub fn limiting_group(
-        &mut self,
-        parent: &cgroup::CgroupParent,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn limiting_group(&mut self, parent: &CgroupParent) -> std::result::Result<TrialCgroup, String> {
         self.take_cgroup(parent, |_| Ok(()))
     }
 
     fn take_cgroup(
         &mut self,
-        parent: &cgroup::CgroupParent,
+        parent: &CgroupParent,
         check: impl FnOnce(&HeldCgroup) -> std::result::Result<(), String>,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    ) -> std::result::Result<TrialCgroup, String> {
         let folder = parent.unused()?;
         let note = Note::Group { folder: folder.clone() };
         let describe_error = |error| format!("noting the cgroup {}: {error}", folder.display());
@@ -284,6 +276,11 @@ impl Stage<'_> {
     /// Keeps what it took until the run ends.
     pub fn keep(mut self) {
         self.earlier_count = self.holdings.resources.len();
+    }
+
+    fn take_noted<T>(&mut self, note: Note, make: impl FnOnce(&mut Holdings) -> Result<T>) -> Result<T> {
+        let ledger = self.work().join(ledger::NAME);
+        self.take(note, Error::io("writing", &ledger), make)
     }
 
     /// Notes a resource, then makes it. If that fails, an incomplete one is released.

@@ -416,7 +416,7 @@ fn a_cgroup_is_held_noted_and_given_back() {
     let place = Place::new();
     let mut work = WorkFolder::create(&place.path()).unwrap();
     let mut folders = Vec::new();
-    let parent = cgroup::CgroupParent::find(|parent| {
+    let parent = CgroupParent::find(|parent| {
         let mut stage = work.stage();
         let groups = [stage.group(parent)?, stage.group(parent)?];
         let resources = stage.holdings.resources.iter();
