@@ -208,14 +208,11 @@ mod tests {
 
     #[test]
     fn its_own_disk_takes_the_place_of_limits_on_the_disk() {
-        let machine =
-            read("memory = \"64MiB\"\nread_operations = 57\nwrite_bandwidth = \"1MB/s\"\ndisk = \"sd-a1\"\n")
-                .unwrap();
+        let limits = "memory = '64MiB'\nread_operations = 57\nwrite_bandwidth = '1MB/s'\ndisk = 'sd-a1'\n";
+        let machine = read(limits).unwrap();
         assert_eq!(machine.clone().with_files(false), machine);
-        assert_eq!(
-            machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
-            [LimitKind::Memory]
-        );
+        let on_its_disk = machine.clone().with_files(true);
+        assert_eq!(on_its_disk.limits().into_keys().collect::<Vec<_>>(), [LimitKind::Memory]);
         let machine_without_disk = Machine { disk: None, ..machine };
         assert_eq!(machine_without_disk.clone().with_files(true), machine_without_disk);
         assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");

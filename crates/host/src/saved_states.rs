@@ -70,6 +70,13 @@ mod tests {
 
     use super::*;
 
+    fn restored(folder: &Path, cut: Cut, disk_bytes: u64) -> io::Result<File> {
+        let (file, missing) = ("state.gz".to_owned(), Vec::new());
+        let state = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
+        let disk = tempfile::tempfile().unwrap();
+        restore(folder, &state, &disk).map(|()| disk)
+    }
+
     #[test]
     fn a_disk_is_restored_as_it_was_cut() {
         let write = |offset: u64, byte: u8| {
@@ -83,24 +90,12 @@ mod tests {
         let cut = Cut { at: 2, lost: [Piece { entry: 1, from: 0, bytes: 4096 }].into() };
         let folder = tempfile::tempdir().unwrap();
         let cut = save(folder.path(), "state.gz", first_log.unwrap(), &log, &cut).unwrap();
-        let state = KeptState {
-            file: "state.gz".into(),
-            disk_bytes: 16_384,
-            cut,
-            missing: Vec::new(),
-            states_tried: 0,
-            pieces_before: 1,
-        };
-        let disk = tempfile::tempfile().unwrap();
-        restore(folder.path(), &state, &disk).unwrap();
+        let disk = restored(folder.path(), cut, 16_384).unwrap();
         let mut bytes = vec![9; 16_384];
         disk.read_exact_at(&mut bytes, 0).unwrap();
         let firsts = [0, 4096, 8192].map(|offset| bytes[offset]);
-        assert_eq!(
-            firsts,
-            [1, 2, 0],
-            "the second write of the first block is missing, and the last came after the cut"
-        );
+        // The second write of the first block is missing, and the last came after the cut.
+        assert_eq!(firsts, [1, 2, 0]);
     }
 
     #[test]
@@ -111,10 +106,7 @@ mod tests {
             let log = Log::from_entries(entries).unwrap();
             let cut = Cut { at: log.len(), lost: BTreeSet::new() };
             let cut = save(folder.path(), "state.gz", Log::from_entries([]).unwrap(), &log, &cut).unwrap();
-            let (file, missing) = ("state.gz".to_owned(), Vec::new());
-            let state = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
-            let disk = tempfile::tempfile().unwrap();
-            restore(folder.path(), &state, &disk).map(|()| disk)
+            self::restored(folder.path(), cut, disk_bytes)
         };
         let write = |offset: u64| entry(Request::write(offset, 4096), vec![7; 4096]);
         let entries = [write(0), write(8192), entry(Request::discard(100, 1 << 40), Vec::new())];

@@ -316,10 +316,8 @@ mod tests {
         let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
-        assert!(
-            left_out.iter().all(|left| matches!(left.reason, LeftOutReason::TooLarge { .. })),
-            "{left_out:?}"
-        );
+        let is_too_large = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::TooLarge { .. });
+        assert!(left_out.iter().all(is_too_large), "{left_out:?}");
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert_eq!(ids.len(), cells.len());
     }
@@ -328,30 +326,23 @@ mod tests {
     fn a_small_disk_and_a_missing_guarantee_are_reasons_too() {
         let mut plan = plan();
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
-        assert!(
-            cells.is_empty() && matches!(left_out[0].reason, LeftOutReason::NoRoom { free_bytes: 1000, .. }),
-            "{left_out:?}"
-        );
+        assert!(cells.is_empty());
+        assert!(matches!(left_out[0].reason, LeftOutReason::NoRoom { free_bytes: 1000, .. }), "{left_out:?}");
         // Data that are kept in memory have to fit there; those that are kept nowhere fit.
         let small = [LocationRoom { memory_bytes: 1 << 30, ..LocationRoom::unbounded("here") }];
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
-        let for_memory: Vec<_> = left_out
-            .iter()
-            .filter(|left| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
-            .collect();
-        assert!(
-            !for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"),
-            "{left_out:?}"
-        );
+        const HAD: u64 = 1 << 30;
+        let lacks_memory =
+            |left: &&LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes: HAD, .. });
+        let mut stores = left_out.iter().filter(lacks_memory).map(|left| left.cell.store());
+        assert!(stores.next() == Some("memory") && stores.all(|store| store == "memory"), "{left_out:?}");
         assert!(cells.iter().any(|cell| cell.store() == "memory"));
-        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(storebench_core::store::Guarantee::Power)]);
+        plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Tier(Guarantee::Power)]);
         plan.axes.set(Axis::STORE, ["null", "nosuch"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         assert!(cells.is_empty());
-        assert_eq!(
-            left_out[0].reason,
-            LeftOutReason::NotOffered { store: "null".into(), guarantee: Guarantee::Power }
-        );
+        let not_offered = LeftOutReason::NotOffered { store: "null".into(), guarantee: Guarantee::Power };
+        assert_eq!(left_out[0].reason, not_offered);
         assert_eq!(left_out[1].reason, LeftOutReason::UnknownStore { store: "nosuch".into() });
     }
 

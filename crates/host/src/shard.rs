@@ -310,10 +310,8 @@ mod tests {
             let total_us: u64 = split.cells_at.values().map(|compared| compared.time_us).sum();
             for part in 1..=part_count {
                 let load: u64 = split.cells_of_part(part).map(|compared| compared.time_us).sum();
-                assert!(
-                    load <= total_us / u64::from(part_count) + longest,
-                    "{part}/{part_count}: {load} of {total_us}"
-                );
+                let most = total_us / u64::from(part_count) + longest;
+                assert!(load <= most, "{part}/{part_count}: {load} of {total_us}");
             }
         }
     }

@@ -109,13 +109,9 @@ mod tests {
     #[test]
     fn what_touches_is_written_as_one() {
         let mut cache = Cache::new(100, 9);
-        cache.put((10, 20), 5);
-        cache.put((30, 40), 6);
-        cache.put((50, 60), 7);
-        assert_eq!(
-            (stretches(&cache), cache.bytes, cache.oldest_arrival()),
-            (vec![(10, 20), (30, 40), (50, 60)], 30, 5)
-        );
+        let parts = [(10, 20), (30, 40), (50, 60)];
+        (5..).zip(parts).for_each(|(now, part)| cache.put(part, now));
+        assert_eq!((stretches(&cache), cache.bytes, cache.oldest_arrival()), (parts.to_vec(), 30, 5));
         cache.put((20, 30), 8);
         cache.put((35, 55), 8);
         assert_eq!((stretches(&cache), cache.bytes), (vec![(10, 60)], 50));

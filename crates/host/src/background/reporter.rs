@@ -122,10 +122,7 @@ mod tests {
         let messages: Vec<Message> =
             lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
         assert_eq!(messages[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
-        assert!(
-            matches!(messages[1], Message::Progress { done, waiting: false, .. } if done == 3.0),
-            "{messages:?}"
-        );
+        assert!(matches!(messages[1], Message::Progress { done: 3.0, waiting: false, .. }), "{messages:?}");
         assert!(matches!(messages[3], Message::Progress { waiting: true, .. }), "{messages:?}");
     }
 }

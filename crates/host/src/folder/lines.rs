@@ -180,11 +180,8 @@ mod tests {
         let mut text = text(2);
         text.pop();
         let lines = read(&text, &[]).unwrap();
-        assert_eq!(
-            (blocks_of(&lines), lines.complete_bytes, lines.lacks_newline),
-            (vec![0, 1], text.len(), true)
-        );
-        assert_eq!((lines.tail, lines.notes.len()), (FileTail::Nothing, 0));
+        assert_eq!((blocks_of(&lines), lines.complete_bytes), (vec![0, 1], text.len()));
+        assert_eq!((lines.lacks_newline, lines.tail, lines.notes.len()), (true, FileTail::Nothing, 0));
     }
 
     #[test]
@@ -203,16 +200,9 @@ mod tests {
         ];
         for (tail, kind) in cases {
             let lines = read(&[&good, tail].concat(), &[]).unwrap();
-            assert_eq!(
-                (blocks_of(&lines), lines.complete_bytes, lines.tail),
-                (vec![0, 1], good.len(), kind),
-                "{tail:?}"
-            );
-            assert_eq!(
-                (lines.notes.len(), lines.lacks_newline),
-                (usize::from(kind != FileTail::Nothing), false),
-                "{tail:?}"
-            );
+            assert_eq!((blocks_of(&lines), lines.complete_bytes), (vec![0, 1], good.len()), "{tail:?}");
+            assert_eq!((lines.tail, lines.lacks_newline), (kind, false), "{tail:?}");
+            assert_eq!(lines.notes.len(), usize::from(kind != FileTail::Nothing), "{tail:?}");
         }
         assert_eq!(read(b"", &[]).unwrap().complete_bytes, 0);
         assert_eq!(read(half, &[]).unwrap().trials.len(), 0);

@@ -206,10 +206,8 @@ mod tests {
         }
         let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
         let error = find_tool(tool, "formats nothing").unwrap_err();
-        assert_eq!(
-            error,
-            "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs"
-        );
+        let expected = "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs";
+        assert_eq!(error, expected);
         assert_eq!((is_listed("proc"), is_listed("storebench-has-none")), (Ok(true), Ok(false)));
         assert!(!load("storebench-has-none"));
         let options = fuse_driver(&"exfat,noatime".parse().unwrap()).unwrap().unwrap_err();

@@ -28,17 +28,16 @@ mod tests {
         for (name, machine) in profiles {
             machine.check().unwrap();
             assert!(!machine.about.is_empty() && !machine.lacks.is_empty(), "{name}");
-            let disk = machine.disk.as_ref().map(|_| "disk".to_owned());
-            let other_figures = machine.core.map(|_| "core".to_owned()).into_iter().chain(disk);
-            let figures: Vec<String> =
-                machine.limits().keys().map(|limit| limit.name().to_owned()).chain(other_figures).collect();
-            assert!(
-                machine.disk.as_ref().is_none_or(|disk| storebench_disk::disks::shipped(disk).is_some()),
-                "{name}"
-            );
-            assert!(figures.iter().all(|figure| machine.sources.contains_key(figure)), "{name}: {figures:?}");
+            let limits = machine.limits();
+            let mut figures: Vec<&str> = limits.keys().map(|limit| limit.name()).collect();
+            figures.extend(machine.core.map(|_| "core"));
+            if let Some(disk) = &machine.disk {
+                figures.push("disk");
+                assert!(storebench_disk::disks::shipped(disk).is_some(), "{name}");
+            }
+            assert!(figures.iter().all(|key| machine.sources.contains_key(*key)), "{name}: {figures:?}");
             assert_eq!(machine.sources.len(), figures.len(), "{name}");
-            assert!(machine.optional.iter().all(|limit| machine.limits().contains_key(limit)), "{name}");
+            assert!(machine.optional.iter().all(|limit| limits.contains_key(limit)), "{name}");
         }
     }
 }

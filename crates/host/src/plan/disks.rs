@@ -118,14 +118,15 @@ mod tests {
         let plan = Plan::parse(&format!("{text}\n{SLOW_DISK}"), "x").unwrap();
         assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
         assert!(plan.disk("hdd-7200").is_some() && plan.disk("here").is_none());
-        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(error_with(&SLOW_DISK.replace("slow", "here")).contains("choose another name"));
-        assert!(
-            error_with(&SLOW_DISK.replace("5000", "-1"))
-                .contains("disks.slow: flush_us is not a number from 0 on")
-        );
-        assert!(error_with(&SLOW_DISK.replace("slow", "\"a b\"")).contains("lower-case letters"));
-        assert!(error_with("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
+        for (table, reason) in [
+            (SLOW_DISK.replace("slow", "here"), "choose another name"),
+            (SLOW_DISK.replace("5000", "-1"), "disks.slow: flush_us is not a number from 0 on"),
+            (SLOW_DISK.replace("slow", "\"a b\""), "lower-case letters"),
+            ("[disks.slow]\nspeed = 9".into(), "unknown key `speed`"),
+        ] {
+            let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     #[test]

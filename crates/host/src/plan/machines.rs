@@ -137,28 +137,25 @@ mod tests {
         let plan_text =
             format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
         let plan = Plan::parse(&plan_text, "x").unwrap();
-        let bytes = |name: &str| plan.machine(name).unwrap().memory.map(|memory| memory.0);
-        assert_eq!(
-            (bytes("phone-2020"), bytes("box"), bytes("beaglebone-black")),
-            (Some(1 << 30), None, Some(512 << 20))
-        );
+        let bytes = |name| plan.machine(name).unwrap().memory.map(|memory| memory.0);
+        let all_bytes = ["phone-2020", "box", "beaglebone-black"].map(bytes);
+        assert_eq!(all_bytes, [Some(1 << 30), None, Some(512 << 20)]);
         assert!(plan.machine("here").is_none());
-        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(error_with("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
-        assert!(error_with("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
-        assert!(
-            error_with("[machines.box]\ndisk = \"sd-a\"")
-                .contains("there is no disk \"sd-a\" (did you mean sd-a1?)")
-        );
-        assert!(error_with("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
+        for (table, reason) in [
+            ("[machines.here]\nmemory = \"1GiB\"", "choose another name"),
+            ("[machines.box]\nprocessors = 0", "machines.box: processors is 0"),
+            ("[machines.box]\ndisk = \"sd-a\"", "there is no disk \"sd-a\" (did you mean sd-a1?)"),
+            ("[machines.\"a b\"]\nprocessors = 1", "lower-case letters"),
+        ] {
+            let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     #[test]
     fn a_machine_that_nobody_knows_is_named() {
         let error = plan_on(&["raspberry-pi-zero2"]).unwrap_err();
-        assert!(
-            error.contains("there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)"),
-            "{error}"
-        );
+        let expected = "there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)";
+        assert!(error.contains(expected), "{error}");
     }
 }

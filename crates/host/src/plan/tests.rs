@@ -21,10 +21,8 @@ fn a_wrong_key_or_value_is_named_with_its_line() {
     let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
     assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
     let other_format = Plan::parse(&text.replace("format = 2", "format = 99"), "x.toml").unwrap_err();
-    assert!(
-        other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
-        "{other_format}"
-    );
+    assert!(other_format.message.contains("format = 99"), "{other_format}");
+    assert_eq!(other_format.exit, Exit::BadPlan);
 }
 
 #[test]
@@ -40,11 +38,7 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
     plan.apply_preset("quick").unwrap();
     let parameters: Vec<&str> = plan.parameters.names().collect();
     assert_eq!((parameters, plan.trials), (vec!["operations", "warm_up"], 2));
-    let texts_of = |axis: Axis| plan.axes.texts(axis);
-    assert_eq!(
-        (texts_of(Axis::COMPRESSION), texts_of(Axis::THREADS)),
-        (vec!["off".to_owned()], vec!["4".to_owned()])
-    );
+    assert_eq!([Axis::COMPRESSION, Axis::THREADS].map(|axis| plan.axes.texts(axis)), [["off"], ["4"]]);
     assert_eq!(plan.claims_over.as_ref().map(|claims| claims.operations), Some(9));
     for (right, wrong, words) in [
         ("operations = 5", "operation = 5", ["line 8: ", "operations?"]),

@@ -258,14 +258,11 @@ mod tests {
         for control in [Control::NoFlush, Control::LastFlush] {
             let drawn_states = source.draw_controls(control, 20);
             assert!(drawn_states.len() > 10, "{control:?}");
-            let flushed = |drawn: &&DrawnState| {
+            for drawn in drawn_states {
                 let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
-                drawn.cut.lost.iter().any(|piece| piece.entry < last)
-            };
-            assert!(
-                drawn_states.iter().all(|drawn| flushed(&drawn) && drawn.acknowledged[0] > 0),
-                "{control:?}"
-            );
+                assert!(drawn.cut.lost.iter().any(|piece| piece.entry < last), "{control:?}");
+                assert!(drawn.acknowledged[0] > 0, "{control:?}");
+            }
         }
     }
 
@@ -288,12 +285,9 @@ mod tests {
             history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
         let settled_log = history.log.settled_log(&state.cut);
         let recovery_start = settled_log.len();
-        let log = settled_log.followed_by(
-            Log::from_entries((0..2).map(|index| {
-                Ok(Entry { request: Request::write(index * 4096, 4096), arrived: 0, data: vec![9; 4096] })
-            }))
-            .unwrap(),
-        );
+        let requests = [0, 1].map(|index| Request::write(index * 4096, 4096));
+        let entries = requests.map(|request| Ok(Entry { request, arrived: 0, data: vec![9; 4096] }));
+        let log = settled_log.followed_by(Log::from_entries(entries).unwrap());
         let states = source.draw_recovering(&state, &log, recovery_start, 10);
         assert_eq!(states.len(), 4, "each subset of two writes");
         for drawn in states {

@@ -135,16 +135,12 @@ mod tests {
 
     /// Two sessions that take turns: their steps have two entries each.
     fn history() -> History {
-        let mark = |turn: u64| StepMark {
-            before: 10 + turn * 2,
-            after: 12 + turn * 2,
-            began_ns: turn * 100,
-            ended_ns: turn * 100 + 50,
+        let mark = |turn: u64| {
+            let (before, began_ns) = (10 + turn * 2, turn * 100);
+            StepMark { before, after: before + 2, began_ns, ended_ns: began_ns + 50 }
         };
-        let sessions = vec![
-            (0..5).map(|step| mark(step * 2)).collect(),
-            (0..5).map(|step| mark(step * 2 + 1)).collect(),
-        ];
+        let session = |first: u64| (0..5).map(|step| mark(step * 2 + first)).collect();
+        let sessions = vec![session(0), session(1)];
         let recording = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
         History { log: Log::from_entries([]).unwrap(), recording }
     }
@@ -152,13 +148,9 @@ mod tests {
     fn judge_kept(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
-        let report = StateReport { kept: kept.into(), ..intact_report() };
+        let report = StateReport { kept: kept.into(), ..StateReport::new(StateFinding::Held, String::new()) };
         let verdict = history.judge(&drawn, report);
         (verdict.finding, verdict.lost, verdict.lost_ns)
-    }
-
-    fn intact_report() -> StateReport {
-        StateReport::new(StateFinding::Held, String::new())
     }
 
     #[test]
@@ -169,10 +161,8 @@ mod tests {
         assert_eq!(history.steps_before(11), (vec![0, 0], vec![1, 0]));
         assert_eq!(history.steps_before(12), (vec![1, 0], vec![1, 0]));
         assert_eq!(history.steps_before(17), (vec![2, 1], vec![2, 2]));
-        assert_eq!(
-            [3, 12, 21, 25].map(|at| history.phase(at)),
-            [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing]
-        );
+        let phases = [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing];
+        assert_eq!([3, 12, 21, 25].map(|at| history.phase(at)), phases);
     }
 
     #[test]
@@ -180,11 +170,8 @@ mod tests {
         assert_eq!(judge_kept(30, [5, 5]), (StateFinding::Held, 0, 0));
         assert_eq!(judge_kept(30, [5, 4]), (StateFinding::Lost, 1, 0));
         assert_eq!(judge_kept(30, [4, 4]), (StateFinding::Lost, 2, 100));
-        assert_eq!(
-            judge_kept(30, [4, 5]),
-            (StateFinding::Hole, 0, 0),
-            "the other session's last step began later"
-        );
+        // The other session's last step began later.
+        assert_eq!(judge_kept(30, [4, 5]), (StateFinding::Hole, 0, 0));
         // A step that was begun and not acknowledged may be there or not.
         assert_eq!(judge_kept(13, [1, 0]), (StateFinding::Held, 0, 0));
         assert_eq!(judge_kept(13, [1, 1]), (StateFinding::Held, 0, 0));
