@@ -79,7 +79,6 @@ fn touch(memory: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Inf
     }
 }
 
-/// Watches that memory does not run out.
 struct Watch {
     least_left_bytes: u64,
     last_check: Instant,

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 /// The longest backlog that is made up for, in seconds; anything older is dropped, so that no burst follows a stall.
 const BACKLOG_S: f64 = 0.5;
 
-/// Limits work to a rate.
 pub struct Pace {
     per_s: f64,
     start: Instant,

@@ -67,7 +67,6 @@ impl FolderIdentity {
         Err(Error::new(Exit::NotStorebench, message))
     }
 
-    /// Where the folder is now, if the system says.
     fn find_new_path(&self) -> Option<PathBuf> {
         let path = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
         (file_identity(&path) == Some(self.folder_identity)).then_some(path)

@@ -14,7 +14,6 @@ use storebench_core::sanitize::plain_json;
 /// The longest line, in bytes: a result includes its histograms and series.
 const MOST_LINE: usize = 64 << 20;
 
-/// The content of a results file.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// The results in file order, each trial once.
@@ -25,7 +24,6 @@ pub(super) struct Lines {
     pub(super) complete_bytes: usize,
     /// Whether the last result lacks the end of its line.
     pub(super) lacks_newline: bool,
-    /// The bytes after the last result.
     pub(super) tail: FileTail,
 }
 
@@ -35,11 +33,9 @@ pub(super) enum FileTail {
     Nothing,
     /// An incomplete line, or zeros: a crash leaves these, and no result is lost.
     CutOff,
-    /// Something else.
     Damaged,
 }
 
-/// A line, with where it begins.
 struct Line<'a> {
     bytes: &'a [u8],
     start: usize,

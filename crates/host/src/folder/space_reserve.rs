@@ -12,7 +12,6 @@ use rustix::fs::{FallocateFlags, OFlags};
 
 use storebench_core::error::{Exit, Result};
 
-/// The file in a run's folder.
 pub const NAME: &str = ".reserve";
 /// The size of the file in bytes: many times the report and the result of a trial.
 const BYTES: u64 = 1 << 20;
@@ -26,14 +25,12 @@ pub struct SpaceReserve {
 }
 
 impl SpaceReserve {
-    /// Reserves the room.
     pub fn keep(folder: &Path) -> SpaceReserve {
         let room = SpaceReserve { path: folder.join(NAME) };
         room.take_again();
         room
     }
 
-    /// Reserves the room again after it was given up.
     pub fn take_again(&self) {
         let is_reserved = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
         if !fs::symlink_metadata(&self.path).is_ok_and(is_reserved) && reserve(&self.path).is_err() {

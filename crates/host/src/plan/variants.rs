@@ -100,7 +100,6 @@ impl Plan {
         Some(variant)
     }
 
-    /// Checks that the points are valid.
     pub(super) fn check_points(&self) -> Result<(), String> {
         for (index, point) in self.points.iter().enumerate() {
             if point.name.trim().is_empty() {

@@ -14,7 +14,6 @@ use storebench_core::workload::spec::Spec;
 
 /// The files of such a process, and who may end it.
 pub struct CheckRoom<'a> {
-    /// The run's folder.
     pub folder: &'a Path,
     /// The log of its processes, in the run's folder.
     pub log: String,

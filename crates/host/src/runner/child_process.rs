@@ -22,18 +22,13 @@ use storebench_core::{lifeline, read_limited};
 /// The bytes at the end of a log that are searched for a process's last message.
 const LAST_BYTES: u64 = 1 << 20;
 
-/// The end of a process.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// It exited, successfully.
     Well,
     /// It exited with an error, or a signal killed it.
     Badly {
-        /// The kind of failure.
         reason: Failure,
-        /// The message: what happened.
         message: String,
-        /// The signal that ended it, if one did.
         signal: Option<i32>,
     },
     /// It exited without a result, as the run's disk could not take it.
@@ -48,7 +43,6 @@ pub fn interruption() -> Error {
 /// The time that a process may take.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeLimit {
-    /// The time for its work.
     pub whole: Duration,
     /// The extra time for work that is bounded by time, such as reading back.
     pub room: Duration,
@@ -124,7 +118,6 @@ pub fn run(
 }
 
 enum StopCause {
-    /// The reason.
     TimedOut(String),
     Interrupted,
 }

@@ -27,7 +27,6 @@ use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutMessage, StateReport};
 use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 
-/// The longest recording.
 const RECORDING: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
 /// The longest check of a state: a longer one counts as hung, so it must be too long for a busy machine. A server starts, recovers
@@ -47,18 +46,14 @@ const STEPS: u64 = 300;
 /// The states of a recovery that is cut again.
 const OF_RECOVERY: u64 = 2;
 
-/// The states to check.
 #[derive(Debug, Clone, Copy)]
 pub struct CutRequest {
     /// Their number, a fifth of them in recovery; each control adds a fifth as many.
     pub states: u64,
-    /// The sessions that share the steps.
     pub sessions: u64,
-    /// Whether the disk tears blocks.
     pub torn: bool,
     /// Whether all cuts are made while the store settles.
     pub settling: bool,
-    /// The seed of all that is random.
     pub seed: u64,
     /// The guarantee that the store is checked against.
     pub tier: Guarantee,
@@ -66,7 +61,6 @@ pub struct CutRequest {
 
 /// A cut check that is about to be made.
 pub struct CutChecker<'a> {
-    /// The states that are asked for.
     pub request: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
@@ -91,7 +85,6 @@ struct DiskScene<'s> {
     is_recovery: bool,
 }
 
-/// The finding in a state.
 struct FoundState {
     verdict: StateVerdict,
     open_ns: Option<u64>,
@@ -126,17 +119,14 @@ impl CutChecker<'_> {
         Ok(CutCheck::Made(Box::new(cuts)))
     }
 
-    /// The bytes that the disk writes as a whole.
     fn whole_bytes(&self) -> u64 {
         if self.request.torn { SECTOR } else { BLOCK }
     }
 
-    /// States of each control.
     fn control_count(&self) -> u64 {
         self.request.states.div_ceil(5)
     }
 
-    /// Checks the states of a history, and its controls.
     fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<()> {
         let path = stage.work().join(LOG);
         let (is_control_store, is_recovery) = (false, false);
@@ -160,7 +150,6 @@ impl CutChecker<'_> {
         Ok(())
     }
 
-    /// Checks a state, and counts the finding.
     fn check_and_count(
         &self,
         stage: &mut Stage<'_>,
@@ -297,7 +286,6 @@ impl CutChecker<'_> {
         Ok(path)
     }
 
-    /// Has a process check a state.
     fn check_state(
         &self,
         stage: &mut Stage<'_>,
@@ -360,7 +348,6 @@ impl CutChecker<'_> {
     }
 }
 
-/// The first `count` entries of a log file.
 fn read_log(path: &Path, count: u64) -> Result<Log> {
     let read = || Log::first(count as usize, BufReader::new(File::open(path)?));
     read().map_err(Error::io("reading", path))

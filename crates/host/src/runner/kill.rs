@@ -16,7 +16,6 @@ use storebench_core::store::{Guarantee, StoreKind};
 use storebench_core::workload::kill::KillMessage;
 use storebench_core::workload::spec::{CheckPart, KillPart, Spec};
 
-/// The longest that one of the two processes may take.
 const LIMIT: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
 
@@ -32,7 +31,6 @@ impl PassedChecks {
         passed
     }
 
-    /// Takes a result into account.
     pub fn note(&mut self, job: &RunRequest<'_>, result: &TrialResult) {
         let check = result.measured.as_ref().and_then(|measured| measured.kill_check.as_ref());
         if matches!(check, Some(KillCheck::Held { .. })) {

@@ -49,7 +49,6 @@ impl<'a> Pace<'a> {
         self.took_s += took_s;
     }
 
-    /// The time left, if it can be estimated.
     pub fn time_left(&self) -> Option<Duration> {
         let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
         Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()

@@ -26,11 +26,9 @@ const MOST_BEFORE_CUT: u64 = 10_000;
 enum StoreLife {
     /// Creates it, with its first records.
     First,
-    /// After a kill.
     Killed,
     /// The last of these after a kill: nothing is added, and the store is closed.
     LastKilled,
-    /// After a close.
     Closed,
     /// After a close, with none of its files in memory.
     ColdClosed,
@@ -38,7 +36,6 @@ enum StoreLife {
     ColdKilled,
     /// Up to a power cut. Journalling its writes takes time, so the time of its opening means nothing.
     BeforeCut,
-    /// After a power cut.
     Cut,
 }
 
@@ -59,7 +56,6 @@ impl StoreLife {
         lives
     }
 
-    /// Whether it begins with none of its files in memory.
     fn is_cold(self) -> bool {
         matches!(self, StoreLife::ColdClosed | StoreLife::ColdKilled | StoreLife::Cut)
     }
@@ -86,7 +82,6 @@ impl StoreLife {
         }
     }
 
-    /// Stores the time of its opening in the result.
     fn keep(self, recovery: &mut Recovery, opened: Reopening) {
         match self {
             StoreLife::First => recovery.created_ns = opened.open_ns,
@@ -106,17 +101,13 @@ const RECORDS_A_SECOND: u64 = 2_000;
 
 /// A recovery check that is about to be made.
 pub struct RecoveryChecker<'a> {
-    /// How the store is opened.
     pub spec: Spec,
-    /// Where its processes keep their files.
     pub room: CheckRoom<'a>,
-    /// The seed of all that is random.
     pub seed: u64,
     /// Whether it has a power cut: for a store that promises to survive one.
     pub cuts: bool,
 }
 
-/// The end of one of its processes.
 enum LifeEnd {
     Opened(Reopening),
     NotUndone(String),

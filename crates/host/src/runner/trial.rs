@@ -70,23 +70,18 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, mess
 
 /// A trial that is about to run.
 pub struct Trial<'a> {
-    /// The job that it is part of.
     pub job: &'a RunRequest<'a>,
-    /// The cell that is run.
     pub cell: &'a Cell,
     /// Its position in the run, from 0.
     pub position: u64,
     /// Its block, from 0.
     pub block: u32,
-    /// The run's folder.
     pub folder: &'a Path,
-    /// The folder for the store's files.
     pub files: &'a TrialFolder,
     /// The time that requests take to a simulated disk and back.
     pub transit: Option<Transit>,
     /// Where a cgroup for it can be made, or why not.
     pub cgroups: &'a std::result::Result<cgroup::CgroupParent, String>,
-    /// The limits that can be enforced here.
     pub reach: &'a LimitSupport,
     /// Where its background load keeps its files.
     pub beside: &'a Path,
@@ -96,11 +91,9 @@ pub struct Trial<'a> {
     pub passed: Option<&'a PassedChecks>,
     /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
-    /// Gets the progress of its loading.
     pub told: &'a dyn Fn(Option<LoadProgress>),
 }
 
-/// The outcome of a trial.
 struct TrialRun {
     report: Report,
     wall_s: f64,
@@ -337,7 +330,6 @@ impl Trial<'_> {
         self.files.disk.as_ref().and_then(|folder| counts::read(folder).ok())
     }
 
-    /// The simulated disk's counts since then.
     fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
         let counts = self.disk_counts()?.since(&before?);
         Some(DiskReport { name: self.cell.disk().to_owned(), transit: self.transit, counts })
@@ -355,7 +347,6 @@ impl Trial<'_> {
         TrialRun { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
     }
 
-    /// Whether there was a simulated disk, which is gone.
     fn has_lost_disk(&self) -> bool {
         self.files.disk.is_some() && self.disk_counts().is_none()
     }
@@ -399,12 +390,10 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Removes a file from the run's folder, if it exists.
     fn remove(&self, name: &str) -> Result<()> {
         guard::remove(self.folder, name)
     }
 
-    /// The task for its process.
     fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&TrialLimits>) -> Spec {
         let plan = self.job.plan;
         let case = plan.case(self.cell, self.job.stores);
@@ -433,7 +422,6 @@ impl Trial<'_> {
         }
     }
 
-    /// The report of its process.
     fn answer(&self) -> Report {
         trial_ipc::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,

@@ -14,7 +14,6 @@ use super::note::Note;
 use super::process::start_time;
 use storebench_core::guard::{Folder, Lock, try_lock};
 
-/// The ledger's file name.
 pub const NAME: &str = ".storebench-work";
 /// More bytes than a ledger ever has: released resources are struck out.
 const MOST_BYTES: u64 = 64 << 10;
@@ -59,7 +58,6 @@ pub enum LedgerState {
     Unknown,
     /// Its run has ended, and this line, from 1, notes a resource that this version can't release.
     Unreadable(usize),
-    /// It is no ledger.
     NoMarker,
 }
 
@@ -74,7 +72,6 @@ pub struct Leftovers {
     _ledger: File,
 }
 
-/// The locked ledger of a run.
 #[derive(Debug)]
 pub struct Ledger {
     /// `None` once it is closed.

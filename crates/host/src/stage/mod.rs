@@ -85,7 +85,6 @@ impl Holdings {
         self.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &path)).map(drop)
     }
 
-    /// Strikes out the last note.
     fn strike_last(&mut self) {
         self.ledger.strike_last();
         self.resources.pop();

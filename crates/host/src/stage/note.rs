@@ -26,7 +26,6 @@ pub enum Note {
         /// Its name there.
         name: String,
     },
-    /// A cgroup.
     Group { folder: PathBuf },
     /// A file system in an image, mounted in the work folder.
     Mount {
@@ -47,7 +46,6 @@ pub enum Note {
         /// Unknown until it has been started.
         process: Option<Process>,
     },
-    /// A resource of the tests.
     #[cfg(test)]
     Recorded { name: String, log: PathBuf },
 }
@@ -55,7 +53,6 @@ pub enum Note {
 /// The owner of noted resources.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
-    /// The work folder.
     pub folder: &'a Folder,
     /// The number of its process.
     pub pid: u32,

@@ -27,7 +27,6 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process that has this number now.
     pub fn from_pid(pid: u32) -> Process {
         Process { pid, started: start_time(pid) }
     }

@@ -18,11 +18,8 @@ const TRIES: u64 = 10;
 /// A state to check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnState {
-    /// Its number among all drawn states.
     pub number: u64,
-    /// The part of the history in which the cut is.
     pub phase: Phase,
-    /// The state.
     pub cut: Cut,
     /// Steps of each session that were acknowledged before the cut.
     pub acknowledged: Vec<u64>,
@@ -30,7 +27,6 @@ pub struct DrawnState {
     pub begun: Vec<u64>,
 }
 
-/// The source of states.
 pub struct StateSource<'h> {
     history: &'h History,
     whole_bytes: u64,

@@ -39,7 +39,6 @@ struct FaultHistory {
     /// Why its process ended before all steps were taken.
     ended: Option<(FaultOutcome, String)>,
     log: Log,
-    /// Requests that the fault has struck.
     struck: u64,
 }
 
@@ -236,7 +235,6 @@ impl CutChecker<'_> {
     }
 }
 
-/// A log of which nothing is lost.
 fn whole_cut(log: &Log) -> Cut {
     Cut { at: log.len(), lost: BTreeSet::new() }
 }
@@ -258,7 +256,6 @@ fn classify_finding(finding: StateFinding, refused: FaultOutcome) -> FaultOutcom
     }
 }
 
-/// A fault that is about to be tried.
 enum DrawnFault {
     /// During the store's steps.
     AtWork(Fault),

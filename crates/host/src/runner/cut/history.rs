@@ -10,9 +10,7 @@ use storebench_core::result::{Phase, StateFinding};
 use storebench_core::workload::cut::step_progress::describe_steps;
 use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
 
-/// The disk's log, and the acknowledgements.
 pub struct History {
-    /// All requests to the disk.
     pub log: Log,
     /// The steps, and the rest of the report.
     pub recording: RecordedHistory,
@@ -20,13 +18,11 @@ pub struct History {
 
 /// A state's finding, compared with what was acknowledged.
 pub struct StateVerdict {
-    /// The finding.
     pub finding: StateFinding,
     /// Acknowledged steps that are lost, if they are the newest.
     pub lost: u64,
     /// The time from the acknowledgement of the first lost step to the last one before the cut: no clock runs at the cut.
     pub lost_ns: u64,
-    /// The finding in words.
     pub message: String,
 }
 
@@ -79,7 +75,6 @@ impl History {
         [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
     }
 
-    /// A state with a cut.
     pub fn draw_state(&self, number: u64, cut: Cut) -> DrawnState {
         let (acknowledged, begun) = self.steps_before(cut.at);
         DrawnState { number, phase: self.phase(cut.at), cut, acknowledged, begun }

@@ -16,7 +16,6 @@ use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 /// The most states that are checked to shrink one.
 const MOST_TRIED: u64 = 40;
 
-/// A state that is being shrunk.
 struct ShrinkingState<'c, 'a> {
     check: &'c CutChecker<'a>,
     scene: DiskScene<'c>,
@@ -26,7 +25,6 @@ struct ShrinkingState<'c, 'a> {
 }
 
 impl CutChecker<'_> {
-    /// Shrinks a state with a finding and keeps it.
     pub(super) fn keep_state(
         &self,
         stage: &mut Stage<'_>,
@@ -150,7 +148,6 @@ impl ShrinkingState<'_, '_> {
         Ok(cut)
     }
 
-    /// Whether a state has the same finding.
     fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<bool> {
         self.states_tried += 1;
         let drawn = match self.scene.is_recovery {
