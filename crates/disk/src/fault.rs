@@ -5,9 +5,9 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-#[cfg(target_os = "linux")]
-use crate::image::Image;
 use crate::request::Kind;
+#[cfg(target_os = "linux")]
+use crate::{image::Image, request::Request};
 
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,13 +74,8 @@ impl Faulty {
     }
 
     /// Whether a request fails, decided before it has any effect, and how far it came.
-    pub fn fails(
-        &mut self,
-        kind: Kind,
-        offset: u64,
-        bytes: u64,
-        disk: &Image,
-    ) -> io::Result<Option<FailedRequest>> {
+    pub fn fails(&mut self, request: &Request, disk: &Image) -> io::Result<Option<FailedRequest>> {
+        let Request { kind, at: offset, bytes } = *request;
         let Fault::Fails { kind: failing_kind, after, lasts, harms } = self.fault else { return Ok(None) };
         if kind == failing_kind {
             self.seen += 1;
@@ -132,14 +127,14 @@ mod tests {
         let mut faulty = Faulty::new(fault, disk).unwrap();
         let mut failed = Vec::new();
         for number in 1..=6 {
-            match faulty.fails(Kind::Write, 0, 4096, disk).unwrap() {
+            match faulty.fails(&Request::write(0, 4096), disk).unwrap() {
                 Some(FailedRequest { written, .. }) => {
                     disk.write(&vec![number; written as usize], 0).unwrap();
                     failed.push((Kind::Write, number));
                 }
                 None => disk.write(&[number; 4096], 0).unwrap(),
             }
-            if number % 2 == 0 && faulty.fails(Kind::Flush, 0, 0, disk).unwrap().is_some() {
+            if number % 2 == 0 && faulty.fails(&Request::flush(), disk).unwrap().is_some() {
                 failed.push((Kind::Flush, number));
             }
         }

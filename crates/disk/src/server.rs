@@ -232,7 +232,7 @@ impl SharedDisk {
     fn fails(&self, request: &Request, data: &[u8]) -> bool {
         let mut state = self.state();
         let Some(fault) = &mut state.fault else { return false };
-        let failed = match fault.fails(request.kind, request.at, request.bytes, &self.image) {
+        let failed = match fault.fails(request, &self.image) {
             Ok(None) => return false,
             Ok(Some(failed)) => failed,
             Err(_) => return true,

@@ -157,11 +157,9 @@ fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
         axis => plan.axes.values(axis).into_owned(),
     };
     let axes = steps(&plan.paired, axes, values);
-    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { cross_axes(plan, &axes) }
-}
-
-/// Every combination of all values.
-fn cross_axes(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
+    if plan.axes_one_at_a_time {
+        return one_at_a_time(plan, &axes);
+    }
     let mut cells = vec![Cell::default()];
     axes.iter().for_each(|steps| spread(&mut cells, steps));
     cells.into_iter().flat_map(|cell| variants(plan, &cell)).collect()
@@ -290,6 +288,13 @@ mod tests {
         plan
     }
 
+    /// The plan with one size, one count and one kind of data.
+    fn small_plan() -> Plan {
+        let mut plan = plan();
+        [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA].into_iter().for_each(|axis| plan.axes.cut(axis, 1));
+        plan
+    }
+
     fn rooms(free_bytes: u64) -> Vec<LocationRoom> {
         vec![LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }]
     }
@@ -379,10 +384,7 @@ mod tests {
         let power: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
         let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
         let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
-        let mut plan = plan();
-        plan.axes.cut(Axis::RECORD_SIZE, 1);
-        plan.axes.cut(Axis::RECORDS, 1);
-        plan.axes.cut(Axis::DATA, 1);
+        let mut plan = small_plan();
         let run = |plan: &Plan| -> (Vec<String>, usize) {
             let (cells, left_out) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
             let cells = cells.iter().map(|cell| format!("{} {}", cell.store(), cell.guarantee()));
@@ -427,17 +429,18 @@ mod tests {
     #[test]
     fn a_machine_has_no_more_memory_than_its_limit() {
         let mut plan = plan();
-        let limits = "memory = \"4MiB\"";
-        plan.machines.insert("small".into(), toml::from_str(limits).unwrap());
+        plan.machines.insert("small".into(), toml::from_str("memory = \"4MiB\"").unwrap());
         plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
-        let left_out: Vec<&LeftOutCell> =
-            left_out.iter().filter(|left| matches!(left.reason, LeftOutReason::NoMemory { .. })).collect();
-        assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
-        assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let is_limited = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
-        assert!(left_out.iter().all(|left| is_limited(left)));
+        let mut limited = 0;
+        for left in &left_out {
+            if let LeftOutReason::NoMemory { had_bytes, .. } = left.reason {
+                assert!(in_memory(&left.cell) && had_bytes == 4 << 20, "{left:?}");
+                limited += 1;
+            }
+        }
+        assert!(limited > 0 && cells.iter().any(in_memory), "{left_out:?}");
     }
 
     #[test]
@@ -445,10 +448,7 @@ mod tests {
         use storebench_core::store::{MemoryShare, SettingDef};
         const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(MemoryShare::one_in(4, "", ""));
         let store = StoreDef { settings: &[CACHE], ..NULL };
-        let mut plan = plan();
-        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
-            plan.axes.cut(axis, 1);
-        }
+        let mut plan = small_plan();
         plan.machines.insert("small".into(), toml::from_str("memory = \"64MiB\"").unwrap());
         plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
         plan.axes.set(Axis::TUNING, [Tuning::Default, Tuning::Share]);
@@ -485,10 +485,7 @@ mod tests {
 
     #[test]
     fn a_setting_is_swept_for_its_own_store_alone() {
-        let mut plan = plan();
-        for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
-            plan.axes.cut(axis, 1);
-        }
+        let mut plan = small_plan();
         let setting = |name| Axis::find(name).unwrap();
         plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
         plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));

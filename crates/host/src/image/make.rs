@@ -86,11 +86,7 @@ mod tests {
     #[test]
     fn a_copy_has_the_same_bytes_and_no_more_blocks() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |name: &str| {
-            let path = folder.path().join(name);
-            File::options().read(true).write(true).create_new(true).open(path).unwrap()
-        };
-        let (first, second) = (open("first"), open("second"));
+        let [first, second] = ["first", "second"].map(|name| new_file(&folder.path().join(name)));
         first.set_len(64 << 20).unwrap();
         for offset in [0, 5 << 20, (64 << 20) - 4096] {
             (&first).seek(SeekFrom::Start(offset)).unwrap();

@@ -136,6 +136,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut work = WorkFolder::create(place.path()).unwrap();
         let second = WorkFolder::create(place.path()).unwrap();
+        let permissions = fs::metadata(work.holdings.folder().path()).unwrap().permissions();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&permissions);
+        assert_eq!(mode & 0o777, 0o700, "nobody else may look into it");
         let mut stage = work.stage();
         let trial = stage.folder("t1").unwrap();
         fs::write(trial.join("x"), "y").unwrap();
@@ -145,16 +148,6 @@ mod tests {
         assert_eq!(clean(place.path()).unwrap(), AbandonedFolders::default(), "its process is alive");
         drop((work, second));
         assert!(fs::read_dir(place.path()).unwrap().next().is_none());
-    }
-
-    #[test]
-    fn nobody_else_may_look_into_a_work_folder() {
-        let place = tempfile::tempdir().unwrap();
-        let work = WorkFolder::create(place.path()).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::mode(
-            &fs::metadata(work.holdings.folder().path()).unwrap().permissions(),
-        );
-        assert_eq!(mode & 0o777, 0o700);
     }
 
     #[test]

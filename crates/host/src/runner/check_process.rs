@@ -12,6 +12,9 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 
+/// The end of a process, and its report.
+pub type ProcessOutcome<T> = (ProcessEnd, std::result::Result<T, String>);
+
 /// The files of such a process, and who may end it.
 pub struct CheckRoom<'a> {
     pub folder: &'a Path,
@@ -26,11 +29,7 @@ pub struct CheckRoom<'a> {
 impl CheckRoom<'_> {
     /// Runs a process; returns how it ended, and its report. Fails when its files can't be written, it can't be started, or with
     /// [`interruption`].
-    pub fn run<T: DeserializeOwned>(
-        &self,
-        spec: &Spec,
-        limit: TimeLimit,
-    ) -> Result<(ProcessEnd, std::result::Result<T, String>)> {
+    pub fn run<T: DeserializeOwned>(&self, spec: &Spec, limit: TimeLimit) -> Result<ProcessOutcome<T>> {
         trial_ipc::ask(self.folder, spec)?;
         let log = self.folder.join(&self.log);
         // Appended to the trial's own output.

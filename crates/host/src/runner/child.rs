@@ -61,14 +61,13 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
 
 /// Carries out a part of a check, and reports the outcome.
 fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
+    let folder = out.parent().unwrap_or(out);
     let outcome = match part {
         CheckPart::Kill(part) => return kill_check(context, *part, out),
-        CheckPart::Cut(part) => {
-            cut::run(context, part, |report| write(report, out).map_err(TrialError::harness))
+        CheckPart::Cut(part) => cut::run(context, part, sender::<cut::CutMessage>(out)),
+        CheckPart::Recover(part) => {
+            recover::run(context, *part, folder, sender::<recover::RecoveryMessage>(out))
         }
-        CheckPart::Recover(part) => recover::run(context, *part, out.parent().unwrap_or(out), |report| {
-            write(report, out).map_err(TrialError::harness)
-        }),
     };
     outcome.map_err(|error| Error::new(Exit::Failure, format!("telling what came of a check: {error:?}")))
 }
@@ -76,10 +75,7 @@ fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Res
 /// Carries out a part of a kill check, and reports the outcome.
 fn kill_check(context: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Result<()> {
     let outcome = match part {
-        KillPart::Write => {
-            let folder = out.parent().unwrap_or(out);
-            kill::write(context, folder, |report| write(report, out).map_err(TrialError::harness))
-        }
+        KillPart::Write => kill::write(context, out.parent().unwrap_or(out), sender::<KillMessage>(out)),
         KillPart::ReadBack { steps, undone } => kill::read_back(context, steps, undone),
     };
     let report = match outcome {
@@ -88,6 +84,10 @@ fn kill_check(context: &TrialContext<'_>, part: KillPart, out: &Path) -> error::
         Err(TrialError::Unsupported(message)) => KillMessage::Failed { reason: Failure::Store, message },
     };
     write(&report, out)
+}
+
+fn sender<T: Serialize>(out: &Path) -> impl Fn(&T) -> Result<(), TrialError> {
+    move |report| write(report, out).map_err(TrialError::harness)
 }
 
 /// Writes a report for the parent to the file `out`.

@@ -18,7 +18,7 @@ use self::draw::{DrawnState, StateSource};
 use self::history::{History, StateVerdict};
 use self::write_back::WriteBack;
 use crate::location::image::{Template, TracePart};
-use crate::runner::check_process::CheckRoom;
+use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
@@ -46,9 +46,9 @@ const STEPS: u64 = 300;
 /// The states of a recovery that is cut again.
 const OF_RECOVERY: u64 = 2;
 
-#[derive(Debug, Clone, Copy)]
-pub struct CutRequest {
-    /// Their number, a fifth of them in recovery; each control adds a fifth as many.
+/// A cut check that is about to be made.
+pub struct CutChecker<'a> {
+    /// The number of states, a fifth of them in recovery; each control adds a fifth as many.
     pub states: u64,
     pub sessions: u64,
     pub torn: bool,
@@ -57,11 +57,6 @@ pub struct CutRequest {
     pub seed: u64,
     /// The guarantee that the store is checked against.
     pub tier: Guarantee,
-}
-
-/// A cut check that is about to be made.
-pub struct CutChecker<'a> {
-    pub request: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
@@ -85,27 +80,17 @@ struct DiskScene<'s> {
     is_recovery: bool,
 }
 
-struct FoundState {
-    verdict: StateVerdict,
-    open_ns: Option<u64>,
-    verified: bool,
-    logged: Option<u64>,
-}
-
-/// The end of a process, and its report.
-type ProcessOutcome = (ProcessEnd, std::result::Result<CutMessage, String>);
-
 impl CutChecker<'_> {
     /// Makes the check. Fails when storebench's own files can't be written, or a process can't be started.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<CutCheck> {
         let start = Instant::now();
-        let history = match self.record(stage, LOG, self.request.sessions, false)? {
+        let history = match self.record(stage, LOG, self.sessions, false)? {
             Ok(history) => history,
             Err(reason) => return Ok(CutCheck::NotMade { reason }),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
-            sessions: self.request.sessions,
+            sessions: self.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole_bytes(),
@@ -120,20 +105,20 @@ impl CutChecker<'_> {
     }
 
     fn whole_bytes(&self) -> u64 {
-        if self.request.torn { SECTOR } else { BLOCK }
+        if self.torn { SECTOR } else { BLOCK }
     }
 
     fn control_count(&self) -> u64 {
-        self.request.states.div_ceil(5)
+        self.states.div_ceil(5)
     }
 
     fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<()> {
         let path = stage.work().join(LOG);
         let (is_control_store, is_recovery) = (false, false);
         let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
-        let mut source = StateSource::new(history, self.whole_bytes(), self.request.seed);
-        let in_recovery = self.request.states / 5;
-        let states = source.draw_states(self.request.states - in_recovery, self.request.settling);
+        let mut source = StateSource::new(history, self.whole_bytes(), self.seed);
+        let in_recovery = self.states / 5;
+        let states = source.draw_states(self.states - in_recovery, self.settling);
         for drawn in &states {
             self.check_and_count(stage, scene, drawn, cuts)?;
         }
@@ -157,8 +142,8 @@ impl CutChecker<'_> {
         drawn: &DrawnState,
         cuts: &mut CutResults,
     ) -> Result<()> {
-        let FoundState { verdict, open_ns, verified, .. } = self.check_state(stage, scene, drawn)?;
-        let StateVerdict { finding, lost, lost_ns, message } = verdict;
+        let StateVerdict { report, lost, lost_ns } = self.check_state(stage, scene, drawn)?;
+        let StateReport { finding, message, open_ns, verified, .. } = report;
         *cuts.found.entry(finding).or_default() += 1;
         if drawn.acknowledged.iter().all(|steps| *steps == 0) {
             *cuts.unacknowledged.entry(finding).or_default() += 1;
@@ -170,7 +155,7 @@ impl CutChecker<'_> {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
-        if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
+        if finding.is_allowed(self.tier) || !cuts.is_new(finding, drawn.phase) {
             return Ok(());
         }
         let kept = self.keep_state(stage, scene, drawn, finding)?;
@@ -202,7 +187,7 @@ impl CutChecker<'_> {
         let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
         let found = self.check_state_on(&mut inner, scene, drawn, traced)?;
         // A state that does not open has no recovery to cut.
-        let Some(logged) = found.logged else { return Ok(()) };
+        let Some(logged) = found.report.logged else { return Ok(()) };
         let settled_log = scene.log.settled_log(&drawn.cut);
         let recovery_start = settled_log.len();
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
@@ -226,7 +211,7 @@ impl CutChecker<'_> {
     ) -> Result<()> {
         for drawn in states {
             let found = self.check_state(stage, scene, drawn)?;
-            cuts.controls.entry(control).or_default().note(found.verdict.finding);
+            cuts.controls.entry(control).or_default().note(found.report.finding);
         }
         Ok(())
     }
@@ -239,7 +224,7 @@ impl CutChecker<'_> {
         let (is_control_store, is_recovery) = (true, false);
         let (history, log) = (&history, &history.log);
         let scene = DiskScene { history, log, path: &path, is_control_store, is_recovery };
-        let drawn = StateSource::new(history, self.whole_bytes(), self.request.seed)
+        let drawn = StateSource::new(history, self.whole_bytes(), self.seed)
             .draw_controls(Control::InPlace, self.control_count());
         self.check_control(stage, scene, Control::InPlace, &drawn, cuts)
     }
@@ -259,7 +244,7 @@ impl CutChecker<'_> {
             Ok(mount) => mount,
             Err(why) => return Ok(Err(why)),
         };
-        let write_back = WriteBack::start(&mount.0, self.request.seed);
+        let write_back = WriteBack::start(&mount.0, self.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
         let (end, message) = self.run_process(part, mount, RECORDING)?;
         drop(write_back);
@@ -291,7 +276,7 @@ impl CutChecker<'_> {
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
-    ) -> Result<FoundState> {
+    ) -> Result<StateVerdict> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &drawn.cut)?;
         let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
@@ -305,7 +290,7 @@ impl CutChecker<'_> {
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         traced: TracePart<'_>,
-    ) -> Result<FoundState> {
+    ) -> Result<StateVerdict> {
         let mut inner = stage.inner();
         let report = match self.template.mount_traced(&mut inner, NAME, traced)? {
             Err(message) => StateReport::new(StateFinding::FileSystem, message),
@@ -315,12 +300,11 @@ impl CutChecker<'_> {
             }
         };
         inner.release()?;
-        let StateReport { open_ns, verified, logged, .. } = report;
-        Ok(FoundState { verdict: scene.history.judge(drawn, report), open_ns, verified, logged })
+        Ok(scene.history.judge(drawn, &report))
     }
 
     /// The finding of a checking process, however it ended.
-    fn read_report(&self, ended: ProcessOutcome) -> Result<StateReport> {
+    fn read_report(&self, ended: ProcessOutcome<CutMessage>) -> Result<StateReport> {
         Ok(match ended {
             (ProcessEnd::Well, Ok(CutMessage::Found(report))) => report,
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
@@ -341,7 +325,7 @@ impl CutChecker<'_> {
         part: CutPart,
         (directory, disk): (PathBuf, PathBuf),
         limit: TimeLimit,
-    ) -> Result<ProcessOutcome> {
+    ) -> Result<ProcessOutcome<CutMessage>> {
         let spec =
             Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::runner::check_process::CheckRoom;
+use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::runner::run_request::RunRequest;
 use storebench_core::cell::Cell;
@@ -92,7 +92,7 @@ pub fn check(spec: &Spec, room: &CheckRoom<'_>) -> Result<CheckOutcome<KillCheck
         (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
             (steps, undone)
         }
-        (end, message) => return Ok(describe_bad_end(end, message)),
+        ended => return Ok(describe_bad_end(ended)),
     };
     let is_undone = undone == Some(Ok(()));
     match run_process(KillPart::ReadBack { steps, undone: is_undone })? {
@@ -101,7 +101,7 @@ pub fn check(spec: &Spec, room: &CheckRoom<'_>) -> Result<CheckOutcome<KillCheck
             let why_not_undone = undone.and_then(|result| result.err());
             Ok(Ok(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
         }
-        (end, message) => Ok(describe_bad_end(end, message)),
+        ended => Ok(describe_bad_end(ended)),
     }
 }
 
@@ -113,13 +113,10 @@ pub fn empty(directory: &Path) -> Result<()> {
 }
 
 /// The outcome if a process did not end as it should.
-fn describe_bad_end(
-    end: ProcessEnd,
-    message: std::result::Result<KillMessage, String>,
-) -> CheckOutcome<KillCheck> {
+fn describe_bad_end(ended: ProcessOutcome<KillMessage>) -> CheckOutcome<KillCheck> {
     let failed = |reason, message: String| Err((reason, format!("kill check: {message}")));
     let not_made = |reason| Ok(KillCheck::NotMade { reason });
-    match (end, message) {
+    match ended {
         (ProcessEnd::Unsaved(error), _) => not_made(format!("its report could not be written: {error}")),
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
             not_made(format!("the disk is full: {message}"))

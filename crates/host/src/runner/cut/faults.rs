@@ -63,7 +63,7 @@ impl CutChecker<'_> {
             Err(reason) => return Ok(FaultCheck::NotMade { reason }),
             Ok(sound) => sound,
         };
-        let mut random = Random::seeded(self.request.seed);
+        let mut random = Random::seeded(self.seed);
         let mut faults = FaultResults::default();
         for kind in FaultKind::ALL {
             let mut struck = 0;

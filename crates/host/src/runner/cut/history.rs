@@ -18,12 +18,12 @@ pub struct History {
 
 /// A state's finding, compared with what was acknowledged.
 pub struct StateVerdict {
-    pub finding: StateFinding,
+    /// With another finding if steps are lost.
+    pub report: StateReport,
     /// Acknowledged steps that are lost, if they are the newest.
     pub lost: u64,
     /// The time from the acknowledgement of the first lost step to the last one before the cut: no clock runs at the cut.
     pub lost_ns: u64,
-    pub message: String,
 }
 
 impl History {
@@ -81,16 +81,17 @@ impl History {
     }
 
     /// Compares a process's findings with what was acknowledged.
-    pub fn judge(&self, drawn: &DrawnState, report: StateReport) -> StateVerdict {
-        let StateReport { finding, kept, message, .. } = report;
-        let verdict_without_loss = |message| StateVerdict { finding, lost: 0, lost_ns: 0, message };
-        if finding != StateFinding::Held {
-            return verdict_without_loss(message);
+    pub fn judge(&self, drawn: &DrawnState, report: &StateReport) -> StateVerdict {
+        let verdict = |finding, message, lost, lost_ns| {
+            StateVerdict { report: StateReport { finding, message, ..report.clone() }, lost, lost_ns }
+        };
+        if report.finding != StateFinding::Held {
+            return verdict(report.finding, report.message.clone(), 0, 0);
         }
-        let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
+        let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&report.kept));
         let lost: u64 = sessions().map(|(_, (acknowledged, kept))| acknowledged.saturating_sub(*kept)).sum();
         if lost == 0 {
-            return verdict_without_loss(String::new());
+            return verdict(StateFinding::Held, String::new(), 0, 0);
         }
         let first_lost = sessions()
             .filter(|(_, (acknowledged, kept))| kept < acknowledged)
@@ -112,7 +113,7 @@ impl History {
             let message = format!(
                 "{lost} of {total} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
-            return StateVerdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
+            return verdict(StateFinding::Hole, message, 0, 0);
         }
         let last_acknowledged = sessions()
             .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
@@ -120,7 +121,7 @@ impl History {
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
         let message = format!("the last {lost} of {total} acknowledged steps are lost: {steps}");
-        StateVerdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
+        verdict(StateFinding::Lost, message, lost, lost_ns.unwrap_or_default())
     }
 }
 
@@ -144,8 +145,8 @@ mod tests {
         let history = history();
         let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
         let report = StateReport { kept: kept.into(), ..StateReport::new(StateFinding::Held, String::new()) };
-        let verdict = history.judge(&drawn, report);
-        (verdict.finding, verdict.lost, verdict.lost_ns)
+        let verdict = history.judge(&drawn, &report);
+        (verdict.report.finding, verdict.lost, verdict.lost_ns)
     }
 
     #[test]

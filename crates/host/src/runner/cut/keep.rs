@@ -155,6 +155,6 @@ impl ShrinkingState<'_, '_> {
             false => self.scene.history.draw_state(self.drawn.number, cut),
         };
         let found = self.check.check_state(stage, self.scene, &drawn)?;
-        Ok(found.verdict.finding == self.finding)
+        Ok(found.report.finding == self.finding)
     }
 }

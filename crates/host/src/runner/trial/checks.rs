@@ -40,18 +40,19 @@ impl Trial<'_> {
         template.check_traceable()?;
         self.store_in_process()?;
         let plan = self.job.plan;
-        let request = cut::CutRequest {
+        let spec = self.spec(Err("nothing of it is measured".into()), None);
+        Ok(cut::CutChecker {
             states,
             sessions: self.cell.threads().into(),
             torn: plan.torn,
             settling: plan.settling,
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             tier: self.cell.guarantee().tier().unwrap_or(guarantee),
-        };
-        let spec = self.spec(Err("nothing of it is measured".into()), None);
-        let stem = self.log().trim_end_matches(".log").to_owned();
-        let room = self.room_of_check("running a cut check in");
-        Ok(cut::CutChecker { request, spec, template, room, stem })
+            spec,
+            template,
+            room: self.room_of_check("running a cut check in"),
+            stem: self.log().trim_end_matches(".log").to_owned(),
+        })
     }
 
     /// Its store, if that keeps files in the trial's own process; or a sentence that it does not.
