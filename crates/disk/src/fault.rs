@@ -158,16 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_write_writes_half() {
+    fn a_short_write_writes_half_and_a_flush_that_fails_loses_what_came_since_the_one_before() {
         let disk = memory();
         work(fails(Kind::Write, 5, false, true), &disk);
         let bytes = bytes_of(&disk);
         assert_eq!((bytes[2047], bytes[2048]), (6, 5));
-    }
-
-    #[test]
-    fn a_flush_that_fails_loses_what_came_since_the_one_before() {
-        let disk = memory();
         assert_eq!(work(fails(Kind::Flush, 2, false, true), &disk), [(Kind::Flush, 6)]);
         assert_eq!(bytes_of(&disk)[0], 4);
     }

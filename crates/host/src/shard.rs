@@ -107,15 +107,13 @@ impl Split {
             .collect();
         let combinations = schedule::judge_cells(plan, stores, &everywhere, &|_| None)?;
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
+        let moved_axes = lists.iter().flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)));
         let mut split = Split {
             part_count,
             cells_at: BTreeMap::new(),
             order: HashMap::new(),
             compared_axes: plan.compare.clone(),
-            moved_axes: lists
-                .iter()
-                .flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)))
-                .collect(),
+            moved_axes: moved_axes.collect(),
             digest: String::new(),
         };
         for (index, (cell, reason)) in combinations.into_iter().enumerate() {

@@ -44,16 +44,11 @@ fn read_rate(data: HardDiskSpec, depth: u32, count: u64) -> f64 {
 }
 
 #[test]
-fn a_random_read_takes_a_seek_and_half_a_turn() {
-    // More bytes lie outside, so that the mean seek is a bit shorter than that over all tracks: 9 ms and 4.17 ms.
-    let rate = read_rate(data(), 1, 4_000);
-    assert!((75.0..80.0).contains(&rate), "{rate}");
-}
-
-#[test]
-fn a_choice_of_32_is_at_least_twice_as_fast() {
+fn a_random_read_takes_a_seek_and_half_a_turn_and_a_choice_of_32_is_at_least_twice_as_fast() {
     let [one, two, many] =
         [(1, 4_000), (2, 4_000), (32, 8_000)].map(|(depth, count)| read_rate(data(), depth, count));
+    // More bytes lie outside, so that the mean seek is a bit shorter than that over all tracks: 9 ms and 4.17 ms.
+    assert!((75.0..80.0).contains(&one), "{one}");
     assert!(two >= one && many > one * 2.0 && (150.0..230.0).contains(&many), "{one} {two} {many}");
 }
 

@@ -232,16 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_without_an_axis_of_its_workload_is_no_result() {
+    fn a_cell_without_an_axis_of_its_workload_is_no_result_and_escape_codes_are_gone() {
         let text = text(1);
         assert_eq!(read(&text, &[Axis::STORE]).unwrap().trials.len(), 1);
         let (line, error) = read(&text, &[Axis::STORE, Axis::PATTERN]).unwrap_err();
         assert_eq!((line, error.to_string().contains("missing field `pattern`")), (1, true), "{error}");
-    }
-
-    #[test]
-    fn escape_codes_are_gone_from_what_is_read() {
-        let text = String::from_utf8(text(1)).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
+        let text = String::from_utf8(text).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
         let lines = read(text.as_bytes(), &[]).unwrap();
         assert_eq!(lines.trials[0].ok().unwrap().store_version, " ]0;x ");
     }

@@ -96,13 +96,8 @@ pub fn attach(
             by_fuse(program, options.trim_end_matches(','), &source, &real.join(site.at))?;
         }
     }
-    let found = appeared(&real.join(site.at), driver)?;
-    Ok(MountedImage {
-        device: device.as_ref().map(LoopDevice::name),
-        direct,
-        options: found.options.join(","),
-        disk: None,
-    })
+    let options = appeared(&real.join(site.at), driver)?.options.join(",");
+    Ok(MountedImage { device: device.as_ref().map(LoopDevice::name), direct, options, disk: None })
 }
 
 /// The owner of all files on a file system without owners: the user as whom servers run, who could not open their files otherwise.
@@ -123,10 +118,8 @@ fn appeared(at: &Path, driver: Driver) -> io::Result<Mount> {
             Some(found) => return Ok(found),
             None if start.elapsed() < PATIENCE / 10 => sleep(PAUSE),
             None => {
-                return Err(io::Error::other(format!(
-                    "{} mounted nothing, and did not say why",
-                    driver.name()
-                )));
+                let name = driver.name();
+                return Err(io::Error::other(format!("{name} mounted nothing, and did not say why")));
             }
         }
     }
@@ -290,12 +283,9 @@ mod tests {
 
     #[test]
     fn a_mount_is_known_by_its_image() {
-        let found = |kind: &str, source: &str| Mount {
-            root: "/".into(),
-            at: "/place/work/at".into(),
-            kind: kind.into(),
-            source: source.into(),
-            options: Vec::new(),
+        let found = |kind: &str, source: &str| {
+            let (root, at) = ("/".into(), "/place/work/at".into());
+            Mount { root, at, kind: kind.into(), source: source.into(), options: Vec::new() }
         };
         let image = Path::new("/place/work/trial.image");
         assert!(is_image_mount(&found("tmpfs", "storebench"), image));

@@ -75,15 +75,9 @@ fn nonsense_is_refused() {
     let error = plan.apply(Changes::single(Axis::THREADS, [1, 100_000])).unwrap_err();
     assert_eq!(error.message, "100000 threads are too many: at most 1024");
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
-}
-
-#[test]
-fn claims_over_nothing_are_refused() {
     let mut plan = find("crud").unwrap();
-    plan.claims_over = Some(ClaimsOver {
-        axes: Axes::single(Axis::DATA, Vec::<Value>::new()),
-        ..ClaimsOver::from_plan(&plan)
-    });
+    let axes = Axes::single(Axis::DATA, Vec::<Value>::new());
+    plan.claims_over = Some(ClaimsOver { axes, ..ClaimsOver::from_plan(&plan) });
     let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
     assert!(error.message.contains("claims_over holds no combination"), "{error}");
 }

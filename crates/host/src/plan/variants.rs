@@ -108,18 +108,10 @@ impl Plan {
             if self.points[..index].iter().any(|earlier| earlier.name == point.name) {
                 return Err(format!("two points are called {}", piece(&point.name)));
             }
-            let settings = point
-                .settings
-                .iter()
-                .flat_map(|(store, by_name)| by_name.keys().map(move |name| (store, name)));
-            for (store, name) in settings {
-                if axis(store, name).is_none() {
-                    let setting = format!("{store}.{name}");
-                    return Err(format!(
-                        "the point {}: {} is no setting",
-                        piece(&point.name),
-                        quoted(&setting)
-                    ));
+            for (store, settings) in &point.settings {
+                if let Some(name) = settings.keys().find(|name| axis(store, name).is_none()) {
+                    let setting = quoted(&format!("{store}.{name}"));
+                    return Err(format!("the point {}: {setting} is no setting", piece(&point.name)));
                 }
             }
         }

@@ -11,7 +11,7 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
-    LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
+    HeldLimit, LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
 use storebench_core::read_limited;
 use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
@@ -114,11 +114,10 @@ impl TrialLimits {
     /// The limits for the trial's process to take on.
     pub fn order(&self) -> LimitValues {
         let limits = self.decision.held.iter();
+        let limits = limits.map(|held| (held.limit, held.asked, held.by, held.remark.clone())).collect();
         LimitValues {
             groups: self.groups.clone(),
-            limits: limits
-                .map(|enforced| (enforced.limit, enforced.asked, enforced.by, enforced.remark.clone()))
-                .collect(),
+            limits,
             device: self.device.clone(),
             processors: self.processors.clone(),
             told: self.report_file.clone(),
@@ -154,20 +153,17 @@ impl TrialLimits {
     /// The outcome of the limits, from the trial's report and the kernel's counts.
     pub fn report(&self) -> MachineReport {
         let text = read_limited::bytes(&self.report_file, MOST_BYTES).unwrap_or_default();
-        let reports: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
-        let missing_reports = || {
-            let limits = self.decision.held.iter();
-            limits
-                .map(|enforced| LimitReport {
-                    limit: enforced.limit,
-                    asked: enforced.asked,
-                    in_force: None,
-                    by: Some(enforced.by.to_string()),
-                    remark: Some("the trial ended before it was held".into()),
-                })
-                .collect()
+        let mut limits: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
+        let missing_report = |enforced: &HeldLimit| LimitReport {
+            limit: enforced.limit,
+            asked: enforced.asked,
+            in_force: None,
+            by: Some(enforced.by.to_string()),
+            remark: Some("the trial ended before it was held".into()),
         };
-        let mut limits = if reports.is_empty() { missing_reports() } else { reports };
+        if limits.is_empty() {
+            limits.extend(self.decision.held.iter().map(missing_report));
+        }
         limits.extend(self.decision.not_held.iter().cloned());
         limits.sort_by_key(|report| report.limit);
         let counts_of_groups: Vec<_> =
@@ -206,7 +202,6 @@ fn properties(limit: LimitKind, asked: u64, device: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use storebench_core::axis::Axis;
-    use storebench_core::measure::limit::HeldLimit;
 
     fn make_limits(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
         TrialLimits {
@@ -225,23 +220,19 @@ mod tests {
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
+        let affinity = HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) };
         let limits = vec![
             scope_limit(LimitKind::Memory, 64 << 20),
             scope_limit(LimitKind::Share, 45_000),
             scope_limit(LimitKind::ReadBandwidth, 1000),
-            HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) },
+            affinity.clone(),
         ];
-        let words: Vec<String> = make_limits(limits, Path::new(""))
-            .scope()
-            .iter()
-            .map(|word| word.to_string_lossy().into())
-            .collect();
+        let scope = make_limits(limits, Path::new("")).scope();
+        let words: Vec<_> = scope.iter().map(|word| word.to_string_lossy()).collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let affinity_alone =
-            vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
-        assert!(make_limits(affinity_alone, Path::new("")).scope().is_empty());
+        assert!(make_limits(vec![affinity], Path::new("")).scope().is_empty());
     }
 
     #[test]

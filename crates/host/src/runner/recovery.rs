@@ -42,18 +42,10 @@ enum StoreLife {
 impl StoreLife {
     /// The lives of a store in their order, with a power cut if wanted.
     fn all(cuts: bool) -> Vec<StoreLife> {
-        let mut lives = vec![StoreLife::First];
-        lives.extend([StoreLife::Killed; KILLS - 1]);
-        lives.extend([
-            StoreLife::LastKilled,
-            StoreLife::Closed,
-            StoreLife::ColdClosed,
-            StoreLife::ColdKilled,
-        ]);
-        if cuts {
-            lives.extend([StoreLife::BeforeCut, StoreLife::Cut]);
-        }
-        lives
+        let closed = [StoreLife::Closed, StoreLife::ColdClosed, StoreLife::ColdKilled];
+        let cut: &[StoreLife] = if cuts { &[StoreLife::BeforeCut, StoreLife::Cut] } else { &[] };
+        let killed = [StoreLife::Killed; KILLS - 1];
+        [&[StoreLife::First][..], &killed, &[StoreLife::LastKilled], &closed, cut].concat()
     }
 
     fn is_cold(self) -> bool {
