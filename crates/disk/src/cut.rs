@@ -40,38 +40,19 @@ pub struct Cut {
 /// The log of a disk up to now.
 #[derive(Debug)]
 pub struct Log {
-    entries: Vec<Entry>,
+    /// Its entries, in order of arrival.
+    pub entries: Vec<Entry>,
 }
 
 impl Log {
     /// The first `count` entries of a log, whose end may be missing.
     pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
-        Log::from_entries(Reader::open(log)?.take(count))
-    }
-
-    /// All of some entries.
-    pub fn from_entries(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
-        Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
-    }
-
-    /// The entries.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// The number of its entries.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether it has no entries.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        Ok(Log { entries: Reader::open(log)?.take(count).collect::<io::Result<_>>()? })
     }
 
     /// The flushes in it, by number.
     pub fn flushes(&self) -> impl Iterator<Item = usize> {
-        (0..self.len()).filter(|index| self.entries[*index].request.kind == Kind::Flush)
+        (0..self.entries.len()).filter(|index| self.entries[*index].request.kind == Kind::Flush)
     }
 
     /// The entries after the last flush before a moment.
@@ -227,7 +208,7 @@ mod tests {
             empty_entry(Request::discard(0, 512)),
             write(8192, 4096, 3),
         ];
-        Log::from_entries(entries.map(Ok)).unwrap()
+        Log { entries: entries.into() }
     }
 
     fn image(log: &Log, cut: &Cut) -> Vec<u8> {
@@ -282,9 +263,9 @@ mod tests {
     fn a_state_that_is_settled_loses_nothing_of_what_it_has() {
         let log = log();
         let cut = Cut { at: 5, lost: BTreeSet::from([Piece { entry: 2, from: 2048, bytes: 4096 }]) };
-        let later_log = Log::from_entries([write(0, 4096, 7)].map(Ok)).unwrap();
+        let later_log = Log { entries: vec![write(0, 4096, 7)] };
         let settled = log.settled_log(&cut);
-        let count = settled.len();
+        let count = settled.entries.len();
         assert_eq!(image(&settled, &Cut { at: count, lost: BTreeSet::new() }), image(&log, &cut));
         assert_eq!(settled.open(count, BLOCK), []);
         let joined_log = settled.followed_by(later_log);

@@ -37,7 +37,8 @@ pub enum Fault {
 pub struct Faulty {
     fault: Fault,
     seen: u64,
-    struck: u64,
+    /// Requests that it has made fail, or bits that it has flipped.
+    pub struck: u64,
     /// The bytes before each write since the last flush, if the fault can restore them.
     old_bytes: Vec<(u64, Vec<u8>)>,
 }
@@ -66,11 +67,6 @@ impl Faulty {
             struck = 1;
         }
         Ok(Faulty { fault, seen: 0, struck, old_bytes: Vec::new() })
-    }
-
-    /// Requests that it has made fail, or bits that it has flipped.
-    pub fn strike_count(&self) -> u64 {
-        self.struck
     }
 
     /// Whether a request fails, decided before it has any effect, and how far it came.
@@ -138,7 +134,7 @@ mod tests {
                 failed.push((Kind::Flush, number));
             }
         }
-        assert_eq!(faulty.strike_count(), failed.len() as u64);
+        assert_eq!(faulty.struck, failed.len() as u64);
         failed
     }
 
@@ -170,7 +166,7 @@ mod tests {
     #[test]
     fn a_bit_is_flipped_once() {
         let disk = memory();
-        assert_eq!(Faulty::new(Fault::Flips { bit: 8 * 5 + 3 }, &disk).unwrap().strike_count(), 1);
+        assert_eq!(Faulty::new(Fault::Flips { bit: 8 * 5 + 3 }, &disk).unwrap().struck, 1);
         let bytes = bytes_of(&disk);
         assert_eq!((bytes[5], bytes.iter().filter(|byte| **byte != 0).count()), (8, 1));
     }

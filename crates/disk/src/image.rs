@@ -12,7 +12,8 @@ use crate::holes::data;
 #[derive(Debug)]
 pub struct Image {
     file: File,
-    bytes: u64,
+    /// Its size.
+    pub bytes: u64,
 }
 
 impl Image {
@@ -34,11 +35,6 @@ impl Image {
         let copy = Image::in_memory(file.metadata()?.len())?;
         data(file, |offset, bytes| copy.file.write_all_at(bytes, offset))?;
         Ok(copy)
-    }
-
-    /// Its size in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Fills the buffer up to the image's end; returns the number of bytes.
@@ -108,6 +104,6 @@ mod tests {
         assert!(file_bytes == copy_bytes);
         assert!(copy.file.metadata().unwrap().blocks() * 512 < 4 << 20);
         let empty = Image::copy_of(&tempfile::tempfile().unwrap()).unwrap();
-        assert_eq!(empty.bytes(), 0);
+        assert_eq!(empty.bytes, 0);
     }
 }

@@ -24,7 +24,8 @@ pub struct Entry {
 /// Writes a log.
 pub struct Writer {
     out: Box<dyn Write + Send>,
-    entries: u64,
+    /// The number of entries so far.
+    pub entries: u64,
 }
 
 impl Writer {
@@ -32,11 +33,6 @@ impl Writer {
     pub fn new(mut out: Box<dyn Write + Send>) -> io::Result<Writer> {
         out.write_all(&HEADER)?;
         Ok(Writer { out, entries: 0 })
-    }
-
-    /// The number of entries so far.
-    pub fn entries(&self) -> u64 {
-        self.entries
     }
 
     /// Appends a request with the data that it wrote.

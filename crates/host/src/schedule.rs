@@ -2,6 +2,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use storebench_disk::random::Random;
 
 use crate::background::disk_file_bytes;
 use crate::plan::paired::{Step, steps};
@@ -249,16 +250,11 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
-/// further one, so that an interval over blocks includes the effect of other keys, values and choices. By the finaliser
-/// of SplitMix64 (Steele, Lea and Flood, 2014).
+/// further one, so that an interval over blocks includes the effect of other keys, values and choices:
+/// a number of the stream that begins with the plan's seed.
 pub fn seed(block: u32, plan_seed: u64) -> u64 {
-    if block == 0 {
-        return plan_seed;
-    }
-    let mixed = plan_seed.wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    let mut random = Random::seeded(plan_seed);
+    (0..block).map(|_| random.number()).last().unwrap_or(plan_seed)
 }
 
 /// The order of the cells in a block: every cell once, in an order drawn from the seed.

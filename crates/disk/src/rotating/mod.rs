@@ -176,10 +176,10 @@ impl HardDisk {
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
-                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival()) > now {
+                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival) > now {
                     return;
                 }
-                self.write_back(self.heads_free.max(self.cache.oldest_arrival()));
+                self.write_back(self.heads_free.max(self.cache.oldest_arrival));
                 continue;
             };
             let start = self.heads_free.max(first.arrived);

@@ -214,6 +214,13 @@ mod tests {
         assert_eq!(file_bytes(1), 0);
     }
 
+    fn times(mut remaining: i32) -> impl FnMut() -> bool {
+        move || {
+            remaining -= 1;
+            remaining >= 0
+        }
+    }
+
     #[test]
     fn both_modes_write_all_over_the_file_and_read_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -223,18 +230,10 @@ mod tests {
             fs::write(&path, vec![0; block * blocks as usize]).unwrap();
             let (file, open_mode) = open(&path).unwrap();
             // Without direct access, the test covers the cached mode twice.
-            let file = if mode == open_mode {
-                file
-            } else {
-                OpenOptions::new().read(true).write(true).open(&path).unwrap()
-            };
+            let reopen = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+            let file = if mode == open_mode { file } else { reopen() };
             let access = Access { mode, block, blocks, bytes_per_s: 1 << 40 };
-            let mut remaining = 20;
-            let mut go_on = || {
-                remaining -= 1;
-                remaining >= 0
-            };
-            access.write(&file, &reporter, &mut go_on).unwrap();
+            access.write(&file, &reporter, times(20)).unwrap();
             let written = fs::read(&path).unwrap();
             let numbers: Vec<u64> = written
                 .chunks(block)
@@ -243,13 +242,7 @@ mod tests {
             // The twenty blocks went around the file once and a quarter.
             assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
             assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
-            let mut remaining = 50;
-            access
-                .read(&file, &reporter, || {
-                    remaining -= 1;
-                    remaining >= 0
-                })
-                .unwrap();
+            access.read(&file, &reporter, times(50)).unwrap();
         }
         assert_eq!(reporter.count(), 2 * (20 + 50) * block as u64);
     }

@@ -10,7 +10,8 @@ pub struct Timeline {
     reports: Vec<(u64, f64)>,
     /// Times of reports that showed progress, or waited for the disk.
     at_work: Vec<u64>,
-    last_progress_ns: Option<u64>,
+    /// When progress was seen last.
+    pub last_progress_ns: Option<u64>,
 }
 
 impl Timeline {
@@ -26,11 +27,6 @@ impl Timeline {
             self.last_progress_ns = Some(at_ns);
         }
         has_progress
-    }
-
-    /// When progress was seen last.
-    pub fn last_progress_ns(&self) -> Option<u64> {
-        self.last_progress_ns
     }
 
     /// The progress from `from_ns` to `to_ns`, assumed to be even between two reports.
@@ -120,6 +116,6 @@ mod tests {
         assert!(!timeline.push(MS, 5.0, false), "nothing to compare with");
         assert!(!timeline.push(2 * MS, 5.0, false));
         assert!(timeline.push(3 * MS, 6.0, false));
-        assert_eq!(timeline.last_progress_ns(), Some(3 * MS));
+        assert_eq!(timeline.last_progress_ns, Some(3 * MS));
     }
 }

@@ -88,9 +88,9 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // Leftovers that can't be released or deleted now are found by their ledger at the next start.
-        if self.holdings.release().is_ok() && empty(self.holdings.folder()).is_ok() {
-            self.holdings.close_ledger();
-            let _ = remove_empty(&self.place, &self.name, self.holdings.folder());
+        if self.holdings.release().is_ok() && empty(&self.holdings.folder).is_ok() {
+            self.holdings.ledger.close();
+            let _ = remove_empty(&self.place, &self.name, &self.holdings.folder);
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut work = WorkFolder::create(place.path()).unwrap();
         let second = WorkFolder::create(place.path()).unwrap();
-        let permissions = fs::metadata(work.holdings.folder().path()).unwrap().permissions();
+        let permissions = fs::metadata(work.holdings.folder.path()).unwrap().permissions();
         let mode = std::os::unix::fs::PermissionsExt::mode(&permissions);
         assert_eq!(mode & 0o777, 0o700, "nobody else may look into it");
         let mut stage = work.stage();
@@ -154,7 +154,7 @@ mod tests {
     fn what_takes_the_name_of_a_work_folder_stays() {
         let place = tempfile::tempdir().unwrap();
         let work = WorkFolder::create(place.path()).unwrap();
-        let path = work.holdings.folder().path().to_path_buf();
+        let path = work.holdings.folder.path().to_path_buf();
         fs::rename(&path, place.path().join("moved")).unwrap();
         fs::create_dir_all(path.join("theirs")).unwrap();
         fs::write(path.join(ledger::NAME), "theirs").unwrap();

@@ -164,11 +164,11 @@ impl Template {
         let mut entries = Vec::new();
         storebench_disk::holes::data(&self.image, |offset, bytes| {
             let request = Request::write(offset, bytes.len() as u64);
-            entries.push(Ok(Entry { request, arrived: 0, data: bytes.to_vec() }));
+            entries.push(Entry { request, arrived: 0, data: bytes.to_vec() });
             Ok(())
         })?;
-        entries.push(Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }));
-        Ok((Log::from_entries(entries)?, self.bytes))
+        entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
+        Ok((Log { entries }, self.bytes))
     }
 
     /// Where the files below a folder of its file system are on the disk, if the file system reports that.

@@ -145,7 +145,7 @@ impl RunningLoad {
     fn read_until(&mut self, to_ns: u64) -> Option<String> {
         let last_deadline = Instant::now() + PATIENCE;
         let mut deadline = Instant::now() + GRACE;
-        while self.timeline.last_progress_ns().is_none_or(|last| last < to_ns) {
+        while self.timeline.last_progress_ns.is_none_or(|last| last < to_ns) {
             match self.process.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Message::Progress { at_ns, done, waiting }) => {
                     self.timeline.push(at_ns, done, waiting);

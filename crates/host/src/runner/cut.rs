@@ -91,7 +91,7 @@ impl CutChecker<'_> {
         let mut cuts = CutResults {
             steps: history.steps(),
             sessions: self.sessions,
-            requests: history.log.len() as u64,
+            requests: history.log.entries.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole_bytes(),
             recorded_ns: start.elapsed().as_nanos() as u64,
@@ -189,10 +189,11 @@ impl CutChecker<'_> {
         // A state that does not open has no recovery to cut.
         let Some(logged) = found.report.logged else { return Ok(()) };
         let settled_log = scene.log.settled_log(&drawn.cut);
-        let recovery_start = settled_log.len();
+        let recovery_start = settled_log.entries.len();
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
-        log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
+        let out = Box::new(BufWriter::new(file));
+        log.write(log.entries.len(), out).map_err(Error::io("writing", &path))?;
         let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {

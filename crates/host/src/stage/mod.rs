@@ -28,8 +28,8 @@ use storebench_core::simulated::{DISK, ServedDisk};
 
 /// All resources of one work folder, in the order in which they were taken, and the folder's ledger.
 pub(crate) struct Holdings {
-    folder: Folder,
-    ledger: Ledger,
+    pub folder: Folder,
+    pub ledger: Ledger,
     resources: Vec<HeldResource>,
     spread: Spread,
 }
@@ -46,14 +46,6 @@ impl Holdings {
     /// Nothing yet except the folder and its ledger.
     pub fn new(folder: Folder, ledger: Ledger) -> Holdings {
         Holdings { folder, ledger, resources: Vec::new(), spread: Spread::default() }
-    }
-
-    pub fn folder(&self) -> &Folder {
-        &self.folder
-    }
-
-    pub fn close_ledger(&mut self) {
-        self.ledger.close();
     }
 
     pub fn stage(&mut self) -> Stage<'_> {

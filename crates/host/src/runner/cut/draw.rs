@@ -145,7 +145,7 @@ impl<'h> StateSource<'h> {
             acknowledgements: Vec::new(),
             seen: HashSet::new(),
         };
-        let cuts = source.draw_cuts(log, &(recovery_start + 1..log.len() + 1), &[], count);
+        let cuts = source.draw_cuts(log, &(recovery_start + 1..log.entries.len() + 1), &[], count);
         let phase = Phase::Recovering;
         let as_state = |cut| DrawnState { number: self.next_number(), phase, cut, ..state.clone() };
         cuts.into_iter().map(as_state).collect()
@@ -231,7 +231,7 @@ mod tests {
             |step: u64| StepMark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
         let sessions = vec![(0..10).map(mark).collect()];
         let recording = RecordedHistory { sessions, began: 0, opened: 0, settling: Vec::new() };
-        History { log: Log::from_entries(entries.map(Ok)).unwrap(), recording }
+        History { log: Log { entries: entries.collect() }, recording }
     }
 
     #[test]
@@ -280,10 +280,10 @@ mod tests {
         let state =
             history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
         let settled_log = history.log.settled_log(&state.cut);
-        let recovery_start = settled_log.len();
+        let recovery_start = settled_log.entries.len();
         let requests = [0, 1].map(|index| Request::write(index * 4096, 4096));
-        let entries = requests.map(|request| Ok(Entry { request, arrived: 0, data: vec![9; 4096] }));
-        let log = settled_log.followed_by(Log::from_entries(entries).unwrap());
+        let entries = requests.map(|request| Entry { request, arrived: 0, data: vec![9; 4096] });
+        let log = settled_log.followed_by(Log { entries: entries.into() });
         let states = source.draw_recovering(&state, &log, recovery_start, 10);
         assert_eq!(states.len(), 4, "each subset of two writes");
         for drawn in states {

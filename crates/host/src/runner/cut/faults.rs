@@ -236,7 +236,7 @@ impl CutChecker<'_> {
 }
 
 fn whole_cut(log: &Log) -> Cut {
-    Cut { at: log.len(), lost: BTreeSet::new() }
+    Cut { at: log.entries.len(), lost: BTreeSet::new() }
 }
 
 /// Classifies a finding after a fault; `refused` if the store fails and says so.
@@ -268,8 +268,8 @@ enum DrawnFault {
 /// A fault of a kind; `None` if none can strike.
 fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<DrawnFault> {
     let report = &sound.history.report;
-    let (first_entries, later_entries) =
-        sound.history.log.entries().split_at((report.opened as usize).min(sound.history.log.len()));
+    let entries = &sound.history.log.entries;
+    let (first_entries, later_entries) = entries.split_at((report.opened as usize).min(entries.len()));
     let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
         let count = |entries: &[storebench_disk::log::Entry]| {
             entries.iter().filter(|entry| entry.request.kind == kind).count() as u64

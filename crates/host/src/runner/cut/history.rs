@@ -138,7 +138,7 @@ mod tests {
         let session = |first: u64| (0..5).map(|step| mark(step * 2 + first)).collect();
         let sessions = vec![session(0), session(1)];
         let recording = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
-        History { log: Log::from_entries([]).unwrap(), recording }
+        History { log: Log { entries: Vec::new() }, recording }
     }
 
     fn judge_kept(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
