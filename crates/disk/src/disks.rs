@@ -112,8 +112,7 @@ impl Disk {
         }
     }
 
-    /// A device at rest, with an image of the given bytes; its randomness follows from a seed. Fails when it can't be modelled or
-    /// is smaller than the image.
+    /// A device at rest with an image of these bytes, random by a seed. Fails when it can't be modelled or is smaller than the image.
     pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
         self.check()?;
         if let Some(rotating) = &self.rotating {

@@ -1,5 +1,4 @@
-//! The log of a disk: every request in order of arrival, with what it wrote, as a stream of bytes, from which the disk's state at any
-//! moment can be made.
+//! The log of a disk: every request in order of arrival, with what it wrote. The disk's state at any moment can be made from it.
 
 use std::io::{self, ErrorKind, Read, Write};
 

@@ -1,5 +1,4 @@
-//! A disk behind a network: each request's latency is drawn from a distribution with a long tail, and requests and bytes per
-//! second are limited.
+//! A disk behind a network: latencies are drawn from a distribution with a long tail; requests and bytes per second are limited.
 
 use serde::{Deserialize, Serialize};
 

@@ -64,8 +64,7 @@ pub struct ResumedRun {
 }
 
 impl RunFolder {
-    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on if that exists, and writes the run's header. Fails
-    /// when the folder can't be made or written; then it is removed again.
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on, with the run's header; if that fails, none remains.
     pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
         RunFolder::begin_ours(&make_unused(runs, name)?, header)
     }
@@ -147,8 +146,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// Whether the folder and its results are where they were. Fails with [`Exit::NotStorebench`] if it was moved or deleted; the message
-    /// says where it is now.
+    /// Whether the folder and its results are where they were. Fails with [`Exit::NotStorebench`] and where they are now.
     pub fn check(&self) -> Result<()> {
         self.whereabouts.check()
     }
@@ -184,8 +182,7 @@ impl RunFolder {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
 
-    /// Makes a folder with exactly this name; its parent directory exists. Fails when it exists, or can't be made or written; then it is
-    /// removed again.
+    /// Makes a folder with exactly this name, which is free, in a directory that exists. If it can't be written, it is removed again.
     pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
         RunFolder::begin_ours(path, header)
@@ -221,8 +218,7 @@ impl RunFolder {
         if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
     }
 
-    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it. Fails when it can't be written, or the
-    /// folder has been moved or deleted; earlier results are kept.
+    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it. Earlier results are always kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
         self.append_line(&line_of(result)?)
     }

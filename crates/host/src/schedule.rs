@@ -249,9 +249,8 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
     shortage.map(|(needed_bytes, had_bytes)| LeftOutReason::NoMemory { needed_bytes, had_bytes })
 }
 
-/// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
-/// further one, so that an interval over blocks includes the effect of other keys, values and choices:
-/// a number of the stream that begins with the plan's seed.
+/// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, then the further numbers of its
+/// stream, so that an interval over blocks includes the effect of other keys, values and choices.
 pub fn seed(block: u32, plan_seed: u64) -> u64 {
     let mut random = Random::seeded(plan_seed);
     (0..block).map(|_| random.number()).last().unwrap_or(plan_seed)

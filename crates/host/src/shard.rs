@@ -1,8 +1,6 @@
-//! The parts of a plan for several machines that do not communicate: the split follows from the plan and the program's stores
-//! alone, so that each machine computes the same. Pure.
-//!
-//! All cells of one position are in one part: contestants are compared on one machine, and so are the guarantees, loads and
-//! other groups of that position, whose figures are paired by block.
+//! The parts of a plan for several machines that do not communicate: the split follows from the plan and the program's stores alone, so
+//! that each machine computes the same. Pure. All cells of one position are in one part: contestants are compared on one machine, and so
+//! are the guarantees, loads and other groups of that position, whose figures are paired by block.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -1,5 +1,4 @@
-//! Hard disks: seeking heads, turning platters, zones, a buffer that reads ahead, a write cache, and the choice of the next among
-//! waiting requests (NCQ).
+//! Hard disks: seeking heads, turning platters, zones, read-ahead, a write cache, and the choice among waiting requests (NCQ).
 
 mod buffer;
 mod cache;

@@ -1,7 +1,6 @@
-//! A load on the disk: writes and reads a file next to the store's, a given number of bytes of each per second.
-//!
-//! Writes go around the file block after block, reads take random blocks. Both bypass the page cache if the
-//! file system allows that; otherwise the file is synced and dropped from the cache each second.
+//! A load on the disk: writes and reads a file next to the store's, a given number of bytes of each per second. Writes go around the file
+//! block after block, reads take random blocks. Both bypass the page cache if the file system allows that; otherwise the file is synced
+//! and dropped from the cache each second.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};

@@ -1,7 +1,6 @@
-//! A load on memory: takes a share of what is available and keeps touching all of it, so that the kernel can't take it back.
-//!
-//! The kernel kills this process first when memory runs out, and the load frees its memory before that:
-//! the machine must lose nothing but the memory.
+//! A load on memory: takes a share of what is available and keeps touching all of it, so that the kernel can't take it back. The kernel
+//! kills this process first when memory runs out, and the load frees its memory before that: the machine must lose nothing but the
+//! memory.
 
 use std::convert::Infallible;
 use std::fs;

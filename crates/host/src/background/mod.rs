@@ -1,7 +1,6 @@
-//! Loads that run during a trial, each in a separate process that reports its work and progress.
-//!
-//! The parent runs `storebench __background LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object per line, from the load's
-//! standard output until it kills the process. A load ends early only after an error.
+//! Loads that run during a trial, each in a separate process that reports its work and progress. The parent runs `storebench __background
+//! LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object per line, from the load's standard output until it kills the process. A
+//! load ends early only after an error.
 
 pub mod available;
 mod cpu;
@@ -25,8 +24,7 @@ use storebench_core::cell::Background;
 use storebench_core::lifeline;
 use video::players;
 
-/// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too. Ends with why the load
-/// can't go on; the parent gets the same message.
+/// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too.
 pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));

@@ -1,5 +1,4 @@
-//! A load that plays a video: makes one without a network, and decodes it in real time again and again, frame by frame,
-//! for nobody to see.
+//! A load that makes a video without a network, and decodes it in real time again and again, frame by frame, for nobody to see.
 
 use std::convert::Infallible;
 use std::fs;

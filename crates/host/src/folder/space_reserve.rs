@@ -1,5 +1,4 @@
-//! Room that is reserved for results: a file that takes up space and is emptied when the disk is full. Without it a store that
-//! fills the disk would leave no room for its own result.
+//! Room that is reserved for results, in a file that is emptied when a store has filled the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

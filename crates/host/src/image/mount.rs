@@ -192,8 +192,7 @@ fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy || error.to_string().ends_with("Device or resource busy")
 }
 
-/// Unmounts a simulated disk from a folder in a work folder, if one is there; the folder stays, and so does a mount of anything else.
-/// Fails when the mount stays in use for a minute, or is not storebench's.
+/// Unmounts a simulated disk from a folder in a work folder, under the conditions of [`detach`].
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =

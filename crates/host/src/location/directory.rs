@@ -102,9 +102,8 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     folder.remove(ledger)
 }
 
-/// Deletes the work folder of this name, whose ledger is deleted and closed.
-///
-/// FUSE and NFS keep a file that is deleted while open under a hidden name, until they learn that it was closed, which may take a moment.
+/// Deletes the work folder of this name, whose ledger is deleted and closed. FUSE and NFS keep a file that is deleted while open under a
+/// hidden name, until they learn that it was closed, which may take a moment.
 pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
     for attempt in 0.. {
         let removed = match place.open_subfolder(name) {

@@ -1,5 +1,4 @@
-//! A file system in an image as a place: formatted once for a run, copied and mounted anew for every trial, so that nothing
-//! remains of the trial before.
+//! A file system in an image as a place: formatted once for a run, copied and mounted anew for every trial.
 
 use std::fs::File;
 use std::io;
@@ -254,8 +253,7 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
     Ok(())
 }
 
-/// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns. Else says why it can't
-/// be mounted, and what would help.
+/// Mounts a file system once in a work folder in this directory. Else says why it can't be mounted, and what would help.
 pub fn try_mount(
     directory: &Path,
     file_system: &FileSystem,

@@ -1,9 +1,8 @@
-//! Finds the share of a core here that does as much as a core of another machine. Three measures that were published for such
-//! machines are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain
-//! of pointers through 1 MB (memory). The share is the geometric mean of the three ratios.
-//!
-//! Sort and cipher are `numeric sort` and `IDEA` of BYTE's benchmark, NBench: heap sorts of 8,111 numbers per second, and
-//! encryptions with decryptions of 4,000 bytes per second. The chain is LMbench's `lat_mem_rd` with a stride of 128 bytes.
+//! Finds the share of a core here that does as much as a core of another machine. Three measures that were published for such machines
+//! are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain of pointers through 1 MB
+//! (memory). The share is the geometric mean of the three ratios. Sort and cipher are `numeric sort` and `IDEA` of BYTE's benchmark,
+//! NBench: heap sorts of 8,111 numbers per second, and encryptions with decryptions of 4,000 bytes per second. The chain is LMbench's
+//! `lat_mem_rd` with a stride of 128 bytes.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -27,8 +27,7 @@ pub struct CheckRoom<'a> {
 }
 
 impl CheckRoom<'_> {
-    /// Runs a process; returns how it ended, and its report. Fails when its files can't be written, it can't be started, or with
-    /// [`interruption`].
+    /// Runs a process; returns how it ended, and its report. Fails with [`interruption`] if the user interrupts it.
     pub fn run<T: DeserializeOwned>(&self, spec: &Spec, limit: TimeLimit) -> Result<ProcessOutcome<T>> {
         trial_ipc::ask(self.folder, spec)?;
         let log = self.folder.join(&self.log);

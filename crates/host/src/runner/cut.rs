@@ -81,7 +81,7 @@ struct DiskScene<'s> {
 }
 
 impl CutChecker<'_> {
-    /// Makes the check. Fails when storebench's own files can't be written, or a process can't be started.
+    /// Makes the check.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<CutCheck> {
         let start = Instant::now();
         let history = match self.record(stage, LOG, self.sessions, false)? {

@@ -1,5 +1,4 @@
-//! The parent of all trials: goes through the schedule, runs each trial in a separate process, and saves every result
-//! before the next begins.
+//! The parent of all trials: runs each in a separate process, in the schedule's order, and saves its result before the next begins.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

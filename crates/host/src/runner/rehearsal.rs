@@ -1,5 +1,4 @@
-//! Tries the settings of stores before a run: one short trial for each value. A setting that would fail in every trial is reported
-//! before the first.
+//! Tries the settings of stores before a run, in short trials: one that would fail in every trial is reported before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

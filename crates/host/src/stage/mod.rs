@@ -1,8 +1,7 @@
 //! A trial's stage: the resources that it needs outside its process. The parent takes them in order, notes each in a ledger on the disk
-//! before making it, and releases them in reverse, however the trial ends. The ledger of a killed run serves
-//! `storebench clean` and the next start in the same place to release what is left.
-//!
-//! To hold a new kind: a [`Note`] that says how it is released, and a method of [`Stage`] that makes it.
+//! before making it, and releases them in reverse, however the trial ends. The ledger of a killed run serves `storebench clean` and the
+//! next start in the same place to release what is left. To hold a new kind: a [`Note`] that says how it is released, and a method of
+//! [`Stage`] that makes it.
 
 pub(crate) mod ledger;
 mod note;
@@ -174,8 +173,7 @@ impl Stage<'_> {
         Ok((mount_point, mounted))
     }
 
-    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path. If it can't be noted or served,
-    /// nothing of it remains.
+    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path. If that fails, nothing of it remains.
     pub fn disk(
         &mut self,
         name: &str,

@@ -1,7 +1,6 @@
-//! Folders of trials far from those that were deleted lately: a trial must not pay for the deletions of the one before it.
-//!
-//! ext4 reuses no number of a file that was deleted in the last minutes (`recently_deleted` in Linux's fs/ext4/ialloc.c), and passes all
-//! those numbers when it makes a file near them: after 10,000 files were deleted, the next ones took ten times as long.
+//! Folders of trials far from those that were deleted lately: a trial must not pay for the deletions of the one before it. ext4 reuses no
+//! number of a file that was deleted in the last minutes (`recently_deleted` in Linux's fs/ext4/ialloc.c), and passes all those numbers
+//! when it makes a file near them: after 10,000 files were deleted, the next ones took ten times as long.
 
 use std::ffi::OsStr;
 use std::io;

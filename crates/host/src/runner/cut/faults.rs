@@ -55,8 +55,7 @@ struct SoundDisk {
 type Struck = Option<(FaultOutcome, String)>;
 
 impl CutChecker<'_> {
-    /// Puts the store through the wanted number of faults of each kind. Fails when storebench's own files can't be written, or a
-    /// process can't be started.
+    /// Puts the store through the wanted number of faults of each kind.
     pub fn check_faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<FaultCheck> {
         let start = Instant::now();
         let sound = match self.record_sound_disk(stage)? {
