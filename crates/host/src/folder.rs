@@ -70,22 +70,18 @@ impl RunFolder {
     }
 
     fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        RunFolder::begin_run(path, header).inspect_err(|_| {
+        let begin = || {
+            fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
+            let (lock, name) = (lock(path)?, path.join(RESULTS));
+            let results = File::options().append(true).create_new(true).open(&name);
+            let results = results.map_err(Error::io("making", &name))?;
+            write_header(path, header)?;
+            RunFolder::open(path, results, lock)
+        };
+        begin().inspect_err(|_| {
             // Only this process has put anything into it, a moment ago.
             let _ = guard::remove_made(path);
         })
-    }
-
-    fn begin_run(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
-        let lock = lock(path)?;
-        let results = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(path.join(RESULTS))
-            .map_err(Error::io("making", &path.join(RESULTS)))?;
-        write_header(path, header)?;
-        RunFolder::open(path, results, lock)
     }
 
     fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {

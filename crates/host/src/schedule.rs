@@ -36,12 +36,8 @@ impl LocationRoom {
 
     /// A place in which everything fits.
     pub fn unbounded(name: &str) -> LocationRoom {
-        LocationRoom {
-            name: name.to_owned(),
-            disk: HERE.into(),
-            free_bytes: u64::MAX,
-            memory_bytes: u64::MAX,
-        }
+        let (name, disk) = (name.to_owned(), HERE.into());
+        LocationRoom { name, disk, free_bytes: u64::MAX, memory_bytes: u64::MAX }
     }
 }
 

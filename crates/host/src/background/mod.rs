@@ -29,10 +29,7 @@ pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> 
     lifeline::die_with_parent(parent)?;
     let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));
     reporter.keep_reporting().map_err(|error| format!("starting a thread: {error}"))?;
-    let stopped = match run(load, folder, &reporter) {
-        Err(stop) => stop,
-        Ok(never) => match never {},
-    };
+    let Err(stopped) = run(load, folder, &reporter);
     let (message, ended) = match stopped {
         LoadStop::Unsupported(why) => (Message::Unsupported { why }, Ok(())),
         LoadStop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),

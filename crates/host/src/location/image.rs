@@ -16,8 +16,6 @@ use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
-use storebench_core::measure::extents;
-pub use storebench_core::measure::extents::FileExtent;
 use storebench_core::measure::probe::{self, Probe};
 pub use storebench_core::simulated::TracePart;
 use storebench_core::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
@@ -168,11 +166,6 @@ impl Template {
         })?;
         entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
         Ok((Log { entries }, self.bytes))
-    }
-
-    /// Where the files below a folder of its file system are on the disk, if the file system reports that.
-    pub fn file_extents(folder: &Path) -> Vec<FileExtent> {
-        extents::extents_below(folder).unwrap_or_default()
     }
 
     /// Whether bytes of the disk are in the file system's journal.

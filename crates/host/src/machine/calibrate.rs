@@ -299,15 +299,8 @@ mod tests {
         assert_eq!((cipher.work(), &cipher.text), (1, &text), "there and back");
         let mut chase = Chase::new();
         let places = chase.next.len().div_ceil(Chase::STRIDE);
-        let mut seen = 0;
-        loop {
-            chase.position = chase.next[chase.position as usize];
-            seen += 1;
-            if chase.position == 0 {
-                break;
-            }
-        }
-        assert_eq!(seen, places, "all of it, once");
+        let steps = std::iter::successors(Some(chase.next[0]), |place| Some(chase.next[*place as usize]));
+        assert_eq!(steps.take_while(|place| *place != 0).count() + 1, places, "all of it, once");
         assert_eq!(chase.work(), 100_000);
     }
 

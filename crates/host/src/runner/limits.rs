@@ -242,13 +242,8 @@ mod tests {
         let report = limiting.report();
         assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
         assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));
-        let reported = LimitReport {
-            limit: LimitKind::Memory,
-            asked: 1 << 20,
-            in_force: Some(1 << 20),
-            by: Some("cgroup v2".into()),
-            remark: None,
-        };
+        let (limit, asked, by) = (LimitKind::Memory, 1 << 20, Some("cgroup v2".into()));
+        let reported = LimitReport { limit, asked, in_force: Some(asked), by, remark: None };
         std::fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&reported)).unwrap()).unwrap();
         assert_eq!(limiting.report().limits, [reported]);
         assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));

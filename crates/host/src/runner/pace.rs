@@ -22,14 +22,9 @@ pub struct Pace<'a> {
 impl<'a> Pace<'a> {
     /// The pace of a job whose places were probed, by name.
     pub fn new(job: &RunRequest<'a>, probes: BTreeMap<LocationOnDisk, Probe>) -> Pace<'a> {
-        let mut pace = Pace {
-            plan: job.plan,
-            stores: job.stores,
-            probes,
-            estimated_left_s: 0.0,
-            estimated_done_s: 0.0,
-            took_s: 0.0,
-        };
+        let (plan, stores) = (job.plan, job.stores);
+        let mut pace =
+            Pace { plan, stores, probes, estimated_left_s: 0.0, estimated_done_s: 0.0, took_s: 0.0 };
         let total: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
         let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
         pace.estimated_left_s = (total * f64::from(job.plan.trials) - done).max(0.0);

@@ -115,7 +115,8 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
         if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
-        let refusal = RefusedSettings { what: describe_cell(cell, &settings), why };
+        let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let refusal = RefusedSettings { what: format!("{} {}", cell.store(), words.join(" ")), why };
         if !rehearsal.refused.contains(&refusal) {
             rehearsal.refused.push(refusal);
         }
@@ -159,11 +160,6 @@ pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
 /// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was interrupted.
 pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     run_short_trial(job, cell, RehearsalExtent::EachSetting)
-}
-
-fn describe_cell(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
-    let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("{} {}", cell.store(), settings.join(" "))
 }
 
 /// The plan, with the least possible work.

@@ -112,13 +112,10 @@ impl Ledger {
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
         // Overwrites bytes that could not be struck out.
         let written = file.set_len(start).and_then(|()| file.write_all_at(&line, start));
-        match written.and_then(|()| file.sync_data()) {
-            Ok(()) => self.line_ends.push(start + line.len() as u64),
-            Err(error) => {
-                let _ = file.set_len(start);
-                return Err(error);
-            }
-        }
+        written.and_then(|()| file.sync_data()).inspect_err(|_| {
+            let _ = file.set_len(start);
+        })?;
+        self.line_ends.push(start + line.len() as u64);
         Ok(())
     }
 

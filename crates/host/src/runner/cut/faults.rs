@@ -13,11 +13,12 @@ use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
 use super::{CutChecker, LOOKING, NAME, STEPS, read_log};
-use crate::location::image::{Template, TracePart};
+use crate::location::image::TracePart;
 use crate::runner::child_process::ProcessEnd;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
+use storebench_core::measure::extents;
 use storebench_core::result::{Failure, FaultCheck, FaultKind, FaultOutcome, FaultResults, StateFinding};
 use storebench_core::workload::cut::{CutMessage, FaultReport, StateReport};
 use storebench_core::workload::spec::CutPart;
@@ -102,7 +103,7 @@ impl CutChecker<'_> {
         let traced = TracePart::is_cut(&path, &state);
         let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
-            let extents = Template::file_extents(store).into_iter();
+            let extents = extents::extents_below(store).unwrap_or_default().into_iter();
             files = extents.map(|extent| (extent.at * 8, extent.bytes * 8)).collect();
         })?;
         inner.release()?;

@@ -7,10 +7,11 @@ use storebench_disk::cut::{Cut, Piece};
 
 use super::draw::DrawnState;
 use super::{CutChecker, DiskScene};
-use crate::location::image::{FileExtent, Template, TracePart};
+use crate::location::image::TracePart;
 use crate::saved_states;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
+use storebench_core::measure::extents::{self, FileExtent};
 use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.
@@ -80,7 +81,7 @@ impl CutChecker<'_> {
         let state = self.write_state(&mut inner, &cut)?;
         let traced = TracePart::is_cut(scene.path, &state);
         let files = match self.template.mount_traced(&mut inner, super::NAME, traced)? {
-            Ok((folder, _)) => Template::file_extents(&folder),
+            Ok((folder, _)) => extents::extents_below(&folder).unwrap_or_default(),
             Err(_) => Vec::new(),
         };
         inner.release()?;
