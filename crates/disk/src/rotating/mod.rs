@@ -185,14 +185,10 @@ impl HardDisk {
             if start > now {
                 return;
             }
-            let waits_for_cache = match first.kind {
-                Kind::Flush => true,
-                Kind::Write => self.has_cache,
-                Kind::Read | Kind::Discard => false,
-            };
-            match waits_for_cache {
-                true => self.write_back(start),
-                false => self.serve(start),
+            match first.kind {
+                Kind::Flush => self.write_back(start),
+                Kind::Write if self.has_cache => self.write_back(start),
+                Kind::Read | Kind::Write | Kind::Discard => self.serve(start),
             }
             self.admit(self.heads_free);
         }

@@ -93,19 +93,14 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Changes, find};
+    use crate::plan::find;
+    use crate::plan::tests::plan_on;
 
     const SLOW_DISK: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
 
-    fn plan_on(disks: &[&str]) -> Result<Plan, String> {
-        let mut plan = find("crud").unwrap();
-        let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
-        plan.apply(Changes::single(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
-    }
-
     #[test]
     fn what_ships_is_taken_into_the_plan() {
-        let mut plan = plan_on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
+        let mut plan = plan_on(Axis::DISK, &["here", "hdd-7200", "emmc-5.1"]).unwrap();
         plan.settle_disks();
         assert_eq!(plan.disks.keys().collect::<Vec<_>>(), ["emmc-5.1", "hdd-7200"]);
         let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
@@ -131,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_nobody_knows_is_named() {
-        let error = plan_on(&["hdd-720"]).unwrap_err();
+        let error = plan_on(Axis::DISK, &["hdd-720"]).unwrap_err();
         assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
     }
 }

@@ -102,18 +102,13 @@ const ADDING_S: f64 = 20e-6;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Changes, find};
+    use crate::plan::find;
+    use crate::plan::tests::plan_on;
     use storebench_core::units::Percent;
-
-    fn plan_on(machines: &[&str]) -> Result<Plan, String> {
-        let mut plan = find("crud").unwrap();
-        let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
-        plan.apply(Changes::single(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
-    }
 
     #[test]
     fn what_ships_is_taken_into_the_plan_with_its_share() {
-        let mut plan = plan_on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
+        let mut plan = plan_on(Axis::MACHINE, &["here", "beaglebone-black", "laptop-hdd"]).unwrap();
         let quick = Core { sorts_per_s: 4662.1, ciphers_per_s: 12964.0, chase_ns: 22.09 };
         plan.settle_machines(|| quick);
         assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
@@ -154,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_nobody_knows_is_named() {
-        let error = plan_on(&["raspberry-pi-zero2"]).unwrap_err();
+        let error = plan_on(Axis::MACHINE, &["raspberry-pi-zero2"]).unwrap_err();
         let expected = "there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)";
         assert!(error.contains(expected), "{error}");
     }

@@ -1,6 +1,13 @@
 use super::*;
 use storebench_core::axis::{Axis, Value};
 
+/// The study `crud` with these values on an axis.
+pub(super) fn plan_on(axis: Axis, names: &[&str]) -> std::result::Result<Plan, String> {
+    let mut plan = find("crud").unwrap();
+    let values = names.iter().map(|name| axis.read(name).unwrap());
+    plan.apply(Changes::single(axis, values)).map_err(|error| error.message).map(|()| plan)
+}
+
 #[test]
 fn the_built_in_studies_are_good_and_so_are_their_presets() {
     for study in STUDIES {
