@@ -140,10 +140,10 @@ impl Log {
         self
     }
 
-    /// Writes the first `count` of its entries as a log.
-    pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
+    /// Writes its entries as a log.
+    pub fn write(&self, out: Box<dyn io::Write + Send>) -> io::Result<()> {
         let mut writer = Writer::new(out)?;
-        for Entry { request, arrived, data } in self.entries.iter().take(count) {
+        for Entry { request, arrived, data } in &self.entries {
             writer.append(request, *arrived, data)?;
         }
         writer.flush()

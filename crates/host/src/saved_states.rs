@@ -26,7 +26,7 @@ pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> 
     let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + first, ..*piece }).collect();
     let cut = Cut { at: cut.at + first, lost };
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
-    let written = first_log.followed_by(Log { entries }).write(cut.at, out);
+    let written = first_log.followed_by(Log { entries }).write(out);
     written.map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)
 }

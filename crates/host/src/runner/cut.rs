@@ -192,8 +192,7 @@ impl CutChecker<'_> {
         let recovery_start = settled_log.entries.len();
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
-        let out = Box::new(BufWriter::new(file));
-        log.write(log.entries.len(), out).map_err(Error::io("writing", &path))?;
+        log.write(Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
         let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {

@@ -247,48 +247,37 @@ impl Trial<'_> {
         let (end, resources) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
-        if !self.job.plan.clients.is_empty()
-            && matches!(end, None | Some(ProcessEnd::Badly { .. }))
-        {
+        if !self.job.plan.clients.is_empty() && matches!(end, None | Some(ProcessEnd::Badly { .. })) {
             // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }
         let wall_s = start.elapsed().as_secs_f64();
-        let report = match end.ok_or_else(interruption)? {
-            ProcessEnd::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
+        let out_of_memory = |message| Report::Failed { reason: Failure::OutOfMemory, message };
+        let mut report = match (end.ok_or_else(interruption)?, limiting.and_then(TrialLimits::killed)) {
+            (ProcessEnd::Unsaved(error), _) if is_full(&error) && self.shares_a_disk() => Report::Failed {
                 reason: Failure::DiskFull,
                 message: "the disk was full: not even the trial's report could be written".into(),
             },
-            ProcessEnd::Unsaved(error) => {
+            (ProcessEnd::Unsaved(error), _) => {
                 self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
-            ProcessEnd::Badly { reason, message, .. } => match limiting.and_then(TrialLimits::killed) {
-                Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
-                None => Report::Failed { reason, message },
-            },
-            ProcessEnd::Well => match (self.answer(), limiting.and_then(TrialLimits::killed)) {
+            (ProcessEnd::Badly { .. }, Some(message)) => out_of_memory(message),
+            (ProcessEnd::Badly { reason, message, .. }, None) => Report::Failed { reason, message },
+            (ProcessEnd::Well, killed) => match (self.answer(), killed) {
                 // A server was killed, and the trial has noticed.
-                (Report::Failed { .. }, Some(message)) => {
-                    Report::Failed { reason: Failure::OutOfMemory, message }
-                }
+                (Report::Failed { .. }, Some(message)) => out_of_memory(message),
                 (report, _) => report,
             },
         };
-        let report = match report {
-            // Engines report a full disk each in their own words, or crash.
-            Report::Failed {
-                reason: reason @ (Failure::Store | Failure::Crashed | Failure::TimedOut),
-                message,
-            } => match self.full_disk() {
-                Some(disk) => {
-                    let message = format!("{disk} was full: {message}");
-                    Report::Failed { reason: Failure::DiskFull, message }
-                }
-                None => Report::Failed { reason, message },
-            },
-            report => report,
-        };
+        // Engines report a full disk each in their own words, or crash.
+        if let Report::Failed { reason, message } = &mut report
+            && matches!(reason, Failure::Store | Failure::Crashed | Failure::TimedOut)
+            && let Some(disk) = self.full_disk()
+        {
+            *message = format!("{disk} was full: {message}");
+            *reason = Failure::DiskFull;
+        }
         Ok(TrialRun { report, wall_s, resources, others, background: None, log: self.log() })
     }
 

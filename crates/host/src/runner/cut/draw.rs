@@ -71,27 +71,21 @@ impl<'h> StateSource<'h> {
         let history = self.history;
         let settling = history.phase_ranges(Phase::Settling);
         let times = settling.len().max(1) as u64;
-        let mut states = Vec::new();
         if settling_alone {
-            self.draw_in(&settling, &[], count.div_ceil(times), &mut states);
+            let mut states = self.draw_in(&settling, &[], count.div_ceil(times));
             states.truncate(count as usize);
             return states;
         }
-        self.draw_in(&history.phase_ranges(Phase::Creating), &[], count / 10, &mut states);
-        self.draw_in(&settling, &[], (count / 5).div_ceil(times), &mut states);
+        let mut states = self.draw_in(&history.phase_ranges(Phase::Creating), &[], count / 10);
+        states.extend(self.draw_in(&settling, &[], (count / 5).div_ceil(times)));
         let wanted = count.saturating_sub(states.len() as u64);
-        self.draw_in(&history.phase_ranges(Phase::Writing), &settling, wanted, &mut states);
+        states.extend(self.draw_in(&history.phase_ranges(Phase::Writing), &settling, wanted));
         states
     }
 
     /// Up to `count` states within some parts and outside others.
-    fn draw_in(
-        &mut self,
-        ranges: &[Range<usize>],
-        skipped: &[Range<usize>],
-        count: u64,
-        states: &mut Vec<DrawnState>,
-    ) {
+    fn draw_in(&mut self, ranges: &[Range<usize>], skipped: &[Range<usize>], count: u64) -> Vec<DrawnState> {
+        let mut states = Vec::new();
         for range in ranges {
             let cuts = self.draw_cuts(&self.history.log, range, skipped, count);
             states.extend(cuts.into_iter().map(|cut| {
@@ -99,6 +93,7 @@ impl<'h> StateSource<'h> {
                 self.history.draw_state(number, cut)
             }));
         }
+        states
     }
 
     /// Cuts of a log at moments within some ranges and outside others.
@@ -112,17 +107,14 @@ impl<'h> StateSource<'h> {
         let (mut cuts, mut in_vain) = (Vec::new(), 0);
         while (cuts.len() as u64) < count && in_vain < IN_VAIN && !range.is_empty() {
             let moment = self.draw_moment(range);
+            in_vain += 1;
             if skipped.iter().any(|skip| skip.contains(&moment)) {
-                in_vain += 1;
                 continue;
             }
             let cut = log.draw(moment, log.since_flush(moment).start, self.whole_bytes, &mut self.random);
-            match self.seen.insert(log.identity(&cut, self.whole_bytes)) {
-                true => {
-                    cuts.push(cut);
-                    in_vain = 0;
-                }
-                false => in_vain += 1,
+            if self.seen.insert(log.identity(&cut, self.whole_bytes)) {
+                cuts.push(cut);
+                in_vain = 0;
             }
         }
         cuts
