@@ -198,16 +198,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_aligned_and_many_in_a_second() {
+    fn blocks_are_aligned_and_many_in_a_second_and_the_file_leaves_most_of_a_small_disk_free() {
         assert_eq!(block_bytes(64 << 10), 4096);
         assert_eq!(block_bytes(20 << 20), 204 << 10);
         assert_eq!(block_bytes(10 << 30), 256 << 10);
         assert_eq!(AlignedBytes::new(100).bytes().len(), 100);
         assert_eq!(AlignedBytes::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
-    }
-
-    #[test]
-    fn the_file_leaves_most_of_a_small_disk_free() {
         assert_eq!(file_bytes(u64::MAX), 256 << 20);
         assert_eq!(file_bytes(100 << 20), 12 << 20);
         assert_eq!(file_bytes(1), 0);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_s_own_disk_comes_first() {
+    fn a_plan_s_own_disk_comes_first_and_one_that_nobody_knows_is_named() {
         let text = find("crud").unwrap().to_toml().unwrap();
         let plan = Plan::parse(&format!("{text}\n{SLOW_DISK}"), "x").unwrap();
         assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
@@ -122,10 +122,6 @@ mod tests {
             let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
             assert!(error.contains(reason), "{error}");
         }
-    }
-
-    #[test]
-    fn a_disk_that_nobody_knows_is_named() {
         let error = plan_on(Axis::DISK, &["hdd-720"]).unwrap_err();
         assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
     }

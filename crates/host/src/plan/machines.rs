@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_s_own_machine_comes_first() {
+    fn a_plan_s_own_machine_comes_first_and_one_that_nobody_knows_is_named() {
         let text = find("crud").unwrap().to_toml().unwrap();
         let plan_text =
             format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
@@ -145,10 +145,6 @@ mod tests {
             let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
             assert!(error.contains(reason), "{error}");
         }
-    }
-
-    #[test]
-    fn a_machine_that_nobody_knows_is_named() {
         let error = plan_on(Axis::MACHINE, &["raspberry-pi-zero2"]).unwrap_err();
         let expected = "there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)";
         assert!(error.contains(expected), "{error}");
