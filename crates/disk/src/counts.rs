@@ -162,8 +162,7 @@ impl Counts {
             requests: self.requests.since(&before.requests),
             late_ns_p99: self.late_ns_p99,
             processor_ns: self.processor_ns.saturating_sub(before.processor_ns),
-            logged: None,
-            struck: None,
+            ..Counts::default()
         }
     }
 }

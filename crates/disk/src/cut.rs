@@ -40,38 +40,19 @@ pub struct Cut {
 /// The log of a disk up to now.
 #[derive(Debug)]
 pub struct Log {
-    entries: Vec<Entry>,
+    /// Its entries, in order of arrival.
+    pub entries: Vec<Entry>,
 }
 
 impl Log {
     /// The first `count` entries of a log, whose end may be missing.
     pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
-        Log::from_entries(Reader::open(log)?.take(count))
-    }
-
-    /// All of some entries.
-    pub fn from_entries(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
-        Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
-    }
-
-    /// The entries.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    /// The number of its entries.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether it has no entries.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        Ok(Log { entries: Reader::open(log)?.take(count).collect::<io::Result<_>>()? })
     }
 
     /// The flushes in it, by number.
     pub fn flushes(&self) -> impl Iterator<Item = usize> {
-        (0..self.len()).filter(|index| self.entries[*index].request.kind == Kind::Flush)
+        (0..self.entries.len()).filter(|index| self.entries[*index].request.kind == Kind::Flush)
     }
 
     /// The entries after the last flush before a moment.
@@ -159,10 +140,10 @@ impl Log {
         self
     }
 
-    /// Writes the first `count` of its entries as a log.
-    pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let mut writer = Writer::new(out, true)?;
-        for Entry { request, arrived, data } in self.entries.iter().take(count) {
+    /// Writes its entries as a log.
+    pub fn write(&self, out: Box<dyn io::Write + Send>) -> io::Result<()> {
+        let mut writer = Writer::new(out)?;
+        for Entry { request, arrived, data } in &self.entries {
             writer.append(request, *arrived, data)?;
         }
         writer.flush()
@@ -227,7 +208,7 @@ mod tests {
             empty_entry(Request::discard(0, 512)),
             write(8192, 4096, 3),
         ];
-        Log::from_entries(entries.map(Ok)).unwrap()
+        Log { entries: entries.into() }
     }
 
     fn image(log: &Log, cut: &Cut) -> Vec<u8> {
@@ -244,17 +225,18 @@ mod tests {
         image
     }
 
+    /// An image that is full of some bytes, each up to an end.
+    fn image_of(parts: &[(u8, usize)]) -> Vec<u8> {
+        let mut image = Vec::new();
+        parts.iter().for_each(|(byte, end)| image.resize(*end, *byte));
+        image
+    }
+
     #[test]
     fn a_cut_can_lose_what_came_after_the_flush_in_whole_blocks_of_the_disk() {
         let log = log();
-        let piece = |entry, from, bytes| Piece { entry, from, bytes };
-        let pieces = [
-            piece(2, 0, 2048),
-            piece(2, 2048, 4096),
-            piece(2, 6144, 2048),
-            piece(4, 0, 512),
-            piece(5, 0, 4096),
-        ];
+        let pieces = [(2, 0, 2048), (2, 2048, 4096), (2, 6144, 2048), (4, 0, 512), (5, 0, 4096)];
+        let pieces = pieces.map(|(entry, from, bytes)| Piece { entry, from, bytes });
         assert_eq!(log.open(6, BLOCK), pieces);
         assert_eq!(log.open(2, BLOCK), [], "just after a flush nothing can be lost");
         assert_eq!(log.open(1, BLOCK).len(), 2);
@@ -266,38 +248,24 @@ mod tests {
     fn a_state_has_all_but_what_is_lost() {
         let log = log();
         let full_image = image(&log, &Cut { at: 6, lost: BTreeSet::new() });
-        assert!(
-            full_image[..512].iter().all(|byte| *byte == 0)
-                && full_image[512..2048].iter().all(|byte| *byte == 1)
-        );
-        assert!(
-            full_image[2048..8192].iter().all(|byte| *byte == 2)
-                && full_image[8192..12_288].iter().all(|byte| *byte == 3)
-        );
+        assert!(full_image == image_of(&[(0, 512), (1, 2048), (2, 8192), (3, 12_288), (0, 16_384)]));
         let lost = BTreeSet::from([
             Piece { entry: 2, from: 2048, bytes: 4096 },
             Piece { entry: 4, from: 0, bytes: 512 },
         ]);
         let cut_image = image(&log, &Cut { at: 6, lost });
-        assert!(
-            cut_image[..2048].iter().all(|byte| *byte == 1)
-                && cut_image[2048..4096].iter().all(|byte| *byte == 2)
-        );
-        assert!(
-            cut_image[4096..8192].iter().all(|byte| *byte == 1)
-                && cut_image[8192..12_288].iter().all(|byte| *byte == 3)
-        );
+        assert!(cut_image == image_of(&[(1, 2048), (2, 4096), (1, 8192), (3, 12_288), (0, 16_384)]));
         let early = image(&log, &Cut { at: 1, lost: BTreeSet::new() });
-        assert!(early[..8192].iter().all(|byte| *byte == 1) && early[8192..].iter().all(|byte| *byte == 0));
+        assert!(early == image_of(&[(1, 8192), (0, 16_384)]));
     }
 
     #[test]
     fn a_state_that_is_settled_loses_nothing_of_what_it_has() {
         let log = log();
         let cut = Cut { at: 5, lost: BTreeSet::from([Piece { entry: 2, from: 2048, bytes: 4096 }]) };
-        let later_log = Log::from_entries([write(0, 4096, 7)].map(Ok)).unwrap();
+        let later_log = Log { entries: vec![write(0, 4096, 7)] };
         let settled = log.settled_log(&cut);
-        let count = settled.len();
+        let count = settled.entries.len();
         assert_eq!(image(&settled, &Cut { at: count, lost: BTreeSet::new() }), image(&log, &cut));
         assert_eq!(settled.open(count, BLOCK), []);
         let joined_log = settled.followed_by(later_log);

@@ -55,15 +55,15 @@ pub fn serve(
     if let Some((log, cut)) = &order.cut {
         replay(log, cut, &image).map_err(|error| format!("making the state after a power cut: {error}"))?;
     }
-    let device = order.disk.device(image.bytes(), order.seed)?;
+    let device = order.disk.device(image.bytes, order.seed)?;
     let devices = order.estimates.iter().map(|(name, disk)| {
-        let device = disk.device(image.bytes(), order.seed);
+        let device = disk.device(image.bytes, order.seed);
         Ok((name.clone(), device.map_err(|error| format!("estimating for {name}: {error}"))?))
     });
     let estimates = Estimates::new(devices.collect::<Result<Vec<_>, String>>()?);
     let log = order.log.as_ref().map(|path| {
         let file = File::options().write(true).truncate(true).open(path)?;
-        Writer::new(Box::new(std::io::BufWriter::new(file)), true)
+        Writer::new(Box::new(std::io::BufWriter::new(file)))
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
     let fault = order.fault.map(|fault| Faulty::new(fault, &image)).transpose();

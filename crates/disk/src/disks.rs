@@ -90,9 +90,8 @@ impl Disk {
         if let Some((name, _)) = numbers.iter().find(|(_, value)| !value.is_finite() || *value < 0.0) {
             return Err(format!("{name} is not a number from 0 on"));
         }
-        let zero =
-            numbers.iter().find(|(name, value)| *value == 0.0 && !MAY_BE_ZERO.contains(&name.as_str()));
-        if let Some((name, _)) = zero {
+        let is_zero = |name: &str, value: f64| value == 0.0 && !MAY_BE_ZERO.contains(&name);
+        if let Some((name, _)) = numbers.iter().find(|(name, value)| is_zero(name, *value)) {
             return Err(format!("{name} is 0: it must be more"));
         }
         if let Some((name, _)) = numbers.iter().find(|(_, value)| *value > MOST) {
@@ -113,8 +112,7 @@ impl Disk {
         }
     }
 
-    /// A device at rest, with an image of the given bytes; its randomness follows from a seed. Fails when it can't be modelled or
-    /// is smaller than the image.
+    /// A device at rest with an image of these bytes, random by a seed. Fails when it can't be modelled or is smaller than the image.
     pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
         self.check()?;
         if let Some(rotating) = &self.rotating {
@@ -123,25 +121,21 @@ impl Disk {
             }
             return Ok(Box::new(HardDisk::new(rotating, image_bytes)));
         }
-        let flash = self.flash.map(|flash| Box::new(InOrderDevice::new(Card::new(flash))) as Box<dyn Device>);
-        let network = self
-            .network
-            .map(|network| Box::new(InOrderDevice::new(Remote::new(network, seed))) as Box<dyn Device>);
-        let fixed =
-            self.fixed.map(|fixed| Box::new(InOrderDevice::new(Steady::new(fixed))) as Box<dyn Device>);
-        flash.or(network).or(fixed).ok_or_else(|| "it is no kind of disk".to_owned())
+        match (self.flash, self.network, self.fixed) {
+            (Some(flash), ..) => Ok(Box::new(InOrderDevice::new(Card::new(flash)))),
+            (_, Some(network), _) => Ok(Box::new(InOrderDevice::new(Remote::new(network, seed)))),
+            (.., Some(fixed)) => Ok(Box::new(InOrderDevice::new(Steady::new(fixed)))),
+            _ => Err("it is no kind of disk".into()),
+        }
     }
 
     /// Its parameters, in the order of their names, with their sources.
     pub fn parameters(&self) -> Vec<Parameter> {
-        let source = |name: &str| self.sources.get(name).cloned().unwrap_or_default();
-        let table = self.table();
-        let describe_parameter = |(name, value): (&String, &toml::Value)| Parameter {
-            name: name.clone(),
-            value: value.to_string(),
-            source: source(name),
+        let describe_parameter = |(name, value): (String, toml::Value)| {
+            let source = self.sources.get(&name).cloned().unwrap_or_default();
+            Parameter { name, value: value.to_string(), source }
         };
-        table.iter().map(describe_parameter).collect()
+        self.table().into_iter().map(describe_parameter).collect()
     }
 
     fn table(&self) -> toml::Table {
@@ -155,12 +149,8 @@ impl Disk {
     }
 
     fn numbers(&self) -> Vec<(String, f64)> {
-        let number = |value: &toml::Value| match value {
-            toml::Value::Float(number) => Some(*number),
-            toml::Value::Integer(number) => Some(*number as f64),
-            _ => None,
-        };
-        self.table().iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
+        let number = |value: toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+        self.table().into_iter().filter_map(|(name, value)| Some((name, number(value)?))).collect()
     }
 }
 

@@ -58,28 +58,21 @@ mod tests {
     use crate::request::MILLISECOND;
 
     #[test]
-    fn requests_take_their_time_one_after_the_other_at_every_depth() {
+    fn requests_take_their_time_one_after_the_other_at_every_depth_or_at_once() {
         let fixed = FixedTimes { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0, at_once: None };
         for depth in [1, 2, 32] {
-            let mut device = InOrderDevice::new(Steady::new(fixed));
-            let requests = [
+            let kinds = [
                 Request::read(0, 4096),
                 Request::write(0, 1 << 20),
                 Request::flush(),
                 Request::discard(0, 9),
             ];
-            let all_requests = requests.into_iter().cycle().take(400);
-            assert_eq!(run_closed_loop(&mut device, depth, all_requests), 600 * MILLISECOND, "{depth}");
-        }
-    }
-
-    #[test]
-    fn requests_at_once_don_t_wait_for_each_other() {
-        let fixed = FixedTimes { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
-        for depth in [1, 2, 32] {
             let mut device = InOrderDevice::new(Steady::new(fixed));
-            let requests = (0..320).map(|number| Request::read(number * 4096, 4096));
-            let time = run_closed_loop(&mut device, depth, requests);
+            let time = run_closed_loop(&mut device, depth, kinds.into_iter().cycle().take(400));
+            assert_eq!(time, 600 * MILLISECOND, "{depth}");
+            let mut device = InOrderDevice::new(Steady::new(FixedTimes { at_once: Some(true), ..fixed }));
+            let reads = (0..320).map(|number| Request::read(number * 4096, 4096));
+            let time = run_closed_loop(&mut device, depth, reads);
             assert_eq!(time, 320 * MILLISECOND / u64::from(depth), "{depth}");
         }
     }

@@ -205,16 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_writes_in_sequence_copies_nothing() {
+    fn a_card_that_writes_in_sequence_copies_nothing_and_beyond_the_open_units_a_unit() {
         let mut device = InOrderDevice::new(Card::new(card()));
         let requests = (0..256).map(|n| Request::write(n * (64 << 10), 64 << 10));
         let time = run_closed_loop(&mut device, 1, requests);
         // 16 MiB at 4 MiB/s.
         assert_eq!((time / 1_000_000, device.tally().merges), (4_000, 0));
-    }
-
-    #[test]
-    fn a_write_beyond_the_open_units_copies_a_unit() {
         let in_two_units = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
         let in_three_units = |n: u64| Request::write((n % 3) * UNIT, 16_384);
         let mut device = InOrderDevice::new(Card::new(card()));

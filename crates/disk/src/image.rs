@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
-use crate::fault::DiskBytes;
 use crate::holes::data;
 
 /// The bytes of a disk.
 #[derive(Debug)]
 pub struct Image {
     file: File,
-    bytes: u64,
+    /// Its size.
+    pub bytes: u64,
 }
 
 impl Image {
@@ -37,17 +37,17 @@ impl Image {
         Ok(copy)
     }
 
-    /// Its size in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// Fills the buffer up to the image's end; returns the number of bytes.
     pub fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let length =
             usize::try_from(self.bytes.saturating_sub(offset)).unwrap_or(usize::MAX).min(buffer.len());
         self.file.read_exact_at(&mut buffer[..length], offset)?;
         Ok(length)
+    }
+
+    /// Fills the buffer. Fails beyond the image's end.
+    pub(crate) fn read_exact(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
     }
 
     /// Writes bytes, all of them before its end. Fails with [`io::ErrorKind::StorageFull`] beyond it; the system's.
@@ -65,16 +65,6 @@ impl Image {
             return Ok(());
         }
         Ok(fallocate(&self.file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)?)
-    }
-}
-
-impl DiskBytes for Image {
-    fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, offset)
-    }
-
-    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, offset)
     }
 }
 
@@ -114,6 +104,6 @@ mod tests {
         assert!(file_bytes == copy_bytes);
         assert!(copy.file.metadata().unwrap().blocks() * 512 < 4 << 20);
         let empty = Image::copy_of(&tempfile::tempfile().unwrap()).unwrap();
-        assert_eq!(empty.bytes(), 0);
+        assert_eq!(empty.bytes, 0);
     }
 }

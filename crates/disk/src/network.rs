@@ -1,5 +1,4 @@
-//! A disk behind a network: each request's latency is drawn from a distribution with a long tail, and requests and bytes per
-//! second are limited.
+//! A disk behind a network: latencies are drawn from a distribution with a long tail; requests and bytes per second are limited.
 
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_up_is_spent_and_then_no_more_is_allowed() {
+    fn what_was_saved_up_is_spent_and_then_no_more_is_allowed_of_requests_and_bytes() {
         let mut remote = Remote::new(Network { p99_ratio: 1.0, ..network() }, 1);
         // After 10 s, a tenth of a second's worth has been saved up: 100 operations.
         let start = 10 * SECOND;
@@ -144,12 +143,8 @@ mod tests {
         assert_eq!(remote.reply_due(&Request::read(0, 1 << 20), start) - start, before + 4 * MILLISECOND);
         let flush = remote.reply_due(&Request::flush(), start);
         assert_eq!(flush, start, "writes were durable when they were acknowledged");
-    }
-
-    #[test]
-    fn bytes_are_limited_too() {
-        let mut remote =
-            Remote::new(Network { p99_ratio: 1.0, operations_per_s: None, burst_ms: 0.0, ..network() }, 1);
+        let network = Network { p99_ratio: 1.0, operations_per_s: None, burst_ms: 0.0, ..network() };
+        let mut remote = Remote::new(network, 1);
         let last = (0..100).map(|_| remote.reply_due(&Request::write(0, 1_000_000), 0)).last();
         assert_eq!(last, Some(SECOND));
     }

@@ -143,13 +143,9 @@ impl Server {
         if let Some(log) = &mut state.log {
             log.flush()?;
         }
-        match state.log_failed.take() {
-            Some(error) => Err(error),
-            None => {
-                drop(state);
-                Ok(self.shared.counts())
-            }
-        }
+        let failed = state.log_failed.take();
+        drop(state);
+        failed.map_or_else(|| Ok(self.shared.counts()), Err)
     }
 
     fn stop(&mut self) {
@@ -212,7 +208,7 @@ impl SharedDisk {
         let clocks = self.clocks(&mut state);
         let counts = state.counter.counts(state.device.tally(), processor_ns);
         let logged = state.flush_log();
-        let struck = state.fault.as_ref().map(Faulty::strike_count);
+        let struck = state.fault.as_ref().map(|fault| fault.struck);
         Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
 
@@ -232,7 +228,7 @@ impl SharedDisk {
     fn fails(&self, request: &Request, data: &[u8]) -> bool {
         let mut state = self.state();
         let Some(fault) = &mut state.fault else { return false };
-        let failed = match fault.fails(request.kind, request.at, request.bytes, &self.image) {
+        let failed = match fault.fails(request, &self.image) {
             Ok(None) => return false,
             Ok(Some(failed)) => failed,
             Err(_) => return true,
@@ -340,7 +336,7 @@ impl State {
         if let Err(error) = log.flush() {
             self.log_failed.get_or_insert(error);
         }
-        self.log_failed.is_none().then(|| log.entries())
+        self.log_failed.is_none().then_some(log.entries)
     }
 
     fn log_request(&mut self, request: &Request, arrived: Nanos, data: &[u8]) {

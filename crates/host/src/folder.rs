@@ -64,51 +64,35 @@ pub struct ResumedRun {
 }
 
 impl RunFolder {
-    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on if that exists, and writes the
-    /// run's header.
-    ///
-    /// # Errors
-    /// When the folder can't be made or written; then it is removed again.
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on, with the run's header; if that fails, none remains.
     pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
         RunFolder::begin_ours(&make_unused(runs, name)?, header)
     }
 
     fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        RunFolder::begin_run(path, header).inspect_err(|_| {
+        let begin = || {
+            fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
+            let (lock, name) = (lock(path)?, path.join(RESULTS));
+            let results = File::options().append(true).create_new(true).open(&name);
+            let results = results.map_err(Error::io("making", &name))?;
+            write_header(path, header)?;
+            RunFolder::open(path, results, lock)
+        };
+        begin().inspect_err(|_| {
             // Only this process has put anything into it, a moment ago.
             let _ = guard::remove_made(path);
         })
     }
 
-    fn begin_run(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
-        let lock = lock(path)?;
-        let results = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(path.join(RESULTS))
-            .map_err(Error::io("making", &path.join(RESULTS)))?;
-        write_header(path, header)?;
-        RunFolder::open(path, results, lock)
-    }
-
     fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
         let whereabouts =
             FolderIdentity::note(path, RESULTS, &results).map_err(Error::io("opening", path))?;
-        Ok(RunFolder {
-            path: path.to_path_buf(),
-            results,
-            whereabouts,
-            room: SpaceReserve::keep(path),
-            _lock: lock,
-        })
+        let room = SpaceReserve::keep(path);
+        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room, _lock: lock })
     }
 
-    /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line
-    /// is dropped, anything else is kept aside.
-    ///
-    /// # Errors
-    /// When it is not a run, is of another version, or another process is at work on it.
+    /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line is dropped,
+    /// anything else is kept aside. Fails when it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<ResumedRun> {
         // Nothing is made in a folder that is no run; results are read once nobody else can add any.
         let mut run = read_without_trials(path)?;
@@ -117,11 +101,11 @@ impl RunFolder {
         // Git keeps no empty folder.
         let logs = path.join(LOGS);
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
-        let mut notes = describe_problems(path, &lines);
+        let mut notes = lines.notes;
         let name = path.join(RESULTS);
         if path.join(PACKED).exists() && !name.exists() {
-            let message =
-                format!("the results in {} are packed: unpack them by gunzip {PACKED}", path.display());
+            let folder = path.display();
+            let message = format!("the results in {folder} are packed: unpack them by gunzip {PACKED}");
             return Err(Error::new(Exit::NotStorebench, message));
         }
         if run.header.format < FORMAT_VERSION {
@@ -137,7 +121,7 @@ impl RunFolder {
             .map_err(Error::io("opening", &name))?;
         if lines.tail == FileTail::Damaged {
             let damaged_file = path.join(DAMAGED);
-            append_synced(&damaged_file, &bytes[lines.complete_bytes..])
+            write_synced(File::options().append(true), &damaged_file, &bytes[lines.complete_bytes..])
                 .map_err(Error::io("writing", &damaged_file))?;
             notes.push(format!("what followed the last result is now in {}", damaged_file.display()));
         }
@@ -158,10 +142,7 @@ impl RunFolder {
         &self.path
     }
 
-    /// Whether the folder and its results are where they were.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if the folder was moved or deleted meanwhile; the message says where it is now.
+    /// Whether the folder and its results are where they were. Fails with [`Exit::NotStorebench`] and where they are now.
     pub fn check(&self) -> Result<()> {
         self.whereabouts.check()
     }
@@ -174,25 +155,17 @@ impl RunFolder {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let read_line = |line: &str| {
             let parsed = serde_json::from_slice(&plain_json(line.as_bytes()));
-            let result = parsed.map_err(|error| {
-                let message =
-                    format!("{}: not a result: {}", name.display(), simplify_message(&error.to_string()));
-                Error::new(Exit::NotStorebench, message)
-            })?;
+            let result = parsed.map_err(|error| not_a_result(&name.display().to_string(), &error))?;
             Ok((result, line.to_owned()))
         };
         lines.map(read_line).collect()
     }
 
-    /// Keeps a log that another machine has written.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if the name is not a log's; an error if the log can't be written.
+    /// Keeps a log that another machine has written. Fails with [`Exit::NotStorebench`] if the name is not a log's.
     pub fn keep_log(&self, name: &str, text: &str) -> Result<()> {
         let number = name.strip_suffix(".log").map(|name| name.strip_suffix("-background").unwrap_or(name));
-        if !number
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-        {
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !number.is_some_and(is_number) {
             return Err(Error::new(Exit::NotStorebench, format!("{} is not the name of a log", piece(name))));
         }
         let path = format!("{LOGS}/{name}");
@@ -205,19 +178,14 @@ impl RunFolder {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
 
-    /// Makes a folder with exactly this name; its parent directory exists.
-    ///
-    /// # Errors
-    /// When the folder exists, or can't be made or written; then it is removed again.
+    /// Makes a folder with exactly this name, which is free, in a directory that exists. If it can't be written, it is removed again.
     pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
         RunFolder::begin_ours(path, header)
     }
 
-    /// Keeps the logs and all other files that another run kept of its trials, under their positions in this run.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if one of them is a link, not a file, or too long; an error if it can't be copied.
+    /// Keeps the logs and all other files that another run kept of its trials, under their positions in this run. Fails with
+    /// [`Exit::NotStorebench`] if one of them is a link, not a file, or too long.
     pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
         let logs = run.join(LOGS);
         // Git keeps no empty folder.
@@ -232,10 +200,9 @@ impl RunFolder {
             let Some(position) = name[..end].parse().ok().and_then(|old| positions.get(&old)) else {
                 continue;
             };
-            let mut source =
-                open_kept(run, &format!("{LOGS}/{name}")).map_err(unreadable(&entry.path()))?.take(MOST_KEPT);
+            let source = open_kept(run, &format!("{LOGS}/{name}")).map_err(unreadable(&entry.path()))?;
             let copy_name = format!("{LOGS}/{}{}", stem(*position), &name[end..]);
-            io::copy(&mut source, &mut guard::rewrite(&self.path, &copy_name)?)
+            io::copy(&mut source.take(MOST_KEPT), &mut guard::rewrite(&self.path, &copy_name)?)
                 .map_err(Error::io("copying", &entry.path()))?;
         }
         Ok(())
@@ -243,22 +210,13 @@ impl RunFolder {
 
     /// Appends results that are already kept elsewhere, and syncs them once.
     pub fn append_all(&mut self, results: &[TrialResult]) -> Result<()> {
-        let format_line = |result| {
-            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
-        };
-        let lines = results.iter().map(format_line).collect::<Result<Vec<_>>>()?;
+        let lines = results.iter().map(line_of).collect::<Result<Vec<_>>>()?;
         if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
     }
 
-    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it.
-    ///
-    /// # Errors
-    /// When the result can't be written, or the folder has been moved or deleted; earlier results
-    /// are kept.
+    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it. Earlier results are always kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
-        let line =
-            serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
-        self.append_line(&line)
+        self.append_line(&line_of(result)?)
     }
 
     /// Appends a result that another machine has written as a line.
@@ -278,6 +236,10 @@ impl RunFolder {
         self.room.take_again();
         self.check()
     }
+}
+
+fn line_of(result: &TrialResult) -> Result<String> {
+    serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))
 }
 
 /// Opens a log or a kept state by its name in results.
@@ -309,10 +271,8 @@ pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     logs.map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
-/// Reads a run.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] if the folder is no run, [`Exit::OtherVersion`] if another version of the format wrote it.
+/// Reads a run. Fails with [`Exit::NotStorebench`] if the folder is no run, [`Exit::OtherVersion`] if another version of the format wrote
+/// it.
 pub fn read(path: &Path) -> Result<Run> {
     read_with_notes(path).map(|(run, _)| run)
 }
@@ -321,20 +281,14 @@ pub fn read(path: &Path) -> Result<Run> {
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let mut run = read_without_trials(path)?;
     let (_, lines) = read_lines(path, &run)?;
-    let notes = describe_problems(path, &lines);
     (run.header.format, run.trials) = (FORMAT_VERSION, lines.trials);
-    Ok((run, notes))
-}
-
-fn describe_problems(path: &Path, lines: &Lines) -> Vec<String> {
-    let name = path.join(RESULTS);
-    lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
+    Ok((run, lines.notes))
 }
 
 /// The axes on which each cell of a run has a value: those that are in every id. Empty for another program's workload,
 /// and if the plan can't be read.
 fn axes_of_every_cell(run: &Run) -> Vec<Axis> {
-    let axes = run.workload().map_or(&[] as &[Axis], |workload| workload.def().axes);
+    let axes = run.workload().map(|workload| workload.def().axes).unwrap_or_default();
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
 
@@ -364,19 +318,19 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
         _ => unreadable(&name)(error),
     })?;
     storebench_core::threads::start_threads();
-    let mut lines = lines::read(&bytes, &axes_of_every_cell(run)).map_err(|(line, error)| {
-        let message = format!(
-            "{}, line {line}: not a result: {}",
-            name.display(),
-            simplify_message(&error.to_string())
-        );
-        Error::new(Exit::NotStorebench, message)
-    })?;
+    let mut lines = lines::read(&bytes, &axes_of_every_cell(run))
+        .map_err(|(line, error)| not_a_result(&format!("{}, line {line}", name.display()), &error))?;
+    lines.notes.iter_mut().for_each(|note| note.insert_str(0, &format!("{} ", name.display())));
     if let Some((axis, value)) = older_axis_values(run) {
         lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
     }
     lines.trials.iter_mut().for_each(|trial| trial.format = FORMAT_VERSION);
     Ok((bytes, lines))
+}
+
+fn not_a_result(place: &str, error: &serde_json::Error) -> Error {
+    let why = simplify_message(&error.to_string());
+    Error::new(Exit::NotStorebench, format!("{place}: not a result: {why}"))
 }
 
 /// Why a file of a run's folder can't be read.
@@ -426,9 +380,9 @@ fn write_header(path: &Path, header: &RunHeader) -> Result<()> {
     let text =
         serde_json::to_string_pretty(header).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
     let (name, new_file) = (path.join(HEADER), path.join(".run.json"));
-    write_synced(&new_file, text.as_bytes())
+    write_synced(File::options().write(true).truncate(true), &new_file, text.as_bytes())
         .and_then(|()| fs::rename(&new_file, &name))
-        .and_then(|()| sync_directory(path))
+        .and_then(|()| File::open(path)?.sync_all())
         .map_err(Error::io("writing", &name))
 }
 
@@ -447,10 +401,8 @@ pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
 }
 
 fn broken(name: &Path, error: &serde_json::Error) -> Error {
-    Error::new(
-        Exit::NotStorebench,
-        format!("{} is not the header of a run: {}", name.display(), simplify_message(&error.to_string())),
-    )
+    let (name, why) = (name.display(), simplify_message(&error.to_string()));
+    Error::new(Exit::NotStorebench, format!("{name} is not the header of a run: {why}"))
 }
 
 fn check_version(text: &[u8], name: &Path) -> Result<()> {
@@ -488,21 +440,10 @@ fn lock(path: &Path) -> Result<File> {
     Err(Error::new(exit, message))
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NOFOLLOW).open(path)?;
+fn write_synced(options: &mut OpenOptions, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = options.create(true).custom_flags(NOFOLLOW).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
-}
-
-fn append_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).create(true).custom_flags(NOFOLLOW).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-fn sync_directory(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
 }
 
 #[cfg(test)]
@@ -562,9 +503,7 @@ mod tests {
         let is_first_format = |text: &[u8]| String::from_utf8_lossy(text).contains("\"format\": 1");
         assert!(is_first_format(&format()));
         drop(RunFolder::resume(folder.path()).unwrap());
-        assert!(
-            !is_first_format(&format())
-                && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
-        );
+        let header = read_without_trials(folder.path()).unwrap().header;
+        assert!(!is_first_format(&format()) && header.format == FORMAT_VERSION);
     }
 }

@@ -1,6 +1,5 @@
-//! File systems in images: a sparse file that storebench makes in its work folder, formats, and mounts for a trial. Nothing
-//! else is ever formatted, and no device of the user's is touched: a program gets the file open, never by a name, which could
-//! lead elsewhere by then.
+//! File systems in images: a sparse file that storebench makes in its work folder, formats, and mounts for a trial. Nothing else is ever
+//! formatted, and no device of the user's is touched: a program gets the file open, never by a name, which could lead elsewhere by then.
 
 pub mod driver;
 pub mod journal;

@@ -2,16 +2,15 @@
 //! A plan or a shipped profile defines one; `measure/limit` applies it to trials.
 
 pub mod calibrate;
-mod profiles;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::calibrate::Core;
-pub use self::profiles::{NAMES, shipped};
 use storebench_core::result::LimitKind;
 use storebench_core::sanitize::quoted;
 use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
@@ -20,6 +19,18 @@ use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
 const LEAST_MEMORY: u64 = 4 << 20;
 /// The most processors, and the most operations per second.
 const MOST: u64 = 1_000_000_000;
+
+const TEXT: &str = include_str!("../machines/profiles.toml");
+
+static ALL: LazyLock<BTreeMap<String, Machine>> = LazyLock::new(|| toml::from_str(TEXT).unwrap_or_default());
+
+/// The names of the machines that come with storebench, in their order.
+pub const NAMES: [&str; 4] = ["beaglebone-black", "laptop-hdd", "phone-2020", "raspberry-pi-zero-2"];
+
+/// A machine that comes with storebench: data, each figure with its source.
+pub fn shipped(name: &str) -> Option<Machine> {
+    ALL.get(name).cloned()
+}
 
 /// The limits that stand in for a machine. What is absent is not limited.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -208,14 +219,11 @@ mod tests {
 
     #[test]
     fn its_own_disk_takes_the_place_of_limits_on_the_disk() {
-        let machine =
-            read("memory = \"64MiB\"\nread_operations = 57\nwrite_bandwidth = \"1MB/s\"\ndisk = \"sd-a1\"\n")
-                .unwrap();
+        let limits = "memory = '64MiB'\nread_operations = 57\nwrite_bandwidth = '1MB/s'\ndisk = 'sd-a1'\n";
+        let machine = read(limits).unwrap();
         assert_eq!(machine.clone().with_files(false), machine);
-        assert_eq!(
-            machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
-            [LimitKind::Memory]
-        );
+        let on_its_disk = machine.clone().with_files(true);
+        assert_eq!(on_its_disk.limits().into_keys().collect::<Vec<_>>(), [LimitKind::Memory]);
         let machine_without_disk = Machine { disk: None, ..machine };
         assert_eq!(machine_without_disk.clone().with_files(true), machine_without_disk);
         assert!(read("disk = \"sd-a1\"").is_ok(), "a disk is enough");
@@ -229,5 +237,25 @@ mod tests {
         assert_eq!(calibrated.share, Some(Percent(100.0)));
         let recalibrated = calibrated.clone().calibrated(|| unreachable!("it has a share"));
         assert_eq!(recalibrated, calibrated);
+    }
+
+    #[test]
+    fn every_profile_makes_sense_and_every_figure_has_a_source() {
+        let profiles: BTreeMap<String, Machine> = toml::from_str(TEXT).unwrap();
+        assert_eq!(profiles.keys().collect::<Vec<_>>(), NAMES.iter().collect::<Vec<_>>());
+        for (name, machine) in profiles {
+            machine.check().unwrap();
+            assert!(!machine.about.is_empty() && !machine.lacks.is_empty(), "{name}");
+            let limits = machine.limits();
+            let mut figures: Vec<&str> = limits.keys().map(|limit| limit.name()).collect();
+            figures.extend(machine.core.map(|_| "core"));
+            if let Some(disk) = &machine.disk {
+                figures.push("disk");
+                assert!(storebench_disk::disks::shipped(disk).is_some(), "{name}");
+            }
+            assert!(figures.iter().all(|key| machine.sources.contains_key(*key)), "{name}: {figures:?}");
+            assert_eq!(machine.sources.len(), figures.len(), "{name}");
+            assert!(machine.optional.iter().all(|limit| limits.contains_key(limit)), "{name}");
+        }
     }
 }

@@ -237,10 +237,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Reads a plan except its claims; `origin` names the source of the text in messages.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`], with the place in the text.
+    /// Reads a plan except its claims; `origin` names the source of the text in messages. Fails with [`Exit::BadPlan`] and the place in
+    /// the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
         Plan::read(text).map_err(|reason| unusable(origin, &reason))
     }
@@ -319,8 +317,7 @@ impl Plan {
         settings
     }
 
-    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory if
-    /// tuning is `share`.
+    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory if tuning is `share`.
     pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
         let mut settings = self.settings_of(cell);
         let memory = self.memory_limit(cell).filter(|_| cell.tuning() == Tuning::Share);
@@ -331,10 +328,7 @@ impl Plan {
         settings
     }
 
-    /// Applies the preset `name`.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`] when the plan has no such preset.
+    /// Applies the preset `name`. Fails with [`Exit::BadPlan`] if the plan has none of that name.
     pub fn apply_preset(&mut self, name: &str) -> Result<()> {
         let Some(changes) = self.presets.get(name).cloned() else {
             let names: Vec<_> = self.presets.keys().map(String::as_str).collect();
@@ -348,10 +342,7 @@ impl Plan {
         self.apply(changes)
     }
 
-    /// Applies changes, and checks that the plan still makes sense.
-    ///
-    /// # Errors
-    /// [`Exit::BadValue`] when it does not.
+    /// Applies changes, and checks that the plan still makes sense. Fails with [`Exit::BadValue`] if it does not.
     pub fn apply(&mut self, changes: Changes) -> Result<()> {
         if !self.claims.is_empty() && self.claims_over.is_none() {
             self.claims_over = Some(ClaimsOver::from_plan(self));
@@ -360,10 +351,7 @@ impl Plan {
         self.check().map_err(Error::bad_value)
     }
 
-    /// The plan as TOML, presets aside, so that it can be run again.
-    ///
-    /// # Errors
-    /// [`Exit::Failure`] if the plan can't be written, which would be a bug.
+    /// The plan as TOML, presets aside, so that it can be run again. It would be a bug if that failed.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
@@ -405,10 +393,7 @@ pub struct PlanSource {
 }
 
 impl PlanSource {
-    /// A plan's file.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`] when it can't be read.
+    /// A plan's file. Fails with [`Exit::BadPlan`] if it can't be read.
     pub fn read(path: &Path) -> Result<PlanSource> {
         let text = explain::text(path).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
@@ -421,27 +406,18 @@ impl PlanSource {
         STUDIES.iter().any(|study| study.text == self.text)
     }
 
-    /// The plan, without its claims.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`], with the place in the text.
+    /// The plan, without its claims. Fails with [`Exit::BadPlan`] and the place in the text.
     pub fn plan(&self) -> Result<Plan> {
         Plan::parse(&self.text, &self.origin)
     }
 }
 
-/// Finds a plan: a built-in study by its name, or a file.
-///
-/// # Errors
-/// [`Exit::BadPlan`] if there is neither, or the plan is invalid.
+/// Finds a plan: a built-in study by its name, or a file. Fails with [`Exit::BadPlan`] if there is neither, or the plan is invalid.
 pub fn find(name: &str) -> Result<Plan> {
     source(name)?.plan()
 }
 
-/// Finds a plan's text: of a built-in study by its name, or of a file.
-///
-/// # Errors
-/// [`Exit::BadPlan`] when there is neither.
+/// Finds a plan's text: of a built-in study by its name, or of a file. Fails with [`Exit::BadPlan`] if there is neither.
 pub fn source(name: &str) -> Result<PlanSource> {
     if let Some(study) = STUDIES.iter().find(|study| study.name == name) {
         return Ok(PlanSource { text: study.text.into(), origin: format!("studies/{name}.toml") });

@@ -30,10 +30,7 @@ impl Run {
         self.parsed_plan().as_ref().ok()
     }
 
-    /// The plan, of a run that is in `origin`.
-    ///
-    /// # Errors
-    /// [`Exit::BadPlan`](storebench_core::error::Exit::BadPlan), with the place in the text.
+    /// The plan, of a run that is in `origin`. Else says what is wrong with it, with the place in the text.
     pub fn usable_plan(&self, origin: &str) -> storebench_core::error::Result<&Plan> {
         self.parsed_plan().as_ref().map_err(|reason| unusable(origin, reason))
     }

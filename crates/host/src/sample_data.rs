@@ -23,8 +23,7 @@ use storebench_core::units::{Sizes, plural, rough_bytes, three_digits, with_comm
 const SAMPLED: usize = 256;
 /// Bytes that are read of each.
 pub const SAMPLED_BYTES: usize = 64 << 10;
-/// Values that deflate shrinks by this factor count as compressible: below it, blocks use up what an engine's codec
-/// saves.
+/// Values that deflate shrinks by this factor count as compressible: below it, blocks use up what an engine's codec saves.
 const COMPRESSIBLE: f64 = 1.25;
 
 /// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each size to a function,
@@ -62,11 +61,9 @@ pub struct DataTraits {
 }
 
 impl DataTraits {
-    /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table
-    /// of a SQLite file or one of its columns (`app.db:table.column`), through `read`.
-    ///
-    /// # Errors
-    /// A sentence, if the data are none of these, can't be read, or hold no values.
+    /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table of a SQLite file or
+    /// one of its columns (`app.db:table.column`), through `read`. Else says in a sentence that they are none of these, can't be read, or
+    /// hold no values.
     pub fn sample(name: &str, read: Option<ReadSqlite>) -> Result<DataTraits, String> {
         let mut sample = Sample::new();
         if Path::new(name).is_dir() {

@@ -21,23 +21,21 @@ use storebench_core::result::KeptState;
 /// Keeps a state of a disk that began with a log, without the writes after its cut. Returns the cut of the kept log.
 pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> Result<Cut> {
     let file = guard::rewrite(folder, name)?;
-    let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
-    let lost =
-        cut.lost.iter().map(|piece| Piece { entry: piece.entry + first_log.len(), ..*piece }).collect();
-    let cut = Cut { at: cut.at + first_log.len(), lost };
-    let whole_log = Log::from_entries(entries).map(|log| first_log.followed_by(log));
+    let entries = log.entries.iter().take(cut.at).cloned().collect();
+    let first = first_log.entries.len();
+    let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + first, ..*piece }).collect();
+    let cut = Cut { at: cut.at + first, lost };
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
-    whole_log.and_then(|log| log.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
+    let written = first_log.followed_by(Log { entries }).write(out);
+    written.map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)
 }
 
 /// The largest unpacked state, in bytes: more than is ever recorded.
 const MOST_UNPACKED: u64 = 4 << 30;
 
-/// Writes the disk of a kept state to an empty file; the state may come from anybody.
-///
-/// # Errors
-/// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
+/// Writes the disk of a kept state to an empty file; the state may come from anybody. Fails like [`open_kept`], and when the file is no
+/// log of such a disk, or too long.
 pub fn restore(folder: &Path, state: &KeptState, disk: &File) -> io::Result<()> {
     let log = GzDecoder::new(BufReader::new(open_kept(folder, &state.file)?));
     let entries = Reader::open(RationedReader::new(log, MOST_UNPACKED))?;
@@ -72,51 +70,41 @@ mod tests {
 
     use super::*;
 
+    fn restored(folder: &Path, cut: Cut, disk_bytes: u64) -> io::Result<File> {
+        let (file, missing) = ("state.gz".to_owned(), Vec::new());
+        let state = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
+        let disk = tempfile::tempfile().unwrap();
+        restore(folder, &state, &disk).map(|()| disk)
+    }
+
     #[test]
     fn a_disk_is_restored_as_it_was_cut() {
         let write = |offset: u64, byte: u8| {
-            Ok(Entry { request: Request::write(offset, 4096), arrived: 0, data: vec![byte; 4096] })
+            Entry { request: Request::write(offset, 4096), arrived: 0, data: vec![byte; 4096] }
         };
-        let first_log = Log::from_entries([
-            write(0, 1),
-            Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }),
-        ]);
-        let log = Log::from_entries([write(4096, 2), write(0, 3), write(8192, 4)]).unwrap();
+        let flush = Entry { request: Request::flush(), arrived: 0, data: Vec::new() };
+        let first_log = Log { entries: vec![write(0, 1), flush] };
+        let log = Log { entries: vec![write(4096, 2), write(0, 3), write(8192, 4)] };
         let cut = Cut { at: 2, lost: [Piece { entry: 1, from: 0, bytes: 4096 }].into() };
         let folder = tempfile::tempdir().unwrap();
-        let cut = save(folder.path(), "state.gz", first_log.unwrap(), &log, &cut).unwrap();
-        let state = KeptState {
-            file: "state.gz".into(),
-            disk_bytes: 16_384,
-            cut,
-            missing: Vec::new(),
-            states_tried: 0,
-            pieces_before: 1,
-        };
-        let disk = tempfile::tempfile().unwrap();
-        restore(folder.path(), &state, &disk).unwrap();
+        let cut = save(folder.path(), "state.gz", first_log, &log, &cut).unwrap();
+        let disk = restored(folder.path(), cut, 16_384).unwrap();
         let mut bytes = vec![9; 16_384];
         disk.read_exact_at(&mut bytes, 0).unwrap();
         let firsts = [0, 4096, 8192].map(|offset| bytes[offset]);
-        assert_eq!(
-            firsts,
-            [1, 2, 0],
-            "the second write of the first block is missing, and the last came after the cut"
-        );
+        // The second write of the first block is missing, and the last came after the cut.
+        assert_eq!(firsts, [1, 2, 0]);
     }
 
     #[test]
     fn a_state_of_others_costs_no_more_than_it_holds() {
         let folder = tempfile::tempdir().unwrap();
-        let entry = |request, data| Ok(Entry { request, arrived: 0, data });
-        let restored = |entries: Vec<io::Result<Entry>>, disk_bytes: u64| {
-            let log = Log::from_entries(entries).unwrap();
-            let cut = Cut { at: log.len(), lost: BTreeSet::new() };
-            let cut = save(folder.path(), "state.gz", Log::from_entries([]).unwrap(), &log, &cut).unwrap();
-            let (file, missing) = ("state.gz".to_owned(), Vec::new());
-            let state = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
-            let disk = tempfile::tempfile().unwrap();
-            restore(folder.path(), &state, &disk).map(|()| disk)
+        let entry = |request, data| Entry { request, arrived: 0, data };
+        let restored = |entries: Vec<Entry>, disk_bytes: u64| {
+            let cut = Cut { at: entries.len(), lost: BTreeSet::new() };
+            let (first_log, log) = (Log { entries: Vec::new() }, Log { entries });
+            let cut = save(folder.path(), "state.gz", first_log, &log, &cut).unwrap();
+            self::restored(folder.path(), cut, disk_bytes)
         };
         let write = |offset: u64| entry(Request::write(offset, 4096), vec![7; 4096]);
         let entries = [write(0), write(8192), entry(Request::discard(100, 1 << 40), Vec::new())];

@@ -1,8 +1,6 @@
-//! The parts of a plan for several machines that do not communicate: the split follows from the plan and the program's stores
-//! alone, so that each machine computes the same. Pure.
-//!
-//! All cells of one position are in one part: contestants are compared on one machine, and so are the guarantees, loads and
-//! other groups of that position, whose figures are paired by block.
+//! The parts of a plan for several machines that do not communicate: the split follows from the plan and the program's stores alone, so
+//! that each machine computes the same. Pure. All cells of one position are in one part: contestants are compared on one machine, and so
+//! are the guarantees, loads and other groups of that position, whose figures are paired by block.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -107,15 +105,13 @@ impl Split {
             .collect();
         let combinations = schedule::judge_cells(plan, stores, &everywhere, &|_| None)?;
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
+        let moved_axes = lists.iter().flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)));
         let mut split = Split {
             part_count,
             cells_at: BTreeMap::new(),
             order: HashMap::new(),
             compared_axes: plan.compare.clone(),
-            moved_axes: lists
-                .iter()
-                .flat_map(|(role, axes)| axes.iter().map(|axis| (*axis, *role)))
-                .collect(),
+            moved_axes: moved_axes.collect(),
             digest: String::new(),
         };
         for (index, (cell, reason)) in combinations.into_iter().enumerate() {
@@ -310,10 +306,8 @@ mod tests {
             let total_us: u64 = split.cells_at.values().map(|compared| compared.time_us).sum();
             for part in 1..=part_count {
                 let load: u64 = split.cells_of_part(part).map(|compared| compared.time_us).sum();
-                assert!(
-                    load <= total_us / u64::from(part_count) + longest,
-                    "{part}/{part_count}: {load} of {total_us}"
-                );
+                let most = total_us / u64::from(part_count) + longest;
+                assert!(load <= most, "{part}/{part_count}: {load} of {total_us}");
             }
         }
     }

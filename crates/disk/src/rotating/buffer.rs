@@ -118,10 +118,8 @@ mod tests {
         assert!((due / 1e6 - 0.93).abs() < 0.1, "{due}");
         assert_eq!(buffer.reaches(&surface, (8192, 8192 + (2 << 20)), 0), None, "a segment is full before");
         buffer.leave(&surface, 5 * MILLISECOND);
-        assert!(
-            buffer.holds(&surface, (8192, 400_000), SECOND)
-                && !buffer.holds(&surface, (8192, 1 << 20), SECOND)
-        );
+        assert!(buffer.holds(&surface, (8192, 400_000), SECOND));
+        assert!(!buffer.holds(&surface, (8192, 1 << 20), SECOND));
         buffer.forget((0, 4097));
         assert!(!buffer.holds(&surface, (8192, 12_288), SECOND));
     }

@@ -15,7 +15,7 @@ pub struct Cache {
     waiting: BTreeMap<u64, u64>,
     bytes: u64,
     /// Since when any has waited.
-    since: Nanos,
+    pub oldest_arrival: Nanos,
 }
 
 impl Cache {
@@ -32,10 +32,6 @@ impl Cache {
         self.waiting.is_empty()
     }
 
-    pub fn oldest_arrival(&self) -> Nanos {
-        self.since
-    }
-
     /// Whether all of a stretch is in the cache.
     pub fn holds(&self, (start, end): (u64, u64)) -> bool {
         self.waiting.range(..=start).next_back().is_some_and(|(_, until)| end <= *until)
@@ -43,7 +39,7 @@ impl Cache {
 
     pub fn put(&mut self, (mut start, mut end): (u64, u64), now: Nanos) {
         if self.is_empty() {
-            self.since = now;
+            self.oldest_arrival = now;
         }
         while let Some((&from, &until)) = self.waiting.range(..=end).next_back() {
             if until < start {
@@ -109,13 +105,9 @@ mod tests {
     #[test]
     fn what_touches_is_written_as_one() {
         let mut cache = Cache::new(100, 9);
-        cache.put((10, 20), 5);
-        cache.put((30, 40), 6);
-        cache.put((50, 60), 7);
-        assert_eq!(
-            (stretches(&cache), cache.bytes, cache.oldest_arrival()),
-            (vec![(10, 20), (30, 40), (50, 60)], 30, 5)
-        );
+        let parts = [(10, 20), (30, 40), (50, 60)];
+        (5..).zip(parts).for_each(|(now, part)| cache.put(part, now));
+        assert_eq!((stretches(&cache), cache.bytes, cache.oldest_arrival), (parts.to_vec(), 30, 5));
         cache.put((20, 30), 8);
         cache.put((35, 55), 8);
         assert_eq!((stretches(&cache), cache.bytes), (vec![(10, 60)], 50));

@@ -175,11 +175,7 @@ mod tests {
             let byte_again = surface.bytes_before(spot.track) + spot.offset;
             assert!((byte_again - byte as f64).abs() < 1.0 && spot.offset < spot.bytes, "{byte}: {spot:?}");
         }
-    }
-
-    #[test]
-    fn after_a_time_has_passed_what_passes_in_it() {
-        let surface = Surface::from_data_sheet(&data());
+        // After a time has passed what passes in it.
         for (byte, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
             let spot = surface.position_of(byte);
             let time = surface.pass(spot, bytes) as Nanos;
@@ -187,11 +183,7 @@ mod tests {
             assert!(passed.abs_diff(bytes) <= 2, "{passed} of {bytes}");
             assert_eq!(surface.bytes_passed(spot, time * 2, bytes), bytes);
         }
-    }
-
-    #[test]
-    fn the_next_track_begins_when_the_heads_have_switched() {
-        let surface = Surface::from_data_sheet(&data());
+        // The next track begins when the heads have switched.
         let first = surface.position_of(0);
         let length = first.bytes;
         let next = surface.position_of(length.ceil() as u64);

@@ -1,5 +1,4 @@
-//! Hard disks: seeking heads, turning platters, zones, a buffer that reads ahead, a write cache, and the choice of the next among
-//! waiting requests (NCQ).
+//! Hard disks: seeking heads, turning platters, zones, read-ahead, a write cache, and the choice among waiting requests (NCQ).
 
 mod buffer;
 mod cache;
@@ -176,24 +175,20 @@ impl HardDisk {
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
-                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival()) > now {
+                if self.cache.is_empty() || self.heads_free.max(self.cache.oldest_arrival) > now {
                     return;
                 }
-                self.write_back(self.heads_free.max(self.cache.oldest_arrival()));
+                self.write_back(self.heads_free.max(self.cache.oldest_arrival));
                 continue;
             };
             let start = self.heads_free.max(first.arrived);
             if start > now {
                 return;
             }
-            let waits_for_cache = match first.kind {
-                Kind::Flush => true,
-                Kind::Write => self.has_cache,
-                Kind::Read | Kind::Discard => false,
-            };
-            match waits_for_cache {
-                true => self.write_back(start),
-                false => self.serve(start),
+            match first.kind {
+                Kind::Flush => self.write_back(start),
+                Kind::Write if self.has_cache => self.write_back(start),
+                Kind::Read | Kind::Write | Kind::Discard => self.serve(start),
             }
             self.admit(self.heads_free);
         }

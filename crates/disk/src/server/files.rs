@@ -41,7 +41,7 @@ impl Files {
     fn attributes(&self, file: INodeNo) -> Option<FileAttr> {
         let (kind, perm, size) = match file {
             FOLDER => (FileType::Directory, 0o700, 0),
-            DISK_FILE => (FileType::RegularFile, 0o600, self.shared.image.bytes()),
+            DISK_FILE => (FileType::RegularFile, 0o600, self.shared.image.bytes),
             COUNTS_FILE => (FileType::RegularFile, 0o400, 0),
             _ => return None,
         };
@@ -134,7 +134,7 @@ impl Filesystem for Files {
     ) {
         let arrived = self.shared.now();
         if file == DISK_FILE {
-            let bytes = self.shared.image.bytes().saturating_sub(offset).min(u64::from(size));
+            let bytes = self.shared.image.bytes.saturating_sub(offset).min(u64::from(size));
             let request = Request::read(offset, bytes);
             return match self.shared.fails(&request, &[]) {
                 false => self.shared.take(request, &[], Answer::Read(reply), arrived),
@@ -169,9 +169,7 @@ impl Filesystem for Files {
             return reply.error(Errno::EIO);
         }
         match self.shared.image.write(data, offset) {
-            Ok(()) => {
-                self.shared.take(request, data, Answer::Write(reply), arrived);
-            }
+            Ok(()) => self.shared.take(request, data, Answer::Write(reply), arrived),
             Err(error) if error.kind() == io::ErrorKind::StorageFull => reply.error(Errno::ENOSPC),
             Err(_) => reply.error(Errno::EIO),
         }
@@ -227,9 +225,7 @@ impl Filesystem for Files {
             return reply.error(Errno::EIO);
         }
         match self.shared.image.discard(offset, length) {
-            Ok(()) => {
-                self.shared.take(request, &[], Answer::Empty(reply), arrived);
-            }
+            Ok(()) => self.shared.take(request, &[], Answer::Empty(reply), arrived),
             Err(_) => reply.error(Errno::EIO),
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
 use super::*;
-use crate::counts::Requests;
+use crate::counts::{self, Requests};
 use crate::disks::{Disk, shipped};
 use crate::fault::Fault;
 use crate::fixed::FixedTimes;
@@ -21,17 +21,12 @@ fn fixed(us: f64) -> Disk {
     }
 }
 
-fn mount_disk(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
-    mount_with(disk, bytes, |_| DiskExtras { log, ..extras() })
+fn mount_disk(disk: &Disk, bytes: u64) -> Option<(tempfile::TempDir, Server)> {
+    mount_with(disk, bytes, |_| extras())
 }
 
-fn with_estimates(
-    disk: &Disk,
-    bytes: u64,
-    estimates: Estimates,
-    log: Option<Writer>,
-) -> Option<(tempfile::TempDir, Server)> {
-    mount_with(disk, bytes, |_| DiskExtras { estimates, log, ..extras() })
+fn open_disk(folder: &tempfile::TempDir) -> File {
+    File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap()
 }
 
 fn extras() -> DiskExtras {
@@ -58,13 +53,12 @@ fn mount_with(
 
 #[test]
 fn what_is_written_is_read_and_counted() {
-    let Some((folder, server)) = mount_disk(&fixed(1000.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(1000.0), 1 << 20) else { return };
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, [DISK, COUNTS]);
-    let path = folder.path().join(DISK);
-    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 20);
-    let disk = File::options().read(true).write(true).open(path).unwrap();
+    assert_eq!(fs::metadata(folder.path().join(DISK)).unwrap().len(), 1 << 20);
+    let disk = open_disk(&folder);
     disk.write_all_at(&[7; 8192], 4096).unwrap();
     disk.sync_data().unwrap();
     let mut read = [1; 8192];
@@ -73,30 +67,28 @@ fn what_is_written_is_read_and_counted() {
     assert_eq!(disk.write_at(&[1; 512], 1 << 20).unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(disk.read_at(&mut read, 1 << 20).unwrap(), 0);
     drop(disk);
-    let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
-    let counts: Counts = serde_json::from_str(&text).unwrap();
-    let CountsOfKinds { reads, writes, flushes } = counts_of_kinds(&counts);
-    assert_eq!((writes, flushes), ((1, 8192), 1), "{counts:?}");
-    assert!(reads == (1, 8192) || reads == (2, 8192), "{counts:?}");
+    let counts = counts::read(folder.path()).unwrap();
+    let Requests { reads, writes, flushes, .. } = counts.requests;
+    assert_eq!((writes.requests, writes.bytes, flushes), (1, 8192, 1), "{counts:?}");
+    assert!([1, 2].contains(&reads.requests) && reads.bytes == 8192, "{counts:?}");
     // A millisecond each, one after the other.
     assert_eq!(counts.requests.modelled_ns / 1_000_000, counts.requests.all(), "{counts:?}");
     assert!(counts.processor_ns > 0 && counts.late_ns_p99 > 0);
     let journal = counts.requests.journal.unwrap();
     assert_eq!((journal.requests, journal.bytes), (1, 8192), "it begins there");
-    assert_eq!(counts_of_kinds(&server.counts()).writes, (1, 8192));
+    assert_eq!(server.counts().requests.writes, writes);
     drop(server);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "it is unmounted");
 }
 
 #[test]
 fn who_has_a_reply_finds_its_request_counted() {
-    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
-    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20) else { return };
+    let disk = open_disk(&folder);
     for n in 1..=200 {
         disk.write_all_at(&[1; 4096], 0).unwrap();
         disk.sync_data().unwrap();
-        let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
-        let Requests { writes, flushes, .. } = serde_json::from_str::<Counts>(&text).unwrap().requests;
+        let Requests { writes, flushes, .. } = counts::read(folder.path()).unwrap().requests;
         assert_eq!((writes.requests, writes.bytes, flushes), (n, n * 4096, n));
     }
     drop((disk, server));
@@ -106,13 +98,11 @@ fn who_has_a_reply_finds_its_request_counted() {
 fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
     let others =
         ["steady", "sd-a1"].map(|name| (name.to_owned(), shipped(name).unwrap().device(1 << 20, 1).unwrap()));
-    let (estimates, steady) = (Estimates::new(others), shipped("steady").unwrap());
-    let Some((folder, server)) = with_estimates(&steady, 1 << 20, estimates, None) else { return };
-    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
-    let clocks = || {
-        let text = fs::read_to_string(folder.path().join(COUNTS)).unwrap();
-        serde_json::from_str::<Counts>(&text).unwrap().requests.clocks.unwrap()
-    };
+    let estimates = Estimates::new(others);
+    let mounted = mount_with(&shipped("steady").unwrap(), 1 << 20, |_| DiskExtras { estimates, ..extras() });
+    let Some((folder, server)) = mounted else { return };
+    let disk = open_disk(&folder);
+    let clocks = || counts::read(folder.path()).unwrap().requests.clocks.unwrap();
     let before = clocks();
     for n in 0..20 {
         disk.write_all_at(&[1; 4096], n * 4096).unwrap();
@@ -129,7 +119,7 @@ fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
 
 /// Whether somebody closes the file soon, as a newly forked child does, or never.
 fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
-    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20) else { return };
     let disk = File::open(folder.path().join(DISK)).unwrap();
     let second_handle = closed_after.map_or_else(|| Some(disk.try_clone().unwrap()), |_| None);
     let closing_thread = thread::spawn(move || {
@@ -143,35 +133,17 @@ fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
 }
 
 #[test]
-fn a_file_that_is_still_open_for_a_moment_keeps_no_disk_mounted() {
-    unmounts_under_an_open_file(Some(Duration::from_millis(100)));
-}
-
-#[test]
-fn a_file_that_stays_open_keeps_no_disk_mounted() {
-    unmounts_under_an_open_file(None);
-}
-
-struct CountsOfKinds {
-    reads: (u64, u64),
-    writes: (u64, u64),
-    flushes: u64,
-}
-
-fn counts_of_kinds(counts: &Counts) -> CountsOfKinds {
-    CountsOfKinds {
-        reads: (counts.requests.reads.requests, counts.requests.reads.bytes),
-        writes: (counts.requests.writes.requests, counts.requests.writes.bytes),
-        flushes: counts.requests.flushes,
-    }
+fn a_file_that_is_open_for_a_moment_or_longer_keeps_no_disk_mounted() {
+    [Some(Duration::from_millis(100)), None].into_iter().for_each(unmounts_under_an_open_file);
 }
 
 #[test]
 fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-    let log = Writer::new(Box::new(File::create(&path).unwrap()), true).unwrap();
-    let Some((folder, server)) = mount_disk(&fixed(0.0), 1 << 20, Some(log)) else { return };
-    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    let log = Some(Writer::new(Box::new(File::create(&path).unwrap())).unwrap());
+    let mounted = mount_with(&fixed(0.0), 1 << 20, |_| DiskExtras { log, ..extras() });
+    let Some((folder, server)) = mounted else { return };
+    let disk = open_disk(&folder);
     for n in 0..10 {
         disk.write_all_at(&[n; 512], u64::from(n) * 512).unwrap();
         disk.sync_all().unwrap();
@@ -180,8 +152,8 @@ fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     let mount_point = folder.path().to_owned();
     let serving_thread = thread::spawn(move || server.wait());
     unmount_fuse(&mount_point);
-    let counts = serving_thread.join().unwrap().unwrap();
-    assert_eq!(counts_of_kinds(&counts).writes, (10, 5120));
+    let writes = serving_thread.join().unwrap().unwrap().requests.writes;
+    assert_eq!((writes.requests, writes.bytes), (10, 5120));
     let entries: Vec<_> = Reader::open(File::open(&path).unwrap()).unwrap().map(Result::unwrap).collect();
     let kinds: Vec<Kind> = entries.iter().map(|entry| entry.request.kind).collect();
     assert_eq!(kinds, [Kind::Write, Kind::Flush].repeat(10));
@@ -197,13 +169,12 @@ fn unmount_fuse(mount_point: &Path) {
 #[test]
 fn many_threads_get_all_that_they_wrote_from_a_disk_that_chooses() {
     let disk = shipped("hdd-7200").unwrap();
-    let Some((folder, server)) = mount_disk(&disk, 64 << 20, None) else { return };
-    let path = folder.path().join(DISK);
+    let Some((folder, server)) = mount_disk(&disk, 64 << 20) else { return };
     thread::scope(|scope| {
         for n in 0..8_u8 {
-            let path = &path;
+            let folder = &folder;
             scope.spawn(move || {
-                let disk = File::options().read(true).write(true).open(path).unwrap();
+                let disk = open_disk(folder);
                 for turn in 0..4 {
                     let offset = (u64::from(n) * 7 + turn * 2) << 20;
                     disk.write_all_at(&[n + 1; 4096], offset).unwrap();
@@ -226,12 +197,12 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     let out = File::options().write(true).open(log.path()).unwrap();
     let fault = Fault::Fails { kind: Kind::Flush, after: 1, lasts: false, harms: true };
     let mounted_disk = mount_with(&fixed(0.0), 1 << 20, |image| DiskExtras {
-        log: Some(Writer::new(Box::new(out), true).unwrap()),
+        log: Some(Writer::new(Box::new(out)).unwrap()),
         fault: Some(Faulty::new(fault, image).unwrap()),
         ..extras()
     });
     let Some((folder, server)) = mounted_disk else { return };
-    let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
+    let disk = open_disk(&folder);
     for byte in 1..=2 {
         disk.write_all_at(&[byte; 4096], 0).unwrap();
         assert_eq!(disk.sync_data().is_ok(), byte == 1);
@@ -262,7 +233,7 @@ fn succeeds(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
 /// Why fuse2fs offers no guarantee `power`. If this fails, a newer one may do more.
 #[test]
 fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
-    let Some((folder, server)) = mount_disk(&fixed(0.0), 32 << 20, None) else { return };
+    let Some((folder, server)) = mount_disk(&fixed(0.0), 32 << 20) else { return };
     let (disk, mount_point) = (folder.path().join(DISK), tempfile::tempdir().unwrap());
     let format = ["-q", "-F", "-t", "ext4", "-O", "^has_journal"].map(std::ffi::OsStr::new);
     let mount = ["-o", "fakeroot"].map(std::ffi::OsStr::new);

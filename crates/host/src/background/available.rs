@@ -18,42 +18,30 @@ pub fn bytes() -> Option<u64> {
 /// Memory that cgroups leave, those above them included, in bytes. Files in the page cache count as left, as they can be dropped.
 fn memory_left_by(memberships: &[Membership]) -> Option<u64> {
     let least_left = |group: &Membership| {
-        let files = if group.version == Version::V1 { &V1 } else { &V2 };
         let folders = group.folder.ancestors().take_while(|folder| folder.starts_with(&group.top));
-        folders.filter_map(|folder| files.memory_left(folder)).min()
+        folders.filter_map(|folder| memory_left(group.version, folder)).min()
     };
     memberships.iter().filter(|group| group.is_for("memory")).filter_map(least_left).min()
 }
 
-/// The files in which one version of cgroups reports memory.
-struct Files {
-    limit: &'static str,
-    used: &'static str,
-    cache: [&'static str; 2],
-}
-
-const V2: Files =
-    Files { limit: "memory.max", used: "memory.current", cache: ["inactive_file", "active_file"] };
-const V1: Files = Files {
-    limit: "memory.limit_in_bytes",
-    used: "memory.usage_in_bytes",
-    cache: ["total_inactive_file", "total_active_file"],
-};
-
-impl Files {
-    fn memory_left(&self, folder: &Path) -> Option<u64> {
-        let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-        // `max` means no limit, and does not parse.
-        let (limit, used) = (number(self.limit)?, number(self.used)?);
-        let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-        let cache: u64 = statistics
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .filter(|(name, _)| self.cache.contains(name))
-            .filter_map(|(_, bytes)| bytes.parse::<u64>().ok())
-            .sum();
-        Some(limit.saturating_sub(used.saturating_sub(cache)))
-    }
+/// Memory that one cgroup leaves, by the files in which a version of cgroups reports it.
+fn memory_left(version: Version, folder: &Path) -> Option<u64> {
+    let (limit, used, cached) = match version {
+        Version::V1 => (
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            ["total_inactive_file", "total_active_file"],
+        ),
+        Version::V2 => ("memory.max", "memory.current", ["inactive_file", "active_file"]),
+    };
+    let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    // `max` means no limit, and does not parse.
+    let (limit, used) = (number(limit)?, number(used)?);
+    let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let counts = statistics.lines().filter_map(|line| line.split_once(' '));
+    let cached_bytes = counts.filter(|(name, _)| cached.contains(name));
+    let cache: u64 = cached_bytes.filter_map(|(_, bytes)| bytes.parse::<u64>().ok()).sum();
+    Some(limit.saturating_sub(used.saturating_sub(cache)))
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ fn spin(reporter: &Reporter) {
     }
 }
 
-/// Processor time of the calling thread.
 fn own_cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,7 +1,6 @@
-//! A load on the disk: writes and reads a file next to the store's, a given number of bytes of each per second.
-//!
-//! Writes go around the file block after block, reads take random blocks. Both bypass the page cache if the
-//! file system allows that; otherwise the file is synced and dropped from the cache each second.
+//! A load on the disk: writes and reads a file next to the store's, a given number of bytes of each per second. Writes go around the file
+//! block after block, reads take random blocks. Both bypass the page cache if the file system allows that; otherwise the file is synced
+//! and dropped from the cache each second.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
@@ -199,19 +198,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_aligned_and_many_in_a_second() {
+    fn blocks_are_aligned_and_many_in_a_second_and_the_file_leaves_most_of_a_small_disk_free() {
         assert_eq!(block_bytes(64 << 10), 4096);
         assert_eq!(block_bytes(20 << 20), 204 << 10);
         assert_eq!(block_bytes(10 << 30), 256 << 10);
         assert_eq!(AlignedBytes::new(100).bytes().len(), 100);
         assert_eq!(AlignedBytes::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
-    }
-
-    #[test]
-    fn the_file_leaves_most_of_a_small_disk_free() {
         assert_eq!(file_bytes(u64::MAX), 256 << 20);
         assert_eq!(file_bytes(100 << 20), 12 << 20);
         assert_eq!(file_bytes(1), 0);
+    }
+
+    fn times(mut remaining: i32) -> impl FnMut() -> bool {
+        move || {
+            remaining -= 1;
+            remaining >= 0
+        }
     }
 
     #[test]
@@ -223,18 +225,10 @@ mod tests {
             fs::write(&path, vec![0; block * blocks as usize]).unwrap();
             let (file, open_mode) = open(&path).unwrap();
             // Without direct access, the test covers the cached mode twice.
-            let file = if mode == open_mode {
-                file
-            } else {
-                OpenOptions::new().read(true).write(true).open(&path).unwrap()
-            };
+            let reopen = || OpenOptions::new().read(true).write(true).open(&path).unwrap();
+            let file = if mode == open_mode { file } else { reopen() };
             let access = Access { mode, block, blocks, bytes_per_s: 1 << 40 };
-            let mut remaining = 20;
-            let mut go_on = || {
-                remaining -= 1;
-                remaining >= 0
-            };
-            access.write(&file, &reporter, &mut go_on).unwrap();
+            access.write(&file, &reporter, times(20)).unwrap();
             let written = fs::read(&path).unwrap();
             let numbers: Vec<u64> = written
                 .chunks(block)
@@ -243,13 +237,7 @@ mod tests {
             // The twenty blocks went around the file once and a quarter.
             assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
             assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));
-            let mut remaining = 50;
-            access
-                .read(&file, &reporter, || {
-                    remaining -= 1;
-                    remaining >= 0
-                })
-                .unwrap();
+            access.read(&file, &reporter, times(50)).unwrap();
         }
         assert_eq!(reporter.count(), 2 * (20 + 50) * block as u64);
     }

@@ -1,7 +1,6 @@
-//! A load on memory: takes a share of what is available and keeps touching all of it, so that the kernel can't take it back.
-//!
-//! The kernel kills this process first when memory runs out, and the load frees its memory before that:
-//! the machine must lose nothing but the memory.
+//! A load on memory: takes a share of what is available and keeps touching all of it, so that the kernel can't take it back. The kernel
+//! kills this process first when memory runs out, and the load frees its memory before that: the machine must lose nothing but the
+//! memory.
 
 use std::convert::Infallible;
 use std::fs;
@@ -79,7 +78,6 @@ fn touch(memory: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Inf
     }
 }
 
-/// Watches that memory does not run out.
 struct Watch {
     least_left_bytes: u64,
     last_check: Instant,
@@ -114,17 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_is_full_of_pages_that_differ() {
+    fn what_is_taken_is_full_of_pages_that_differ_and_let_go_when_memory_runs_short() {
         let reporter = Reporter::new(Box::new(std::io::sink()));
         let memory = take(40 << 20, &watch(0), &reporter).unwrap();
         assert_eq!(memory.len(), 40 << 20);
         let pages: std::collections::HashSet<&[u8]> = memory.chunks(rustix::param::page_size()).collect();
         assert_eq!(pages.len(), memory.len() / rustix::param::page_size());
-    }
-
-    #[test]
-    fn it_lets_go_when_memory_runs_short() {
-        let reporter = Reporter::new(Box::new(std::io::sink()));
         let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &reporter).unwrap_err();
         assert!(matches!(&stop, LoadStop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
         let mut memory = vec![0; 1 << 20];

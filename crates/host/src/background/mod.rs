@@ -1,7 +1,6 @@
-//! Loads that run during a trial, each in a separate process that reports its work and progress.
-//!
-//! The parent runs `storebench __background LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object per line, from the load's
-//! standard output until it kills the process. A load ends early only after an error.
+//! Loads that run during a trial, each in a separate process that reports its work and progress. The parent runs `storebench __background
+//! LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object per line, from the load's standard output until it kills the process. A
+//! load ends early only after an error.
 
 pub mod available;
 mod cpu;
@@ -26,17 +25,11 @@ use storebench_core::lifeline;
 use video::players;
 
 /// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too.
-///
-/// # Errors
-/// Why the load can't go on; the parent gets the same message.
 pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));
     reporter.keep_reporting().map_err(|error| format!("starting a thread: {error}"))?;
-    let stopped = match run(load, folder, &reporter) {
-        Err(stop) => stop,
-        Ok(never) => match never {},
-    };
+    let Err(stopped) = run(load, folder, &reporter);
     let (message, ended) = match stopped {
         LoadStop::Unsupported(why) => (Message::Unsupported { why }, Ok(())),
         LoadStop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 /// The longest backlog that is made up for, in seconds; anything older is dropped, so that no burst follows a stall.
 const BACKLOG_S: f64 = 0.5;
 
-/// Limits work to a rate.
 pub struct Pace {
     per_s: f64,
     start: Instant,
@@ -50,22 +49,15 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_kept_where_it_can_be() {
+    fn the_rate_is_kept_where_it_can_be_and_a_stall_is_made_up_for_in_part_only() {
         let done_in_10_s = work_done(&mut Pace::new(1000.0), 0.0, 10.0, 7.0, 0.001);
         assert!((9_950.0..=10_050.0).contains(&done_in_10_s), "{done_in_10_s}");
-    }
-
-    #[test]
-    fn a_stall_is_made_up_for_in_part_only() {
         let mut pace = Pace::new(1000.0);
         work_done(&mut pace, 0.0, 1.0, 10.0, 0.0);
         // Nothing happened from 1 s to 60 s.
         let amount = work_done(&mut pace, 60.0, 1.0, 10.0, 0.0);
         assert!((1_400.0..=1_600.0).contains(&amount), "{amount}");
-    }
-
-    #[test]
-    fn what_takes_too_long_is_never_waited_for() {
+        // What takes too long is never waited for.
         let slow = work_done(&mut Pace::new(1000.0), 0.0, 10.0, 10.0, 0.1);
         assert!((980.0..=1_000.0).contains(&slow), "{slow}");
     }

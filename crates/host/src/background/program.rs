@@ -19,11 +19,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Runs a program to its end and hands over each line of its output; its errors go to this process's. The program dies with
-/// the calling thread.
-///
-/// # Errors
-/// When the program can't be run, or fails.
+/// Runs a program to its end and hands over each line of its output. It dies with the calling thread. Fails when the program does.
 pub fn run(
     name: &str,
     arguments: &[impl AsRef<OsStr>],

@@ -96,36 +96,21 @@ impl MessageOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::{Sender, channel};
-
-    struct Pipe(Sender<Vec<u8>>);
-
-    impl Write for Pipe {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use std::io::BufRead;
 
     #[test]
     fn progress_is_told_in_the_unit_of_the_load_once_it_is_at_work() {
-        let (send, lines) = channel();
-        let reporter = Reporter::new(Box::new(Pipe(send)));
+        let (lines, pipe) = io::pipe().unwrap();
+        let reporter = Reporter::new(Box::new(pipe));
         reporter.add(3_000);
         reporter.send_ready("spins".into(), "seconds", 1_000.0).unwrap();
         reporter.request(|| reporter.send_ready("writes".into(), "bytes", 1.0)).unwrap();
         drop(reporter);
+        let lines = io::BufReader::new(lines).lines();
         let messages: Vec<Message> =
-            lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
+            lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         assert_eq!(messages[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });
-        assert!(
-            matches!(messages[1], Message::Progress { done, waiting: false, .. } if done == 3.0),
-            "{messages:?}"
-        );
+        assert!(matches!(messages[1], Message::Progress { done: 3.0, waiting: false, .. }), "{messages:?}");
         assert!(matches!(messages[3], Message::Progress { waiting: true, .. }), "{messages:?}");
     }
 }

@@ -10,7 +10,8 @@ pub struct Timeline {
     reports: Vec<(u64, f64)>,
     /// Times of reports that showed progress, or waited for the disk.
     at_work: Vec<u64>,
-    last_progress_ns: Option<u64>,
+    /// When progress was seen last.
+    pub last_progress_ns: Option<u64>,
 }
 
 impl Timeline {
@@ -26,11 +27,6 @@ impl Timeline {
             self.last_progress_ns = Some(at_ns);
         }
         has_progress
-    }
-
-    /// When progress was seen last.
-    pub fn last_progress_ns(&self) -> Option<u64> {
-        self.last_progress_ns
     }
 
     /// The progress from `from_ns` to `to_ns`, assumed to be even between two reports.
@@ -63,72 +59,55 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Reports each 50 ms from `from` to `to` (in ms), with `per_report` more each time.
-    fn report(timeline: &mut Timeline, from: u64, to: u64, per_report: f64) {
-        for time_ms in (from..to).step_by(50) {
-            let before = timeline.reports.last().map_or(0.0, |(_, done)| *done);
-            timeline.push(time_ms * MS, before + per_report, false);
+    /// Reports each 50 ms from a time to before another (in ms), with so much more each time; whether they wait for the disk.
+    type Part = (u64, u64, f64, bool);
+
+    fn timeline(parts: &[Part]) -> Timeline {
+        let (mut timeline, mut done) = (Timeline::default(), 0.0);
+        for (from, to, more, waiting) in parts {
+            for time_ms in (*from..*to).step_by(50) {
+                done += more;
+                timeline.push(time_ms * MS, done, *waiting);
+            }
         }
+        timeline
     }
 
-    fn share(timeline: &Timeline, from: u64, to: u64) -> f64 {
-        timeline.active_share(from * MS, to * MS)
-    }
-
-    #[test]
-    fn steady_work_is_work_throughout_however_short_the_trial() {
-        let mut timeline = Timeline::default();
-        report(&mut timeline, 0, 10_000, 2.0);
-        for (from, to) in [(0, 9_950), (100, 5_000), (1_010, 1_020), (3_000, 3_001)] {
-            assert!((share(&timeline, from, to) - 1.0).abs() < 1e-9, "{from}..{to}");
-        }
-        assert!((timeline.progress(1_000 * MS, 2_000 * MS) - 40.0).abs() < 1e-9);
-        assert!((timeline.progress(1_010 * MS, 1_020 * MS) - 0.4).abs() < 1e-9);
-    }
+    const FIRST: Part = (0, 1_050, 1.0, false);
+    const LAST: Part = (4_000, 5_050, 1.0, false);
+    const WAITING: Part = (1_050, 4_000, 0.0, true);
 
     #[test]
-    fn a_load_that_dies_is_idle_from_then_on() {
-        let mut timeline = Timeline::default();
-        report(&mut timeline, 0, 1_050, 1.0);
-        assert!((share(&timeline, 500, 1_500) - 0.5).abs() < 1e-9);
-        assert_eq!(share(&timeline, 2_000, 3_000), 0.0);
-        assert_eq!(timeline.progress(2_000 * MS, 3_000 * MS), 0.0);
-        assert_eq!(share(&Timeline::default(), 0, 1), 0.0);
-    }
-
-    #[test]
-    fn a_stall_is_idle_whether_it_reports_or_not() {
-        let mut silent = Timeline::default();
-        report(&mut silent, 0, 1_050, 1.0);
-        report(&mut silent, 4_000, 5_050, 1.0);
-        let mut stuck = Timeline::default();
-        report(&mut stuck, 0, 1_050, 1.0);
-        report(&mut stuck, 1_050, 4_000, 0.0);
-        report(&mut stuck, 4_000, 5_050, 1.0);
-        for timeline in [silent, stuck] {
-            assert!((share(&timeline, 0, 5_000) - 0.4).abs() < 1e-9, "{}", share(&timeline, 0, 5_000));
-            assert_eq!(share(&timeline, 2_000, 3_000), 0.0);
+    fn a_load_is_at_work_while_it_makes_progress_or_waits_for_the_disk() {
+        let cases: [(&[Part], &[(u64, u64, f64)]); 8] = [
+            (&[], &[(0, 1, 0.0)]),
+            // However short the trial.
+            (&[(0, 10_000, 2.0, false)], &[(0, 9_950, 1.0), (100, 5_000, 1.0)]),
+            (&[(0, 10_000, 2.0, false)], &[(1_010, 1_020, 1.0), (3_000, 3_001, 1.0)]),
+            // A load that dies is idle from then on.
+            (&[FIRST], &[(500, 1_500, 0.5), (2_000, 3_000, 0.0)]),
+            // A stall is idle, whether it reports or not.
+            (&[FIRST, LAST], &[(0, 5_000, 0.4), (2_000, 3_000, 0.0)]),
+            (&[FIRST, (1_050, 4_000, 0.0, false), LAST], &[(0, 5_000, 0.4), (2_000, 3_000, 0.0)]),
+            (&[FIRST, WAITING, LAST], &[(0, 5_000, 1.0)]),
+            // A late report is no stall.
+            (&[FIRST, (1_400, 2_000, 1.0, false)], &[(0, 1_900, 1.0)]),
+        ];
+        for (parts, shares) in cases {
+            for (from, to, expected) in shares {
+                let share = timeline(parts).active_share(from * MS, to * MS);
+                assert!((share - expected).abs() < 1e-9, "{parts:?}: {share} from {from} to {to}");
+            }
         }
     }
 
     #[test]
-    fn waiting_for_the_disk_is_work() {
-        let mut timeline = Timeline::default();
-        report(&mut timeline, 0, 1_050, 1.0);
-        for time_ms in (1_050..4_000).step_by(50) {
-            timeline.push(time_ms * MS, 21.0, true);
-        }
-        report(&mut timeline, 4_000, 5_050, 1.0);
-        assert!((share(&timeline, 0, 5_000) - 1.0).abs() < 1e-9);
-        assert_eq!(timeline.progress(2_000 * MS, 3_000 * MS), 0.0);
-    }
-
-    #[test]
-    fn a_late_report_is_no_stall() {
-        let mut timeline = Timeline::default();
-        report(&mut timeline, 0, 1_050, 1.0);
-        report(&mut timeline, 1_400, 2_000, 1.0);
-        assert!((share(&timeline, 0, 1_900) - 1.0).abs() < 1e-9);
+    fn progress_is_even_between_two_reports() {
+        let progress = |parts: &[Part], from: u64, to: u64| timeline(parts).progress(from * MS, to * MS);
+        assert!((progress(&[(0, 10_000, 2.0, false)], 1_000, 2_000) - 40.0).abs() < 1e-9);
+        assert!((progress(&[(0, 10_000, 2.0, false)], 1_010, 1_020) - 0.4).abs() < 1e-9);
+        assert_eq!(progress(&[FIRST], 2_000, 3_000), 0.0);
+        assert_eq!(progress(&[FIRST, WAITING, LAST], 2_000, 3_000), 0.0);
     }
 
     #[test]
@@ -137,6 +116,6 @@ mod tests {
         assert!(!timeline.push(MS, 5.0, false), "nothing to compare with");
         assert!(!timeline.push(2 * MS, 5.0, false));
         assert!(timeline.push(3 * MS, 6.0, false));
-        assert_eq!(timeline.last_progress_ns(), Some(3 * MS));
+        assert_eq!(timeline.last_progress_ns, Some(3 * MS));
     }
 }

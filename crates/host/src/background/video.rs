@@ -1,5 +1,4 @@
-//! A load that plays a video: makes one without a network, and decodes it in real time again and again, frame by frame,
-//! for nobody to see.
+//! A load that makes a video without a network, and decodes it in real time again and again, frame by frame, for nobody to see.
 
 use std::convert::Infallible;
 use std::fs;
@@ -28,7 +27,6 @@ const HEIGHT: u32 = 720;
 pub enum Player {
     /// ffmpeg, of any version that is still in use.
     Ffmpeg,
-    /// GStreamer 1.
     #[strum(serialize = "GStreamer")]
     Gstreamer,
 }
@@ -65,10 +63,8 @@ pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, LoadSt
     }
 }
 
-/// A way to compress a video.
 #[derive(Debug, Clone, Copy)]
 struct Codec {
-    /// The common name.
     name: &'static str,
     /// The player's arguments for compressing, and for GStreamer also for the container.
     encode: &'static [&'static str],
@@ -187,7 +183,6 @@ impl Player {
         }
     }
 
-    /// Whether a line of output reports a frame.
     fn is_frame(self, line: &str) -> bool {
         match self {
             Player::Ffmpeg => !line.starts_with('#'),

@@ -1,5 +1,4 @@
-//! Checks that a run's folder was not moved or deleted: its files stay open in that case, and results that nobody
-//! can find would be lost.
+//! Checks that a run's folder was not moved or deleted: its files stay open in that case, and results that nobody can find would be lost.
 
 use std::fs::{self, File};
 use std::io;
@@ -68,7 +67,6 @@ impl FolderIdentity {
         Err(Error::new(Exit::NotStorebench, message))
     }
 
-    /// Where the folder is now, if the system says.
     fn find_new_path(&self) -> Option<PathBuf> {
         let path = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
         (file_identity(&path) == Some(self.folder_identity)).then_some(path)

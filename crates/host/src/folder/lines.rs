@@ -14,7 +14,6 @@ use storebench_core::sanitize::plain_json;
 /// The longest line, in bytes: a result includes its histograms and series.
 const MOST_LINE: usize = 64 << 20;
 
-/// The content of a results file.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// The results in file order, each trial once.
@@ -25,7 +24,6 @@ pub(super) struct Lines {
     pub(super) complete_bytes: usize,
     /// Whether the last result lacks the end of its line.
     pub(super) lacks_newline: bool,
-    /// The bytes after the last result.
     pub(super) tail: FileTail,
 }
 
@@ -35,11 +33,9 @@ pub(super) enum FileTail {
     Nothing,
     /// An incomplete line, or zeros: a crash leaves these, and no result is lost.
     CutOff,
-    /// Something else.
     Damaged,
 }
 
-/// A line, with where it begins.
 struct Line<'a> {
     bytes: &'a [u8],
     start: usize,
@@ -62,10 +58,8 @@ impl Line<'_> {
     }
 }
 
-/// Reads the lines of a file of results, whose cells have a value on each of `required_axes`.
-///
-/// # Errors
-/// The number of a line that is no result and neither the last nor damaged, and why.
+/// Reads the lines of a file of results, whose cells have a value on each of `required_axes`. Else returns the number of a line that is
+/// no result and neither the last nor damaged, and why.
 pub(super) fn read(bytes: &[u8], required_axes: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = split_lines(bytes);
     let parse_line = |line: &Line<'_>| {
@@ -182,11 +176,8 @@ mod tests {
         let mut text = text(2);
         text.pop();
         let lines = read(&text, &[]).unwrap();
-        assert_eq!(
-            (blocks_of(&lines), lines.complete_bytes, lines.lacks_newline),
-            (vec![0, 1], text.len(), true)
-        );
-        assert_eq!((lines.tail, lines.notes.len()), (FileTail::Nothing, 0));
+        assert_eq!((blocks_of(&lines), lines.complete_bytes), (vec![0, 1], text.len()));
+        assert_eq!((lines.lacks_newline, lines.tail, lines.notes.len()), (true, FileTail::Nothing, 0));
     }
 
     #[test]
@@ -205,16 +196,9 @@ mod tests {
         ];
         for (tail, kind) in cases {
             let lines = read(&[&good, tail].concat(), &[]).unwrap();
-            assert_eq!(
-                (blocks_of(&lines), lines.complete_bytes, lines.tail),
-                (vec![0, 1], good.len(), kind),
-                "{tail:?}"
-            );
-            assert_eq!(
-                (lines.notes.len(), lines.lacks_newline),
-                (usize::from(kind != FileTail::Nothing), false),
-                "{tail:?}"
-            );
+            assert_eq!((blocks_of(&lines), lines.complete_bytes), (vec![0, 1], good.len()), "{tail:?}");
+            assert_eq!((lines.tail, lines.lacks_newline), (kind, false), "{tail:?}");
+            assert_eq!(lines.notes.len(), usize::from(kind != FileTail::Nothing), "{tail:?}");
         }
         assert_eq!(read(b"", &[]).unwrap().complete_bytes, 0);
         assert_eq!(read(half, &[]).unwrap().trials.len(), 0);
@@ -248,16 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_without_an_axis_of_its_workload_is_no_result() {
+    fn a_cell_without_an_axis_of_its_workload_is_no_result_and_escape_codes_are_gone() {
         let text = text(1);
         assert_eq!(read(&text, &[Axis::STORE]).unwrap().trials.len(), 1);
         let (line, error) = read(&text, &[Axis::STORE, Axis::PATTERN]).unwrap_err();
         assert_eq!((line, error.to_string().contains("missing field `pattern`")), (1, true), "{error}");
-    }
-
-    #[test]
-    fn escape_codes_are_gone_from_what_is_read() {
-        let text = String::from_utf8(text(1)).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
+        let text = String::from_utf8(text).unwrap().replace("1.2.3", "\\u001b]0;x\\u0007");
         let lines = read(text.as_bytes(), &[]).unwrap();
         assert_eq!(lines.trials[0].ok().unwrap().store_version, " ]0;x ");
     }

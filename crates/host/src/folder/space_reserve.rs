@@ -1,5 +1,4 @@
-//! Room that is reserved for results: a file that takes up space and is emptied when the disk is full. Without it a store that
-//! fills the disk would leave no room for its own result.
+//! Room that is reserved for results, in a file that is emptied when a store has filled the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,29 +11,25 @@ use rustix::fs::{FallocateFlags, OFlags};
 
 use storebench_core::error::{Exit, Result};
 
-/// The file in a run's folder.
 pub const NAME: &str = ".reserve";
 /// The size of the file in bytes: many times the report and the result of a trial.
 const BYTES: u64 = 1 << 20;
 /// The unit in which the system counts a file's space, in bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// Reserves room in a run's folder if the disk and the file system can; otherwise results are
-/// saved without. Dropping it frees the room.
+/// Reserves room in a run's folder if the disk and the file system can; otherwise results are saved without. Dropping it frees the room.
 #[derive(Debug)]
 pub struct SpaceReserve {
     path: PathBuf,
 }
 
 impl SpaceReserve {
-    /// Reserves the room.
     pub fn keep(folder: &Path) -> SpaceReserve {
         let room = SpaceReserve { path: folder.join(NAME) };
         room.take_again();
         room
     }
 
-    /// Reserves the room again after it was given up.
     pub fn take_again(&self) {
         let is_reserved = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
         if !fs::symlink_metadata(&self.path).is_ok_and(is_reserved) && reserve(&self.path).is_err() {

@@ -1,5 +1,4 @@
-//! The drivers that mount a file system on this machine: the kernel's, a program by FUSE, or none, with what would
-//! help.
+//! The drivers that mount a file system on this machine: the kernel's, a program by FUSE, or none, with what would help.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +17,7 @@ const LOOP_CONTROL: &str = "/dev/loop-control";
 const FILE_SYSTEMS: &str = "/proc/filesystems";
 /// The device through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
-/// The helper that mounts by FUSE without root: of the present version, and the name in the one before.
-/// Debian's package has both.
+/// The helper that mounts by FUSE without root: of the present version, and the name in the one before. Debian's package has both.
 const HELPERS: [Tool; 2] =
     [Tool { program: "fusermount3", package: "fuse3" }, Tool { program: "fusermount", package: "fuse3" }];
 
@@ -40,9 +38,9 @@ fn fuse_device() -> Result<&'static str, String> {
         )
     })?;
     if !rustix::process::geteuid().is_root() {
-        HELPERS
-            .into_iter()
-            .try_for_each(|tool| find_tool(tool, "mounts by FUSE for who is not root").map(drop))?;
+        for tool in HELPERS {
+            find_tool(tool, "mounts by FUSE for who is not root")?;
+        }
     }
     Ok(path)
 }
@@ -81,10 +79,7 @@ impl Driver {
         }
     }
 
-    /// The best driver for a file system, if the program that formats it is installed.
-    ///
-    /// # Errors
-    /// What is missing, and what would help.
+    /// The best driver for a file system, if the program that formats it is installed. Else says what is missing, and what would help.
     pub fn find(file_system: &FileSystem) -> Result<Driver, String> {
         let kind = file_system.kind();
         if let Some(tool) = kind.format {
@@ -165,10 +160,8 @@ fn for_shell(word: &str) -> String {
     }
 }
 
-/// The kernel's driver, loaded if it is a module; none for users who may not mount.
-///
-/// # Errors
-/// When the kernel's list can't be read: a run must not use another driver because of that.
+/// The kernel's driver, loaded if it is a module; none for users who may not mount. Fails when the kernel's list can't be read: a run
+/// must not use another driver because of that.
 fn load_kernel_driver(kind: &FileSystemKind) -> Result<Option<&'static str>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -213,10 +206,8 @@ mod tests {
         }
         let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
         let error = find_tool(tool, "formats nothing").unwrap_err();
-        assert_eq!(
-            error,
-            "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs"
-        );
+        let expected = "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs";
+        assert_eq!(error, expected);
         assert_eq!((is_listed("proc"), is_listed("storebench-has-none")), (Ok(true), Ok(false)));
         assert!(!load("storebench-has-none"));
         let options = fuse_driver(&"exfat,noatime".parse().unwrap()).unwrap().unwrap_err();

@@ -60,10 +60,8 @@ impl LoopDevice {
         format!("loop{}", self.number)
     }
 
-    /// Whether the device bypasses the page cache of the file system that holds the image.
-    ///
-    /// # Errors
-    /// When the kernel doesn't report it: a run must not miss direct I/O because of a failed read.
+    /// Whether the device bypasses the page cache of the file system that holds the image. Fails when the kernel doesn't report it: a run
+    /// must not miss direct I/O because of a failed read.
     pub fn is_direct(&self) -> io::Result<bool> {
         let file = PathBuf::from(format!("/sys/block/{}/loop/dio", self.name()));
         let text = fs::read_to_string(&file)

@@ -12,11 +12,8 @@ use super::{STANDARD_INPUT, program, run};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
 
-/// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format
-/// another one that has its name by then.
-///
-/// # Errors
-/// When the program fails; with its output.
+/// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format another
+/// one that has its name by then. If the program fails, the error has its output.
 pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<()> {
     file.set_len(bytes)?;
     let Some(tool) = file_system.kind().format else { return Ok(()) };
@@ -37,8 +34,7 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
 /// The longest wait for another user's dead mount: its owner usually unmounts it soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all
-/// of them.
+/// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all of them.
 fn is_of_another_mount(error: &io::Error) -> bool {
     let message = error.to_string();
     ["Transport endpoint is not connected", "cannot check mount status"]
@@ -90,11 +86,7 @@ mod tests {
     #[test]
     fn a_copy_has_the_same_bytes_and_no_more_blocks() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |name: &str| {
-            let path = folder.path().join(name);
-            File::options().read(true).write(true).create_new(true).open(path).unwrap()
-        };
-        let (first, second) = (open("first"), open("second"));
+        let [first, second] = ["first", "second"].map(|name| new_file(&folder.path().join(name)));
         first.set_len(64 << 20).unwrap();
         for offset in [0, 5 << 20, (64 << 20) - 4096] {
             (&first).seek(SeekFrom::Start(offset)).unwrap();

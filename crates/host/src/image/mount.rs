@@ -1,6 +1,5 @@
-//! Mounts an image in a work folder and unmounts it, in the run itself or when another process cleans up after a kill. Paths go
-//! through the open work folder, whatever its name is by then. A mount is recognised as storebench's by its
-//! image.
+//! Mounts an image in a work folder and unmounts it, in the run itself or when another process cleans up after a kill. Paths go through
+//! the open work folder, whatever its name is by then. A mount is recognised as storebench's by its image.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,8 +15,7 @@ use super::{program, run};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::mounts::{self, Mount};
 use storebench_core::kernel::system;
-use storebench_core::server;
-use storebench_core::simulated;
+use storebench_core::{server, simulated};
 
 /// The longest wait for what ends or mounts by itself.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -69,10 +67,7 @@ impl Site<'_> {
     }
 }
 
-/// Mounts the open `image` at its site.
-///
-/// # Errors
-/// When mounting fails; an attached loop device is freed.
+/// Mounts the open `image` at its site. If mounting fails, an attached loop device is freed.
 pub fn attach(
     file_system: &FileSystem,
     driver: Driver,
@@ -101,13 +96,8 @@ pub fn attach(
             by_fuse(program, options.trim_end_matches(','), &source, &real.join(site.at))?;
         }
     }
-    let found = appeared(&real.join(site.at), driver)?;
-    Ok(MountedImage {
-        device: device.as_ref().map(LoopDevice::name),
-        direct,
-        options: found.options.join(","),
-        disk: None,
-    })
+    let options = appeared(&real.join(site.at), driver)?.options.join(",");
+    Ok(MountedImage { device: device.as_ref().map(LoopDevice::name), direct, options, disk: None })
 }
 
 /// The owner of all files on a file system without owners: the user as whom servers run, who could not open their files otherwise.
@@ -128,10 +118,8 @@ fn appeared(at: &Path, driver: Driver) -> io::Result<Mount> {
             Some(found) => return Ok(found),
             None if start.elapsed() < PATIENCE / 10 => sleep(PAUSE),
             None => {
-                return Err(io::Error::other(format!(
-                    "{} mounted nothing, and did not say why",
-                    driver.name()
-                )));
+                let name = driver.name();
+                return Err(io::Error::other(format!("{name} mounted nothing, and did not say why")));
             }
         }
     }
@@ -161,11 +149,8 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
     run(command.arg("-o").arg(options).arg(source).arg(at), name, Stdio::null())
 }
 
-/// Unmounts what storebench mounted at a site, if anything; the folder and the image stay, and so does a mount of anything
-/// else.
-///
-/// # Errors
-/// When the mount stays in use for a minute, or is not storebench's.
+/// Unmounts what storebench mounted at a site, if anything; the folder and the image stay, and so does a mount of anything else. Fails
+/// when the mount stays in use for a minute, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
     if detach_if(site, |found| is_image_mount(found, &image))? {
@@ -207,11 +192,7 @@ fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy || error.to_string().ends_with("Device or resource busy")
 }
 
-/// Unmounts a simulated disk from a folder in a work folder, if one is there; the folder stays, and so does a mount of anything
-/// else.
-///
-/// # Errors
-/// When the mount stays in use for a minute, or is not storebench's.
+/// Unmounts a simulated disk from a folder in a work folder, under the conditions of [`detach`].
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =
@@ -301,12 +282,9 @@ mod tests {
 
     #[test]
     fn a_mount_is_known_by_its_image() {
-        let found = |kind: &str, source: &str| Mount {
-            root: "/".into(),
-            at: "/place/work/at".into(),
-            kind: kind.into(),
-            source: source.into(),
-            options: Vec::new(),
+        let found = |kind: &str, source: &str| {
+            let (root, at) = ("/".into(), "/place/work/at".into());
+            Mount { root, at, kind: kind.into(), source: source.into(), options: Vec::new() }
         };
         let image = Path::new("/place/work/trial.image");
         assert!(is_image_mount(&found("tmpfs", "storebench"), image));

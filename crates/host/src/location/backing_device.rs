@@ -157,14 +157,8 @@ mod tests {
             let holders = self.0.iter().filter(|(folder, ..)| path.starts_with(folder));
             let (folder, kind, source, options) =
                 holders.max_by_key(|(folder, ..)| Path::new(folder).components().count())?;
-            let options = options.split(',').map(str::to_owned).collect();
-            let mount = Mount {
-                root: "/".into(),
-                at: folder.into(),
-                kind: (*kind).into(),
-                source: source.into(),
-                options,
-            };
+            let (kind, options) = ((*kind).into(), options.split(',').map(str::to_owned).collect());
+            let mount = Mount { root: "/".into(), at: folder.into(), kind, source: source.into(), options };
             Some((path.to_path_buf(), mount))
         }
 
@@ -230,18 +224,15 @@ mod tests {
     #[test]
     fn what_holds_itself_ends() {
         const CIRCLE: MadeKernel = MadeKernel(&[("/", "fuse.circle", "/file", "rw")]);
-        assert!(matches!(
-            follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS),
-            StorageBacking::Unseen { .. }
-        ));
+        let bottom = follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS);
+        assert!(matches!(bottom, StorageBacking::Unseen { .. }), "{bottom:?}");
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn the_memory_of_this_machine_is_memory() {
-        if let Some((_, mount)) =
-            RunningKernel.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
-        {
+        let mount = RunningKernel.mount(Path::new("/dev/shm"));
+        if let Some((_, mount)) = mount.filter(|(_, mount)| mount.kind == "tmpfs") {
             let bottom = follow_path(&RunningKernel, &mount.at, MOST_LAYERS);
             assert_eq!(bottom, StorageBacking::Memory { what: format!("tmpfs at {}", mount.at.display()) });
         }

@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::stage::ledger::{self, Ledger};
@@ -30,19 +30,14 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes a work folder in `directory`, which exists.
-    ///
-    /// # Errors
-    /// When the folder or its ledger can't be made; then it is removed again.
+    /// Makes a work folder in `directory`, which exists. If it or its ledger can't be made, it is removed again.
     pub fn create(directory: &Path) -> Result<WorkFolder> {
         let name = format!("{PREFIX}{}", std::process::id());
         for number in 0..MOST {
             let name = OsString::from(if number == 0 { name.clone() } else { format!("{name}-{number}") });
             let place = Folder::open(directory).map_err(Error::io("opening", directory))?;
-            match WorkFolder::make(place, name) {
-                Ok(Some(work)) => return Ok(work),
-                Ok(None) => {}
-                Err((action, path, error)) => return Err(Error::io(action, &path)(error)),
+            if let Some(work) = WorkFolder::make(place, name)? {
+                return Ok(work);
             }
         }
         let message = format!(
@@ -53,17 +48,13 @@ impl WorkFolder {
     }
 
     /// `None` if the name is taken, or another process mistook the folder for one that a kill had left.
-    fn make(
-        place: Folder,
-        name: OsString,
-    ) -> std::result::Result<Option<WorkFolder>, (&'static str, PathBuf, io::Error)> {
+    fn make(place: Folder, name: OsString) -> Result<Option<WorkFolder>> {
         let path = place.path().join(&name);
         let folder = match place.make(&name, 0o700) {
             Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
                 return Ok(None);
             }
-            Err(error) => return Err(("making the work folder", path, error)),
-            Ok(folder) => folder,
+            result => result.map_err(Error::io("making the work folder", &path))?,
         };
         match Ledger::create(&folder) {
             Ok(None) => Ok(None),
@@ -74,7 +65,7 @@ impl WorkFolder {
             Err(error) => {
                 // It holds nothing else. If it can't be deleted, the next start finds it by its name.
                 let _ = empty(&folder).and_then(|()| remove_empty(&place, &name, &folder));
-                Err(("writing", path.join(ledger::NAME), error))
+                Err(Error::io("writing", &path.join(ledger::NAME))(error))
             }
         }
     }
@@ -97,9 +88,9 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // Leftovers that can't be released or deleted now are found by their ledger at the next start.
-        if self.holdings.release().is_ok() && empty(self.holdings.folder()).is_ok() {
-            self.holdings.close_ledger();
-            let _ = remove_empty(&self.place, &self.name, self.holdings.folder());
+        if self.holdings.release().is_ok() && empty(&self.holdings.folder).is_ok() {
+            self.holdings.ledger.close();
+            let _ = remove_empty(&self.place, &self.name, &self.holdings.folder);
         }
     }
 }
@@ -111,10 +102,8 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     folder.remove(ledger)
 }
 
-/// Deletes the work folder of this name, whose ledger is deleted and closed.
-///
-/// FUSE and NFS keep a file that is deleted while open under a hidden name, until they learn that it was closed, which may take
-/// a moment.
+/// Deletes the work folder of this name, whose ledger is deleted and closed. FUSE and NFS keep a file that is deleted while open under a
+/// hidden name, until they learn that it was closed, which may take a moment.
 pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
     for attempt in 0.. {
         let removed = match place.open_subfolder(name) {
@@ -146,6 +135,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let mut work = WorkFolder::create(place.path()).unwrap();
         let second = WorkFolder::create(place.path()).unwrap();
+        let permissions = fs::metadata(work.holdings.folder.path()).unwrap().permissions();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&permissions);
+        assert_eq!(mode & 0o777, 0o700, "nobody else may look into it");
         let mut stage = work.stage();
         let trial = stage.folder("t1").unwrap();
         fs::write(trial.join("x"), "y").unwrap();
@@ -158,20 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_may_look_into_a_work_folder() {
-        let place = tempfile::tempdir().unwrap();
-        let work = WorkFolder::create(place.path()).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::mode(
-            &fs::metadata(work.holdings.folder().path()).unwrap().permissions(),
-        );
-        assert_eq!(mode & 0o777, 0o700);
-    }
-
-    #[test]
     fn what_takes_the_name_of_a_work_folder_stays() {
         let place = tempfile::tempdir().unwrap();
         let work = WorkFolder::create(place.path()).unwrap();
-        let path = work.holdings.folder().path().to_path_buf();
+        let path = work.holdings.folder.path().to_path_buf();
         fs::rename(&path, place.path().join("moved")).unwrap();
         fs::create_dir_all(path.join("theirs")).unwrap();
         fs::write(path.join(ledger::NAME), "theirs").unwrap();

@@ -1,5 +1,4 @@
-//! A file system in an image as a place: formatted once for a run, copied and mounted anew for every trial, so that nothing
-//! remains of the trial before.
+//! A file system in an image as a place: formatted once for a run, copied and mounted anew for every trial.
 
 use std::fs::File;
 use std::io;
@@ -17,8 +16,6 @@ use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
-use storebench_core::measure::extents;
-pub use storebench_core::measure::extents::FileExtent;
 use storebench_core::measure::probe::{self, Probe};
 pub use storebench_core::simulated::TracePart;
 use storebench_core::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
@@ -49,19 +46,6 @@ pub struct MountFindings {
     pub options: String,
     /// Whether a separate block device is under it, whose traffic is the trial's.
     pub has_device: bool,
-}
-
-impl MountFindings {
-    fn from_mount(driver: Driver, mounted: MountedImage) -> MountFindings {
-        let is_indirect = mounted.direct == Some(false);
-        let remark = if is_indirect { ", without direct I/O to its image" } else { "" };
-        MountFindings {
-            driver: format!("{}{remark}", driver.name()),
-            by_fuse: matches!(driver, Driver::Fuse { .. }),
-            options: mounted.options,
-            has_device: mounted.device.is_some(),
-        }
-    }
 }
 
 impl Template {
@@ -127,10 +111,7 @@ impl Template {
         })
     }
 
-    /// Whether a copy can be mounted for a cut check.
-    ///
-    /// # Errors
-    /// Why not, and what would help.
+    /// Whether a copy can be mounted for a cut check. Else says why not, and what would help.
     pub fn check_traceable(&self) -> std::result::Result<(), String> {
         can_simulate("the cut check's", &self.file_system)
     }
@@ -144,7 +125,7 @@ impl Template {
         traced: TracePart<'_>,
     ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
         let disk_folder = self.serve_traced(stage, name, traced)?;
-        Ok(self.mount_served_disk(stage, &disk_folder, name)?.map(|store| (store, disk_folder)))
+        Ok(self.mount_served_disk(stage, &disk_folder, name).map(|store| (store, disk_folder)))
     }
 
     /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
@@ -166,16 +147,13 @@ impl Template {
         stage: &mut Stage<'_>,
         disk_folder: &Path,
         name: &str,
-    ) -> Result<std::result::Result<PathBuf, String>> {
-        let mounted =
-            self.mount_served(stage, disk_folder.to_path_buf(), name).and_then(|(mount_point, _)| {
-                let store = mount_point.join(stage::STORE);
-                if !store.exists() {
-                    std::fs::create_dir(&store).map_err(Error::io("making", &store))?;
-                }
-                Ok(store)
-            });
-        Ok(mounted.map_err(|error| error.message))
+    ) -> std::result::Result<PathBuf, String> {
+        let mounted = self.mount_served(stage, disk_folder.to_path_buf(), name);
+        let store = mounted.map_err(|error| error.message)?.0.join(stage::STORE);
+        if !store.exists() {
+            std::fs::create_dir(&store).map_err(Error::io("making", &store)).map_err(|error| error.message)?;
+        }
+        Ok(store)
     }
 
     /// Writes the formatted image to an empty disk, as a log that ends with a flush; also returns the size of the disk in bytes.
@@ -183,16 +161,11 @@ impl Template {
         let mut entries = Vec::new();
         storebench_disk::holes::data(&self.image, |offset, bytes| {
             let request = Request::write(offset, bytes.len() as u64);
-            entries.push(Ok(Entry { request, arrived: 0, data: bytes.to_vec() }));
+            entries.push(Entry { request, arrived: 0, data: bytes.to_vec() });
             Ok(())
         })?;
-        entries.push(Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }));
-        Ok((Log::from_entries(entries)?, self.bytes))
-    }
-
-    /// Where the files below a folder of its file system are on the disk, if the file system reports that.
-    pub fn file_extents(folder: &Path) -> Vec<FileExtent> {
-        extents::extents_below(folder).unwrap_or_default()
+        entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
+        Ok((Log { entries }, self.bytes))
     }
 
     /// Whether bytes of the disk are in the file system's journal.
@@ -210,14 +183,12 @@ impl Template {
         traced: TracePart<'_>,
     ) -> Result<PathBuf> {
         let in_memory = available::bytes().is_some_and(|bytes| bytes / 2 > self.bytes);
-        let copy = match in_memory {
-            true => None,
-            false => {
-                let (path, file) = stage.file(&format!("{name}.blocks"))?;
-                make::copy(&self.image, &file).map_err(Error::io("copying an image to", &path))?;
-                Some(file)
-            }
-        };
+        let mut copy = None;
+        if !in_memory {
+            let (path, file) = stage.file(&format!("{name}.blocks"))?;
+            make::copy(&self.image, &file).map_err(Error::io("copying an image to", &path))?;
+            copy = Some(file);
+        }
         let image = copy.as_ref().unwrap_or(&self.image);
         let serving = DiskService { disk, seed, journal: &self.journal, image, in_memory, traced };
         stage.disk(&disk_name(name), |folder| ServedDisk::start(serving, folder))
@@ -242,10 +213,7 @@ fn disk_name(name: &str) -> String {
     format!("{name}.disk")
 }
 
-/// The file systems that can be on simulated disks here, in words.
-///
-/// # Errors
-/// Why none can, and what would help.
+/// The file systems that can be on simulated disks here, in words. Else says why none can, and what would help.
 pub fn simulated() -> std::result::Result<String, String> {
     let check_kind = |kind: &str| {
         let file_system = kind.parse()?;
@@ -258,36 +226,27 @@ pub fn simulated() -> std::result::Result<String, String> {
     }
 }
 
-/// Whether a file system can be on a simulated disk here.
-///
-/// # Errors
-/// Why not, and what would help.
+/// Whether a file system can be on a simulated disk here. Else says why not, and what would help.
 fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(), String> {
-    let kind = file_system.kind();
-    if kind.is_in_memory() {
-        let kind = kind.name;
+    let (kind, is_a_program) = (file_system.kind().name, file_system.kind().is_a_program());
+    if file_system.kind().is_in_memory() {
         return Err(format!("{kind} is memory: it has no disk under it that could be simulated as {name}"));
     }
-    if !kind.is_a_program() && !rustix::process::geteuid().is_root() {
-        let kind = kind.name;
+    if !is_a_program && !rustix::process::geteuid().is_root() {
+        let sudo = driver::with_sudo();
         return Err(format!(
-            "{kind} on a simulated disk ({name}) needs root ({WITHOUT_ROOT} needs none): {}",
-            driver::with_sudo()
+            "{kind} on a simulated disk ({name}) needs root ({WITHOUT_ROOT} needs none): {sudo}"
         ));
     }
-    let needed_devices =
-        driver::devices().into_iter().filter(|(name, _)| *name == driver::BY_FUSE || !kind.is_a_program());
-    let missing =
-        needed_devices.into_iter().find_map(|(device_name, device)| Some((device_name, device.err()?)));
-    missing.map_or(Ok(()), |(device_name, why)| {
-        Err(format!("a simulated disk ({name}) needs {device_name}: {why}"))
-    })
+    for (device_name, device) in driver::devices() {
+        if device_name == driver::BY_FUSE || !is_a_program {
+            device.map_err(|why| format!("a simulated disk ({name}) needs {device_name}: {why}"))?;
+        }
+    }
+    Ok(())
 }
 
-/// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns.
-///
-/// # Errors
-/// Why it can't be mounted, and what would help.
+/// Mounts a file system once in a work folder in this directory. Else says why it can't be mounted, and what would help.
 pub fn try_mount(
     directory: &Path,
     file_system: &FileSystem,
@@ -300,7 +259,14 @@ pub fn try_mount(
         let mut stage = work.stage();
         let (_, mounted) = template.mount(&mut stage, "try", 0)?;
         stage.release()?;
-        Ok(MountFindings::from_mount(driver, mounted))
+        let is_indirect = mounted.direct == Some(false);
+        let remark = if is_indirect { ", without direct I/O to its image" } else { "" };
+        Ok(MountFindings {
+            driver: format!("{}{remark}", driver.name()),
+            by_fuse: matches!(driver, Driver::Fuse { .. }),
+            options: mounted.options,
+            has_device: mounted.device.is_some(),
+        })
     };
     // A program may mount for root alone.
     mount_once().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
@@ -323,22 +289,20 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         for kind in KINDS {
             let ends = [kind.clusters.first(), kind.clusters.last()];
-            let mut clusters: Vec<u32> = ends.into_iter().flatten().copied().collect();
-            clusters.dedup();
-            let names = clusters.iter().map(|cluster| format!("{}:{cluster}", kind.name));
-            let names: Vec<String> =
-                if clusters.is_empty() { vec![kind.name.into()] } else { names.collect() };
-            for name in names {
+            let names = ends.map(|end| match end {
+                Some(cluster) => format!("{}:{cluster}", kind.name),
+                None => kind.name.to_owned(),
+            });
+            let count = if names[0] == names[1] { 1 } else { 2 };
+            for name in &names[..count] {
                 let file_system: FileSystem = name.parse().unwrap();
                 if let Err(reason) = Driver::find(&file_system) {
                     eprintln!("skipped {name}: {reason}");
                     continue;
                 }
                 let findings = try_mount(place.path(), &file_system, None);
-                assert!(
-                    findings.as_ref().is_ok_and(|findings| !findings.options.is_empty()),
-                    "{name}: {findings:?}"
-                );
+                let has_options = findings.as_ref().is_ok_and(|findings| !findings.options.is_empty());
+                assert!(has_options, "{name}: {findings:?}");
                 assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
             }
         }

@@ -60,9 +60,6 @@ impl Location {
     }
 
     /// Measures the costs of the place, in a work folder that is removed again.
-    ///
-    /// # Errors
-    /// When the place can't be probed, or its file system is unavailable.
     pub fn probe(&self) -> Result<Probe> {
         let mut work = WorkFolder::create(self.directory())?;
         match self {

@@ -25,22 +25,13 @@ const REQUESTS: u64 = 200;
 const WARM_UP: u64 = 20;
 
 /// Measures the transit, one request at a time.
-///
-/// # Errors
-/// When no disk can be served in the work folder, or the disk fails.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     let disk = SimulatedDisk::that_takes_no_time(NAME);
     let mut stage = work.stage();
     let (path, image) = stage.file(&format!("{NAME}.image"))?;
     image.set_len(BYTES).map_err(Error::io("making", &path))?;
-    let serving = DiskService {
-        disk: &disk,
-        seed: 0,
-        journal: &[],
-        image: &image,
-        in_memory: true,
-        traced: TracePart::default(),
-    };
+    let traced = TracePart::default();
+    let serving = DiskService { disk: &disk, seed: 0, journal: &[], image: &image, in_memory: true, traced };
     let mount_point = stage.disk(NAME, |folder| ServedDisk::start(serving, folder))?;
     let measure_requests = || -> io::Result<Transit> {
         let file = File::options().read(true).write(true).open(mount_point.join(DISK))?;

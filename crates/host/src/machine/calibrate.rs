@@ -1,9 +1,8 @@
-//! Finds the share of a core here that does as much as a core of another machine. Three measures that were published for such
-//! machines are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain
-//! of pointers through 1 MB (memory). The share is the geometric mean of the three ratios.
-//!
-//! Sort and cipher are `numeric sort` and `IDEA` of BYTE's benchmark, NBench: heap sorts of 8,111 numbers per second, and
-//! encryptions with decryptions of 4,000 bytes per second. The chain is LMbench's `lat_mem_rd` with a stride of 128 bytes.
+//! Finds the share of a core here that does as much as a core of another machine. Three measures that were published for such machines
+//! are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain of pointers through 1 MB
+//! (memory). The share is the geometric mean of the three ratios. Sort and cipher are `numeric sort` and `IDEA` of BYTE's benchmark,
+//! NBench: heap sorts of 8,111 numbers per second, and encryptions with decryptions of 4,000 bytes per second. The chain is LMbench's
+//! `lat_mem_rd` with a stride of 128 bytes.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -74,7 +73,7 @@ fn thread_time() -> Duration {
 
 /// A measure: prepares itself untimed, then works and returns how often it did its work.
 trait Measure {
-    fn prepare(&mut self);
+    fn prepare(&mut self) {}
     fn work(&mut self) -> u64;
 }
 
@@ -174,8 +173,6 @@ impl Cipher {
 }
 
 impl Measure for Cipher {
-    fn prepare(&mut self) {}
-
     fn work(&mut self) -> u64 {
         for keys in [&self.encrypting_keys, &self.decrypting_keys] {
             for block in black_box(&mut self.text) {
@@ -270,8 +267,6 @@ impl Chase {
 }
 
 impl Measure for Chase {
-    fn prepare(&mut self) {}
-
     fn work(&mut self) -> u64 {
         const STEPS: u64 = 100_000;
         for _ in 0..STEPS {
@@ -304,15 +299,8 @@ mod tests {
         assert_eq!((cipher.work(), &cipher.text), (1, &text), "there and back");
         let mut chase = Chase::new();
         let places = chase.next.len().div_ceil(Chase::STRIDE);
-        let mut seen = 0;
-        loop {
-            chase.position = chase.next[chase.position as usize];
-            seen += 1;
-            if chase.position == 0 {
-                break;
-            }
-        }
-        assert_eq!(seen, places, "all of it, once");
+        let steps = std::iter::successors(Some(chase.next[0]), |place| Some(chase.next[*place as usize]));
+        assert_eq!(steps.take_while(|place| *place != 0).count() + 1, places, "all of it, once");
         assert_eq!(chase.work(), 100_000);
     }
 

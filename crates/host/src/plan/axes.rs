@@ -68,10 +68,8 @@ impl Axes {
 
     /// The axes that are settings of stores.
     pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
-        self.0
-            .iter()
-            .filter(|(axis, _)| axis.setting().is_some())
-            .map(|(axis, values)| (*axis, values.as_slice()))
+        let settings = self.0.iter().filter(|(axis, _)| axis.setting().is_some());
+        settings.map(|(axis, values)| (*axis, values.as_slice()))
     }
 
     /// Resets an axis to its default.

@@ -10,8 +10,7 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::workload::crud::parameters::CrudParameters;
 
-/// The combinations that a plan's claims are about unless they narrow it: the full study, which runs keep
-/// however they were narrowed.
+/// The combinations that a plan's claims are about unless they narrow it: the full study, which runs keep however they were narrowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", expecting = "a table of axes, operations and size_limit")]
 pub struct ClaimsOver {

@@ -10,12 +10,10 @@ impl Plan {
         axes.sort_by_key(|axis| axis.place_in_id());
         let length = |axis| match axis {
             place if place == Axis::PLACE => places,
-            store if store == Axis::STORE => self
-                .axes
-                .texts(store)
-                .iter()
-                .map(|store| self.count_variants(store))
-                .fold(0, usize::saturating_add),
+            store if store == Axis::STORE => {
+                let stores = self.axes.texts(store);
+                stores.iter().map(|store| self.count_variants(store)).fold(0, usize::saturating_add)
+            }
             axis if self.is_counted_elsewhere(axis) => 1,
             axis => self.axes.values(axis).len(),
         };

@@ -93,19 +93,14 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Changes, find};
+    use crate::plan::find;
+    use crate::plan::tests::plan_on;
 
     const SLOW_DISK: &str = "[disks.slow.fixed]\nread_us = 5000\nwrite_us = 5000\nflush_us = 5000\n";
 
-    fn plan_on(disks: &[&str]) -> Result<Plan, String> {
-        let mut plan = find("crud").unwrap();
-        let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
-        plan.apply(Changes::single(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
-    }
-
     #[test]
     fn what_ships_is_taken_into_the_plan() {
-        let mut plan = plan_on(&["here", "hdd-7200", "emmc-5.1"]).unwrap();
+        let mut plan = plan_on(Axis::DISK, &["here", "hdd-7200", "emmc-5.1"]).unwrap();
         plan.settle_disks();
         assert_eq!(plan.disks.keys().collect::<Vec<_>>(), ["emmc-5.1", "hdd-7200"]);
         let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
@@ -113,24 +108,21 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_s_own_disk_comes_first() {
+    fn a_plan_s_own_disk_comes_first_and_one_that_nobody_knows_is_named() {
         let text = find("crud").unwrap().to_toml().unwrap();
         let plan = Plan::parse(&format!("{text}\n{SLOW_DISK}"), "x").unwrap();
         assert_eq!(plan.disk("slow").unwrap().fixed.unwrap().read_us, 5000.0);
         assert!(plan.disk("hdd-7200").is_some() && plan.disk("here").is_none());
-        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(error_with(&SLOW_DISK.replace("slow", "here")).contains("choose another name"));
-        assert!(
-            error_with(&SLOW_DISK.replace("5000", "-1"))
-                .contains("disks.slow: flush_us is not a number from 0 on")
-        );
-        assert!(error_with(&SLOW_DISK.replace("slow", "\"a b\"")).contains("lower-case letters"));
-        assert!(error_with("[disks.slow]\nspeed = 9").contains("unknown key `speed`"));
-    }
-
-    #[test]
-    fn a_disk_that_nobody_knows_is_named() {
-        let error = plan_on(&["hdd-720"]).unwrap_err();
+        for (table, reason) in [
+            (SLOW_DISK.replace("slow", "here"), "choose another name"),
+            (SLOW_DISK.replace("5000", "-1"), "disks.slow: flush_us is not a number from 0 on"),
+            (SLOW_DISK.replace("slow", "\"a b\""), "lower-case letters"),
+            ("[disks.slow]\nspeed = 9".into(), "unknown key `speed`"),
+        ] {
+            let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+            assert!(error.contains(reason), "{error}");
+        }
+        let error = plan_on(Axis::DISK, &["hdd-720"]).unwrap_err();
         assert!(error.contains("there is no disk \"hdd-720\" (did you mean hdd-7200?)"), "{error}");
     }
 }

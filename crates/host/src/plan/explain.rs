@@ -13,10 +13,7 @@ use storebench_core::sanitize::{is_code, piece, simplify_message};
 /// The longest plan, in bytes: a longer file was named by mistake, or has no end.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of a plan's file.
-///
-/// # Errors
-/// When it can't be read, or is too long to be a plan.
+/// The text of a plan's file. Fails when it is too long to be a plan.
 pub(super) fn text(path: &Path) -> io::Result<String> {
     read_limited::text(path, MOST_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}, the limit for a plan")),
@@ -24,10 +21,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Reads TOML without escape codes in its texts: they would reach the terminal.
-///
-/// # Errors
-/// The mistake, with its line.
+/// Reads TOML without escape codes in its texts: they would reach the terminal. Else says what the mistake is, with its line.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let explain_error = |error| explain(text, &error);
     let table = DeTable::parse(text).map_err(explain_error)?;

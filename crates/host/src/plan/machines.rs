@@ -47,8 +47,7 @@ impl Plan {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
     }
 
-    /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its
-    /// machine.
+    /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its machine.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> TimeEstimate {
         let case = self.case(cell, stores);
         let time = (self.workload.def().time)(&case, probe);
@@ -103,18 +102,13 @@ const ADDING_S: f64 = 20e-6;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Changes, find};
+    use crate::plan::find;
+    use crate::plan::tests::plan_on;
     use storebench_core::units::Percent;
-
-    fn plan_on(machines: &[&str]) -> Result<Plan, String> {
-        let mut plan = find("crud").unwrap();
-        let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
-        plan.apply(Changes::single(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
-    }
 
     #[test]
     fn what_ships_is_taken_into_the_plan_with_its_share() {
-        let mut plan = plan_on(&["here", "beaglebone-black", "laptop-hdd"]).unwrap();
+        let mut plan = plan_on(Axis::MACHINE, &["here", "beaglebone-black", "laptop-hdd"]).unwrap();
         let quick = Core { sorts_per_s: 4662.1, ciphers_per_s: 12964.0, chase_ns: 22.09 };
         plan.settle_machines(|| quick);
         assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
@@ -133,33 +127,26 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_s_own_machine_comes_first() {
+    fn a_plan_s_own_machine_comes_first_and_one_that_nobody_knows_is_named() {
         let text = find("crud").unwrap().to_toml().unwrap();
         let plan_text =
             format!("{text}\n[machines.phone-2020]\nmemory = \"1GiB\"\n[machines.box]\nshare = \"50%\"\n");
         let plan = Plan::parse(&plan_text, "x").unwrap();
-        let bytes = |name: &str| plan.machine(name).unwrap().memory.map(|memory| memory.0);
-        assert_eq!(
-            (bytes("phone-2020"), bytes("box"), bytes("beaglebone-black")),
-            (Some(1 << 30), None, Some(512 << 20))
-        );
+        let bytes = |name| plan.machine(name).unwrap().memory.map(|memory| memory.0);
+        let all_bytes = ["phone-2020", "box", "beaglebone-black"].map(bytes);
+        assert_eq!(all_bytes, [Some(1 << 30), None, Some(512 << 20)]);
         assert!(plan.machine("here").is_none());
-        let error_with = |table: &str| Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
-        assert!(error_with("[machines.here]\nmemory = \"1GiB\"").contains("choose another name"));
-        assert!(error_with("[machines.box]\nprocessors = 0").contains("machines.box: processors is 0"));
-        assert!(
-            error_with("[machines.box]\ndisk = \"sd-a\"")
-                .contains("there is no disk \"sd-a\" (did you mean sd-a1?)")
-        );
-        assert!(error_with("[machines.\"a b\"]\nprocessors = 1").contains("lower-case letters"));
-    }
-
-    #[test]
-    fn a_machine_that_nobody_knows_is_named() {
-        let error = plan_on(&["raspberry-pi-zero2"]).unwrap_err();
-        assert!(
-            error.contains("there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)"),
-            "{error}"
-        );
+        for (table, reason) in [
+            ("[machines.here]\nmemory = \"1GiB\"", "choose another name"),
+            ("[machines.box]\nprocessors = 0", "machines.box: processors is 0"),
+            ("[machines.box]\ndisk = \"sd-a\"", "there is no disk \"sd-a\" (did you mean sd-a1?)"),
+            ("[machines.\"a b\"]\nprocessors = 1", "lower-case letters"),
+        ] {
+            let error = Plan::parse(&format!("{text}\n{table}"), "x").unwrap_err().message;
+            assert!(error.contains(reason), "{error}");
+        }
+        let error = plan_on(Axis::MACHINE, &["raspberry-pi-zero2"]).unwrap_err();
+        let expected = "there is no machine \"raspberry-pi-zero2\" (did you mean raspberry-pi-zero-2?)";
+        assert!(error.contains(expected), "{error}");
     }
 }

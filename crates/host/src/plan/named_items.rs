@@ -9,11 +9,9 @@ use storebench_core::error::unknown;
 
 /// A plan's own definitions of one kind, and the shipped ones.
 pub(super) struct NamedItems<'a, T> {
-    /// The axis that refers to them.
     pub axis: Axis,
     /// The plan's own, by name.
     pub defined: &'a BTreeMap<String, T>,
-    /// The names of the others.
     pub shipped: &'a [&'a str],
     /// Why none of them can be called `here`.
     pub not_here: &'a str,

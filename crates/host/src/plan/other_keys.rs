@@ -12,9 +12,7 @@ use storebench_core::workload::parameter::Parameters;
 /// The further keys of a table; `None` for a kind that it can't have.
 #[derive(Debug, Default)]
 pub(super) struct OtherKeys {
-    /// Axes by name, each with its values.
     pub axes: Option<Axes>,
-    /// Parameters of workloads by name.
     pub parameters: Option<Parameters>,
 }
 

@@ -29,10 +29,8 @@ pub fn steps(
         let paired_axes = paired.iter().find(|pair| pair.contains(&axis)).unwrap_or(&single_axis);
         let mut steps: Vec<Step> = values(axis).into_iter().map(|value| vec![(axis, value)]).collect();
         for other_axis in paired_axes.iter().filter(|other_axis| **other_axis != axis) {
-            steps
-                .iter_mut()
-                .zip(values(*other_axis))
-                .for_each(|(step, value)| step.push((*other_axis, value)));
+            let in_step = steps.iter_mut().zip(values(*other_axis));
+            in_step.for_each(|(step, value)| step.push((*other_axis, value)));
         }
         done_axes.extend(paired_axes);
         step_lists.push(steps);
@@ -46,8 +44,7 @@ impl Plan {
         self.paired.iter().any(|pair| pair.contains(&axis) && pair.first() != Some(&axis))
     }
 
-    /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count
-    /// can be reduced.
+    /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count can be reduced.
     pub fn with_fewer_records(&self, left_out: &[LeftOutCell]) -> Option<Plan> {
         let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
         let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);

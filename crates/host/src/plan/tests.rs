@@ -1,6 +1,13 @@
 use super::*;
 use storebench_core::axis::{Axis, Value};
 
+/// The study `crud` with these values on an axis.
+pub(super) fn plan_on(axis: Axis, names: &[&str]) -> std::result::Result<Plan, String> {
+    let mut plan = find("crud").unwrap();
+    let values = names.iter().map(|name| axis.read(name).unwrap());
+    plan.apply(Changes::single(axis, values)).map_err(|error| error.message).map(|()| plan)
+}
+
 #[test]
 fn the_built_in_studies_are_good_and_so_are_their_presets() {
     for study in STUDIES {
@@ -21,10 +28,8 @@ fn a_wrong_key_or_value_is_named_with_its_line() {
     let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
     assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
     let other_format = Plan::parse(&text.replace("format = 2", "format = 99"), "x.toml").unwrap_err();
-    assert!(
-        other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
-        "{other_format}"
-    );
+    assert!(other_format.message.contains("format = 99"), "{other_format}");
+    assert_eq!(other_format.exit, Exit::BadPlan);
 }
 
 #[test]
@@ -40,11 +45,7 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
     plan.apply_preset("quick").unwrap();
     let parameters: Vec<&str> = plan.parameters.names().collect();
     assert_eq!((parameters, plan.trials), (vec!["operations", "warm_up"], 2));
-    let texts_of = |axis: Axis| plan.axes.texts(axis);
-    assert_eq!(
-        (texts_of(Axis::COMPRESSION), texts_of(Axis::THREADS)),
-        (vec!["off".to_owned()], vec!["4".to_owned()])
-    );
+    assert_eq!([Axis::COMPRESSION, Axis::THREADS].map(|axis| plan.axes.texts(axis)), [["off"], ["4"]]);
     assert_eq!(plan.claims_over.as_ref().map(|claims| claims.operations), Some(9));
     for (right, wrong, words) in [
         ("operations = 5", "operation = 5", ["line 8: ", "operations?"]),
@@ -81,15 +82,9 @@ fn nonsense_is_refused() {
     let error = plan.apply(Changes::single(Axis::THREADS, [1, 100_000])).unwrap_err();
     assert_eq!(error.message, "100000 threads are too many: at most 1024");
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
-}
-
-#[test]
-fn claims_over_nothing_are_refused() {
     let mut plan = find("crud").unwrap();
-    plan.claims_over = Some(ClaimsOver {
-        axes: Axes::single(Axis::DATA, Vec::<Value>::new()),
-        ..ClaimsOver::from_plan(&plan)
-    });
+    let axes = Axes::single(Axis::DATA, Vec::<Value>::new());
+    plan.claims_over = Some(ClaimsOver { axes, ..ClaimsOver::from_plan(&plan) });
     let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
     assert!(error.message.contains("claims_over holds no combination"), "{error}");
 }

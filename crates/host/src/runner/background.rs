@@ -119,8 +119,7 @@ impl RunningLoad {
         self.process.id()
     }
 
-    /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended,
-    /// and kills the load.
+    /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended, and kills the load.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> FinishedLoad {
         let ended = self.read_until(to_ns);
         let at_work_share = self.timeline.active_share(from_ns, to_ns).min(1.0);
@@ -146,7 +145,7 @@ impl RunningLoad {
     fn read_until(&mut self, to_ns: u64) -> Option<String> {
         let last_deadline = Instant::now() + PATIENCE;
         let mut deadline = Instant::now() + GRACE;
-        while self.timeline.last_progress_ns().is_none_or(|last| last < to_ns) {
+        while self.timeline.last_progress_ns.is_none_or(|last| last < to_ns) {
             match self.process.messages.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Message::Progress { at_ns, done, waiting }) => {
                     self.timeline.push(at_ns, done, waiting);

@@ -6,15 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use serde::de::DeserializeOwned;
 
-use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::trial_ipc::{self, REPORT, SPEC};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 
+/// The end of a process, and its report.
+pub type ProcessOutcome<T> = (ProcessEnd, std::result::Result<T, String>);
+
 /// The files of such a process, and who may end it.
 pub struct CheckRoom<'a> {
-    /// The run's folder.
     pub folder: &'a Path,
     /// The log of its processes, in the run's folder.
     pub log: String,
@@ -25,15 +27,8 @@ pub struct CheckRoom<'a> {
 }
 
 impl CheckRoom<'_> {
-    /// Runs a process; returns how it ended, and its report.
-    ///
-    /// # Errors
-    /// When its files can't be written, or it can't be started.
-    pub fn run<T: DeserializeOwned>(
-        &self,
-        spec: &Spec,
-        limit: TimeLimit,
-    ) -> Result<(ProcessEnd, std::result::Result<T, String>)> {
+    /// Runs a process; returns how it ended, and its report. Fails with [`interruption`] if the user interrupts it.
+    pub fn run<T: DeserializeOwned>(&self, spec: &Spec, limit: TimeLimit) -> Result<ProcessOutcome<T>> {
         trial_ipc::ask(self.folder, spec)?;
         let log = self.folder.join(&self.log);
         // Appended to the trial's own output.
@@ -41,7 +36,8 @@ impl CheckRoom<'_> {
         output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
         let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
         let end = child_process::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())
-            .map_err(Error::io(self.doing, self.folder))?;
+            .map_err(Error::io(self.doing, self.folder))?
+            .ok_or_else(interruption)?;
         Ok((end, trial_ipc::answer(self.folder)))
     }
 }

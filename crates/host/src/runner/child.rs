@@ -8,25 +8,19 @@ use serde::Serialize;
 
 use crate::folder::with_room;
 use storebench_core::error::{self, Error, Exit};
-use storebench_core::guard;
-use storebench_core::library;
-use storebench_core::lifeline;
 use storebench_core::measure::{children, disk_requests, limit, syncs};
 use storebench_core::result::{Failure, LimitKind, Measurements};
 use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::ClientConnector;
-use storebench_core::workload::cut;
 use storebench_core::workload::kill::{self, KillMessage};
-use storebench_core::workload::progress_shm;
-use storebench_core::workload::recover;
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
+use storebench_core::workload::{cut, progress_shm, recover};
+use storebench_core::{guard, library, lifeline};
 
-/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
-///
-/// # Errors
-/// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
-/// code, which `runner::child_process` knows.
+/// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients. Fails when
+/// either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit code, which
+/// `runner::child_process` knows.
 pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path) -> error::Result<()> {
     let fail = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
@@ -67,14 +61,13 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
 
 /// Carries out a part of a check, and reports the outcome.
 fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
+    let folder = out.parent().unwrap_or(out);
     let outcome = match part {
         CheckPart::Kill(part) => return kill_check(context, *part, out),
-        CheckPart::Cut(part) => {
-            cut::run(context, part, |report| write(report, out).map_err(TrialError::harness))
+        CheckPart::Cut(part) => cut::run(context, part, sender::<cut::CutMessage>(out)),
+        CheckPart::Recover(part) => {
+            recover::run(context, *part, folder, sender::<recover::RecoveryMessage>(out))
         }
-        CheckPart::Recover(part) => recover::run(context, *part, out.parent().unwrap_or(out), |report| {
-            write(report, out).map_err(TrialError::harness)
-        }),
     };
     outcome.map_err(|error| Error::new(Exit::Failure, format!("telling what came of a check: {error:?}")))
 }
@@ -82,10 +75,7 @@ fn check(context: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Res
 /// Carries out a part of a kill check, and reports the outcome.
 fn kill_check(context: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Result<()> {
     let outcome = match part {
-        KillPart::Write => {
-            let folder = out.parent().unwrap_or(out);
-            kill::write(context, folder, |report| write(report, out).map_err(TrialError::harness))
-        }
+        KillPart::Write => kill::write(context, out.parent().unwrap_or(out), sender::<KillMessage>(out)),
         KillPart::ReadBack { steps, undone } => kill::read_back(context, steps, undone),
     };
     let report = match outcome {
@@ -94,6 +84,10 @@ fn kill_check(context: &TrialContext<'_>, part: KillPart, out: &Path) -> error::
         Err(TrialError::Unsupported(message)) => KillMessage::Failed { reason: Failure::Store, message },
     };
     write(&report, out)
+}
+
+fn sender<T: Serialize>(out: &Path) -> impl Fn(&T) -> Result<(), TrialError> {
+    move |report| write(report, out).map_err(TrialError::harness)
 }
 
 /// Writes a report for the parent to the file `out`.

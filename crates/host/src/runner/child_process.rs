@@ -12,41 +12,33 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use storebench_core::error::Exit;
-use storebench_core::lifeline;
-use storebench_core::read_limited;
+use storebench_core::error::{Error, Exit};
 use storebench_core::result::Failure;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::progress_shm;
 use storebench_core::workload::step::{BegunSteps, Step};
+use storebench_core::{lifeline, read_limited};
 
 /// The bytes at the end of a log that are searched for a process's last message.
 const LAST_BYTES: u64 = 1 << 20;
 
-/// The end of a process.
 #[derive(Debug)]
 pub enum ProcessEnd {
-    /// It exited, successfully.
     Well,
     /// It exited with an error, or a signal killed it.
-    Badly {
-        /// The kind of failure.
-        reason: Failure,
-        /// The message: what happened.
-        message: String,
-        /// The signal that ended it, if one did.
-        signal: Option<i32>,
-    },
+    Badly { reason: Failure, message: String, signal: Option<i32> },
     /// It exited without a result, as the run's disk could not take it.
     Unsaved(io::Error),
-    /// The user interrupted the run.
-    Interrupted,
+}
+
+/// The error of what the user interrupts: a trial without a result.
+pub fn interruption() -> Error {
+    Error::new(Exit::Interrupted, "interrupted")
 }
 
 /// The time that a process may take.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeLimit {
-    /// The time for its work.
     pub whole: Duration,
     /// The extra time for work that is bounded by time, such as reading back.
     pub room: Duration,
@@ -55,7 +47,7 @@ pub struct TimeLimit {
 }
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
-/// passes, or `interrupted` is set. The program and arguments in `launcher`, if any, start it and must exec it in
+/// passes, or `interrupted` is set: then it returns `None`. The program and arguments in `launcher`, if any, start it and must exec it in
 /// their place. Now and then `report_progress` gets the progress of its loading.
 pub fn run(
     launcher: &[OsString],
@@ -64,7 +56,7 @@ pub fn run(
     limit: TimeLimit,
     interrupted: &AtomicBool,
     report_progress: &dyn Fn(Option<LoadProgress>),
-) -> io::Result<ProcessEnd> {
+) -> io::Result<Option<ProcessEnd>> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
     let mut command = match launcher {
@@ -110,19 +102,18 @@ pub fn run(
     }
     let status = child.wait()?;
     Ok(match stopped {
-        Some(StopCause::Interrupted) => ProcessEnd::Interrupted,
+        Some(StopCause::Interrupted) => None,
         Some(StopCause::TimedOut(message)) => {
-            ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None }
+            Some(ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None })
         }
         None => {
             let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
-            judge(status, is_silent, oom_kills() > kills_before, log)
+            Some(judge(status, is_silent, oom_kills() > kills_before, log))
         }
     })
 }
 
 enum StopCause {
-    /// The reason.
     TimedOut(String),
     Interrupted,
 }
@@ -290,58 +281,46 @@ mod tests {
 
     #[test]
     fn the_last_words_tell_why() {
-        let (reason, message) = judge_log(1 << 8, "opening\n\x1b damaged\n\n");
-        assert_eq!(
-            (reason, message.as_str()),
-            (Failure::Crashed, "ended with exit code 1; its last output: \x1b damaged")
-        );
         let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
-        let (_, message) = judge_log(101 << 8, panic);
-        assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
-        let (reason, _) =
-            judge_log(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
-        assert_eq!(reason, Failure::Harness, "no store is blamed for it");
-        assert_eq!(judge_log(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
-        let (reason, message) = judge_log(0, "bye\n");
+        let ours = "storebench: reading trial.json: Input/output error (os error 5)\n";
         let early = "ended with exit code 0 before it had a result; its last output: bye";
-        assert_eq!((reason, message.as_str()), (Failure::Crashed, early));
+        let harness = format!("ended with exit code 1; its last output: {}", ours.trim());
+        let damaged = "ended with exit code 1; its last output: \x1b damaged";
+        for (wait_status, log, reason, message) in [
+            (1 << 8, "opening\n\x1b damaged\n\n", Failure::Crashed, damaged),
+            (101 << 8, panic, Failure::Crashed, "ended with exit code 101; its last output: page 7 is gone"),
+            // No store is blamed for what is ours.
+            (1 << 8, ours, Failure::Harness, harness.as_str()),
+            (6, "", Failure::Crashed, "was killed by signal 6"),
+            (0, "bye\n", Failure::Crashed, early),
+        ] {
+            assert_eq!(judge_log(wait_status, log), (reason, message.to_owned()));
+        }
     }
 
     #[test]
-    fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
+    fn the_signal_or_the_exit_code_of_a_process_says_what_it_lacked() {
         let log = tempfile::NamedTempFile::new().unwrap();
-        let end = judge(ExitStatus::from_raw(9), true, true, log.path());
-        assert!(
-            matches!(end, ProcessEnd::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }),
-            "{end:?}"
-        );
-    }
-
-    #[test]
-    fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
-        let log = tempfile::NamedTempFile::new().unwrap();
-        let end = judge(ExitStatus::from_raw(17 << 8), true, false, log.path());
-        assert!(
-            matches!(&end, ProcessEnd::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull),
-            "{end:?}"
-        );
+        let judge_end = |status, ran_out| judge(ExitStatus::from_raw(status), true, ran_out, log.path());
+        let end = judge_end(9, true);
+        let ProcessEnd::Badly { reason, signal, .. } = &end else { panic!("{end:?}") };
+        // It is known by its signal, though memory ran out elsewhere.
+        assert_eq!((*reason, *signal), (Failure::OutOfMemory, Some(9)));
+        let end = judge_end(17 << 8, false);
+        let is_full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+        assert!(matches!(&end, ProcessEnd::Unsaved(error) if is_full(error)), "{end:?}");
     }
 
     #[test]
     fn a_process_that_was_refused_memory_ran_out_of_it() {
-        assert_eq!(
-            judge_log(
-                6,
-                "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n"
-            )
-            .0,
-            Failure::OutOfMemory
-        );
-        assert_eq!(
-            judge_log(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
-            Failure::OutOfMemory
-        );
-        assert_eq!(judge_log(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
+        let refused = "memory allocation of 9 bytes failed\n";
+        for log in [
+            format!("{refused}note: run with `RUST_BACKTRACE=1` environment\n"),
+            format!("{refused}stack backtrace:\n 0: x\n"),
+            "terminate called\n  what():  std::bad_alloc\n".into(),
+        ] {
+            assert_eq!(judge_log(6, &log).0, Failure::OutOfMemory, "{log}");
+        }
         assert_eq!(judge_log(11, "segmentation fault\n").0, Failure::Crashed);
     }
 }

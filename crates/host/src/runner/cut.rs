@@ -18,7 +18,7 @@ use self::draw::{DrawnState, StateSource};
 use self::history::{History, StateVerdict};
 use self::write_back::WriteBack;
 use crate::location::image::{Template, TracePart};
-use crate::runner::check_process::CheckRoom;
+use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
@@ -27,7 +27,6 @@ use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutMessage, StateReport};
 use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 
-/// The longest recording.
 const RECORDING: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
 /// The longest check of a state: a longer one counts as hung, so it must be too long for a busy machine. A server starts, recovers
@@ -47,27 +46,17 @@ const STEPS: u64 = 300;
 /// The states of a recovery that is cut again.
 const OF_RECOVERY: u64 = 2;
 
-/// The states to check.
-#[derive(Debug, Clone, Copy)]
-pub struct CutRequest {
-    /// Their number, a fifth of them in recovery; each control adds a fifth as many.
+/// A cut check that is about to be made.
+pub struct CutChecker<'a> {
+    /// The number of states, a fifth of them in recovery; each control adds a fifth as many.
     pub states: u64,
-    /// The sessions that share the steps.
     pub sessions: u64,
-    /// Whether the disk tears blocks.
     pub torn: bool,
     /// Whether all cuts are made while the store settles.
     pub settling: bool,
-    /// The seed of all that is random.
     pub seed: u64,
     /// The guarantee that the store is checked against.
     pub tier: Guarantee,
-}
-
-/// A cut check that is about to be made.
-pub struct CutChecker<'a> {
-    /// The states that are asked for.
-    pub request: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
@@ -91,103 +80,70 @@ struct DiskScene<'s> {
     is_recovery: bool,
 }
 
-/// The finding in a state.
-struct FoundState {
-    verdict: StateVerdict,
-    open_ns: Option<u64>,
-    verified: bool,
-    logged: Option<u64>,
-}
-
-enum ProcessMessage {
-    Recorded(History),
-    Failed(String),
-    Interrupted,
-}
-
-/// The end of a process, and its report.
-type ProcessOutcome = (ProcessEnd, std::result::Result<CutMessage, String>);
-
-/// The end of a part of the check: `None` if it was interrupted.
-type Done = Option<()>;
-
 impl CutChecker<'_> {
-    /// Makes the check; `None` if it was interrupted.
-    ///
-    /// # Errors
-    /// When storebench's own files can't be written, or a process can't be started.
-    pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
+    /// Makes the check.
+    pub fn make(&self, stage: &mut Stage<'_>) -> Result<CutCheck> {
         let start = Instant::now();
-        let history = match self.record(stage, LOG, self.request.sessions, false)? {
-            ProcessMessage::Recorded(history) => history,
-            ProcessMessage::Interrupted => return Ok(None),
-            ProcessMessage::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
+        let history = match self.record(stage, LOG, self.sessions, false)? {
+            Ok(history) => history,
+            Err(reason) => return Ok(CutCheck::NotMade { reason }),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
-            sessions: self.request.sessions,
-            requests: history.log.len() as u64,
+            sessions: self.sessions,
+            requests: history.log.entries.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole_bytes(),
             recorded_ns: start.elapsed().as_nanos() as u64,
             ..CutResults::default()
         };
         let start = Instant::now();
-        let Some(()) = self.check_states(stage, &history, &mut cuts)? else { return Ok(None) };
-        let Some(()) = self.check_in_place(stage, &mut cuts)? else { return Ok(None) };
+        self.check_states(stage, &history, &mut cuts)?;
+        self.check_in_place(stage, &mut cuts)?;
         cuts.checked_ns = start.elapsed().as_nanos() as u64;
-        Ok(Some(CutCheck::Made(Box::new(cuts))))
+        Ok(CutCheck::Made(Box::new(cuts)))
     }
 
-    /// The bytes that the disk writes as a whole.
     fn whole_bytes(&self) -> u64 {
-        if self.request.torn { SECTOR } else { BLOCK }
+        if self.torn { SECTOR } else { BLOCK }
     }
 
-    /// States of each control.
     fn control_count(&self) -> u64 {
-        self.request.states.div_ceil(5)
+        self.states.div_ceil(5)
     }
 
-    /// Checks the states of a history, and its controls.
-    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
+    fn check_states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<()> {
         let path = stage.work().join(LOG);
         let (is_control_store, is_recovery) = (false, false);
         let scene = DiskScene { history, log: &history.log, path: &path, is_control_store, is_recovery };
-        let mut source = StateSource::new(history, self.whole_bytes(), self.request.seed);
-        let in_recovery = self.request.states / 5;
-        let states = source.draw_states(self.request.states - in_recovery, self.request.settling);
+        let mut source = StateSource::new(history, self.whole_bytes(), self.seed);
+        let in_recovery = self.states / 5;
+        let states = source.draw_states(self.states - in_recovery, self.settling);
         for drawn in &states {
-            let Some(()) = self.check_and_count(stage, scene, drawn, cuts)? else { return Ok(None) };
+            self.check_and_count(stage, scene, drawn, cuts)?;
         }
         // Some are opened once more, with a power cut during recovery.
         let recoveries = in_recovery.div_ceil(OF_RECOVERY).max(1);
         let step = (states.len() as u64 / recoveries).max(1) as usize;
         for drawn in states.iter().step_by(step).take((in_recovery / OF_RECOVERY) as usize) {
-            let Some(()) = self.check_recovery(stage, scene, &mut source, drawn, cuts)? else {
-                return Ok(None);
-            };
+            self.check_recovery(stage, scene, &mut source, drawn, cuts)?;
         }
         for control in [Control::NoFlush, Control::LastFlush, Control::EarlyAcknowledgement] {
             let drawn = source.draw_controls(control, self.control_count());
-            let Some(()) = self.check_control(stage, scene, control, &drawn, cuts)? else { return Ok(None) };
+            self.check_control(stage, scene, control, &drawn, cuts)?;
         }
-        Ok(Some(()))
+        Ok(())
     }
 
-    /// Checks a state, and counts the finding.
     fn check_and_count(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
-    ) -> Result<Done> {
-        let Some(FoundState { verdict, open_ns, verified, .. }) = self.check_state(stage, scene, drawn)?
-        else {
-            return Ok(None);
-        };
-        let StateVerdict { finding, lost, lost_ns, message } = verdict;
+    ) -> Result<()> {
+        let StateVerdict { report, lost, lost_ns } = self.check_state(stage, scene, drawn)?;
+        let StateReport { finding, message, open_ns, verified, .. } = report;
         *cuts.found.entry(finding).or_default() += 1;
         if drawn.acknowledged.iter().all(|steps| *steps == 0) {
             *cuts.unacknowledged.entry(finding).or_default() += 1;
@@ -199,10 +155,10 @@ impl CutChecker<'_> {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
-        if finding.is_allowed(self.request.tier) || !cuts.is_new(finding, drawn.phase) {
-            return Ok(Some(()));
+        if finding.is_allowed(self.tier) || !cuts.is_new(finding, drawn.phase) {
+            return Ok(());
         }
-        let Some(kept) = self.keep_state(stage, scene, drawn, finding)? else { return Ok(None) };
+        let kept = self.keep_state(stage, scene, drawn, finding)?;
         cuts.bad.push(BadState {
             number: drawn.number,
             finding,
@@ -213,7 +169,7 @@ impl CutChecker<'_> {
             begun: drawn.begun.clone(),
             kept: Some(kept),
         });
-        Ok(Some(()))
+        Ok(())
     }
 
     /// Opens a state once more on a disk that logs requests, and checks states in which a cut during recovery can leave it.
@@ -224,26 +180,25 @@ impl CutChecker<'_> {
         source: &mut StateSource<'_>,
         drawn: &DrawnState,
         cuts: &mut CutResults,
-    ) -> Result<Done> {
+    ) -> Result<()> {
         let mut inner = stage.inner();
         let (log_path, _) = inner.file(RECOVERY_LOG)?;
         let state = self.write_state(&mut inner, &drawn.cut)?;
         let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
-        let Some(found) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        let found = self.check_state_on(&mut inner, scene, drawn, traced)?;
         // A state that does not open has no recovery to cut.
-        let Some(logged) = found.logged else { return Ok(Some(())) };
+        let Some(logged) = found.report.logged else { return Ok(()) };
         let settled_log = scene.log.settled_log(&drawn.cut);
-        let recovery_start = settled_log.len();
+        let recovery_start = settled_log.entries.len();
         let log = settled_log.followed_by(read_log(&log_path, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
-        log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
+        log.write(Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
         let states = source.draw_recovering(drawn, &log, recovery_start, OF_RECOVERY);
         let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {
-            let Some(()) = self.check_and_count(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
+            self.check_and_count(&mut inner, scene, drawn, cuts)?;
         }
-        inner.release()?;
-        Ok(Some(()))
+        inner.release()
     }
 
     fn check_control(
@@ -253,68 +208,59 @@ impl CutChecker<'_> {
         control: Control,
         states: &[DrawnState],
         cuts: &mut CutResults,
-    ) -> Result<Done> {
+    ) -> Result<()> {
         for drawn in states {
-            let Some(found) = self.check_state(stage, scene, drawn)? else { return Ok(None) };
-            cuts.controls.entry(control).or_default().note(found.verdict.finding);
+            let found = self.check_state(stage, scene, drawn)?;
+            cuts.controls.entry(control).or_default().note(found.report.finding);
         }
-        Ok(Some(()))
+        Ok(())
     }
 
     /// The control with a separate store: one that writes in place.
-    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
-        let history = match self.record(stage, MADE_LOG, 1, true)? {
-            ProcessMessage::Recorded(history) => history,
-            ProcessMessage::Interrupted => return Ok(None),
-            ProcessMessage::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
-        };
+    fn check_in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<()> {
+        let history = self.record(stage, MADE_LOG, 1, true)?;
+        let history = history.map_err(|reason| Error::new(Exit::Failure, reason))?;
         let path = stage.work().join(MADE_LOG);
         let (is_control_store, is_recovery) = (true, false);
         let (history, log) = (&history, &history.log);
         let scene = DiskScene { history, log, path: &path, is_control_store, is_recovery };
-        let drawn = StateSource::new(history, self.whole_bytes(), self.request.seed)
+        let drawn = StateSource::new(history, self.whole_bytes(), self.seed)
             .draw_controls(Control::InPlace, self.control_count());
         self.check_control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
-    /// Has a process take the steps on a disk that logs requests.
+    /// Has a process take the steps on a disk that logs requests; or says why it could not.
     fn record(
         &self,
         stage: &mut Stage<'_>,
         log: &str,
         sessions: u64,
         is_control_store: bool,
-    ) -> Result<ProcessMessage> {
+    ) -> Result<std::result::Result<History, String>> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
-        let mount = match self.template.mount_traced(
-            &mut inner,
-            NAME,
-            TracePart { log: Some(&path), ..TracePart::default() },
-        )? {
+        let traced = TracePart { log: Some(&path), ..TracePart::default() };
+        let mount = match self.template.mount_traced(&mut inner, NAME, traced)? {
             Ok(mount) => mount,
-            Err(why) => return Ok(ProcessMessage::Failed(why)),
+            Err(why) => return Ok(Err(why)),
         };
-        let write_back = WriteBack::start(&mount.0, self.request.seed);
+        let write_back = WriteBack::start(&mount.0, self.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made: is_control_store };
         let (end, message) = self.run_process(part, mount, RECORDING)?;
         drop(write_back);
         inner.release()?;
         let recording = match (end, message) {
-            (ProcessEnd::Interrupted, _) => return Ok(ProcessMessage::Interrupted),
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(recording))) => recording,
-            (_, Ok(CutMessage::Failed(reason))) => return Ok(ProcessMessage::Failed(reason)),
+            (_, Ok(CutMessage::Failed(reason))) => return Ok(Err(reason)),
             (ProcessEnd::Badly { message, .. }, _) => {
-                return Ok(ProcessMessage::Failed(format!("the process that recorded it {message}")));
+                return Ok(Err(format!("the process that recorded it {message}")));
             }
             (end, message) => {
-                return Ok(ProcessMessage::Failed(format!(
-                    "the process that recorded it ended: {end:?}, {message:?}"
-                )));
+                return Ok(Err(format!("the process that recorded it ended: {end:?}, {message:?}")));
             }
         };
         let log = read_log(&path, History::end(&recording) as u64)?;
-        Ok(ProcessMessage::Recorded(History { log, recording }))
+        Ok(Ok(History { log, recording }))
     }
 
     /// Writes a state to a file for the server of its disk.
@@ -325,13 +271,12 @@ impl CutChecker<'_> {
         Ok(path)
     }
 
-    /// Has a process check a state; `None` if it was interrupted.
     fn check_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
-    ) -> Result<Option<FoundState>> {
+    ) -> Result<StateVerdict> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &drawn.cut)?;
         let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
@@ -345,26 +290,22 @@ impl CutChecker<'_> {
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         traced: TracePart<'_>,
-    ) -> Result<Option<FoundState>> {
+    ) -> Result<StateVerdict> {
         let mut inner = stage.inner();
         let report = match self.template.mount_traced(&mut inner, NAME, traced)? {
-            Err(message) => Some(StateReport::new(StateFinding::FileSystem, message)),
+            Err(message) => StateReport::new(StateFinding::FileSystem, message),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.is_control_store };
                 self.read_report(self.run_process(part, mount, LOOKING)?)?
             }
         };
         inner.release()?;
-        Ok(report.map(|report| {
-            let StateReport { open_ns, verified, logged, .. } = report;
-            FoundState { verdict: scene.history.judge(drawn, report), open_ns, verified, logged }
-        }))
+        Ok(scene.history.judge(drawn, &report))
     }
 
-    /// The finding of a checking process, however it ended; `None` if it was interrupted.
-    fn read_report(&self, ended: ProcessOutcome) -> Result<Option<StateReport>> {
-        Ok(Some(match ended {
-            (ProcessEnd::Interrupted, _) => return Ok(None),
+    /// The finding of a checking process, however it ended.
+    fn read_report(&self, ended: ProcessOutcome<CutMessage>) -> Result<StateReport> {
+        Ok(match ended {
             (ProcessEnd::Well, Ok(CutMessage::Found(report))) => report,
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
                 StateReport::new(StateFinding::Hung, message)
@@ -375,7 +316,7 @@ impl CutChecker<'_> {
                 let reason = format!("a process that looked at a state ended: {end:?}, {message:?}");
                 return Err(Error::new(Exit::Failure, reason));
             }
-        }))
+        })
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
@@ -384,14 +325,13 @@ impl CutChecker<'_> {
         part: CutPart,
         (directory, disk): (PathBuf, PathBuf),
         limit: TimeLimit,
-    ) -> Result<ProcessOutcome> {
+    ) -> Result<ProcessOutcome<CutMessage>> {
         let spec =
             Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
 }
 
-/// The first `count` entries of a log file.
 fn read_log(path: &Path, count: u64) -> Result<Log> {
     let read = || Log::first(count as usize, BufReader::new(File::open(path)?));
     read().map_err(Error::io("reading", path))

@@ -7,8 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use storebench_core::cell::LocationOnDisk;
-use storebench_core::measure::device::DeviceSpec;
-use storebench_core::measure::device::{self, BlockDevice};
+use storebench_core::measure::device::{self, BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
 use storebench_core::result::LocationInfo;
 use storebench_core::test_hooks;
@@ -16,8 +15,7 @@ use storebench_core::test_hooks;
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
-/// `interrupted`.
+/// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless `interrupted`.
 pub fn shared_devices(
     places: &BTreeMap<LocationOnDisk, PathBuf>,
     interrupted: &AtomicBool,

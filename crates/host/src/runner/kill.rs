@@ -1,9 +1,10 @@
 //! The parent's side of the kill check (`workload/kill.rs`): decides which trials have one, and runs its two processes.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::runner::check_process::CheckRoom;
+use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::runner::run_request::RunRequest;
 use storebench_core::cell::Cell;
@@ -15,7 +16,6 @@ use storebench_core::store::{Guarantee, StoreKind};
 use storebench_core::workload::kill::KillMessage;
 use storebench_core::workload::spec::{CheckPart, KillPart, Spec};
 
-/// The longest that one of the two processes may take.
 const LIMIT: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
 
@@ -31,7 +31,6 @@ impl PassedChecks {
         passed
     }
 
-    /// Takes a result into account.
     pub fn note(&mut self, job: &RunRequest<'_>, result: &TrialResult) {
         let check = result.measured.as_ref().and_then(|measured| measured.kill_check.as_ref());
         if matches!(check, Some(KillCheck::Held { .. })) {
@@ -79,79 +78,48 @@ pub fn skipped_check(
     })
 }
 
-/// The outcome of a kill check.
-pub enum KillCheckOutcome {
-    /// The report for the result.
-    Checked(KillCheck),
-    /// The store has failed it.
-    Failed {
-        /// The kind of failure.
-        reason: Failure,
-        /// The failure, in words.
-        message: String,
-    },
-    /// The user interrupted it.
-    Interrupted,
-}
+/// The report of a check for the result, or how and why the store has failed it.
+pub type CheckOutcome<T> = std::result::Result<T, (Failure, String)>;
 
-/// A kill check that is about to be made.
-pub struct KillChecker<'a> {
-    /// How the store is opened.
-    pub spec: Spec,
-    /// Where its processes keep their files.
-    pub room: CheckRoom<'a>,
-}
-
-impl KillChecker<'_> {
-    /// Makes the check in the trial's folder, which is emptied first.
-    pub fn make(self) -> Result<KillCheckOutcome> {
-        let start = Instant::now();
-        let directory = &self.spec.directory;
-        guard::remove_made(directory)
-            .and_then(|()| std::fs::create_dir(directory))
-            .map_err(Error::io("emptying", directory))?;
-        // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
-        let (steps, undone) = match self.run_process(KillPart::Write)? {
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
-                (steps, undone)
-            }
-            (end, message) => return Ok(describe_bad_end(end, message)),
-        };
-        let is_undone = undone == Some(Ok(()));
-        match self.run_process(KillPart::ReadBack { steps, undone: is_undone })? {
-            (ProcessEnd::Well, Ok(KillMessage::Held)) => {
-                let took_ns = start.elapsed().as_nanos() as u64;
-                let why_not_undone = undone.and_then(|result| result.err());
-                Ok(KillCheckOutcome::Checked(KillCheck::Held {
-                    steps,
-                    undone: is_undone,
-                    why_not_undone,
-                    took_ns,
-                }))
-            }
-            (end, message) => Ok(describe_bad_end(end, message)),
+/// Makes a kill check in the trial's folder, which is emptied first.
+pub fn check(spec: &Spec, room: &CheckRoom<'_>) -> Result<CheckOutcome<KillCheck>> {
+    let start = Instant::now();
+    empty(&spec.directory)?;
+    let spec_of = |part| Spec { part: Some(CheckPart::Kill(part)), ..spec.clone() };
+    let run_process = |part| room.run::<KillMessage>(&spec_of(part), LIMIT);
+    // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
+    let (steps, undone) = match run_process(KillPart::Write)? {
+        (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
+            (steps, undone)
         }
+        ended => return Ok(describe_bad_end(ended)),
+    };
+    let is_undone = undone == Some(Ok(()));
+    match run_process(KillPart::ReadBack { steps, undone: is_undone })? {
+        (ProcessEnd::Well, Ok(KillMessage::Held)) => {
+            let took_ns = start.elapsed().as_nanos() as u64;
+            let why_not_undone = undone.and_then(|result| result.err());
+            Ok(Ok(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
+        }
+        ended => Ok(describe_bad_end(ended)),
     }
+}
 
-    /// Runs a process for one part; returns how it ended, and its report.
-    fn run_process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
-        self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
-    }
+/// Empties the folder of a trial's store.
+pub fn empty(directory: &Path) -> Result<()> {
+    guard::remove_made(directory)
+        .and_then(|()| std::fs::create_dir(directory))
+        .map_err(Error::io("emptying", directory))
 }
 
 /// The outcome if a process did not end as it should.
-fn describe_bad_end(end: ProcessEnd, message: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
-    let failed = |reason, message: String| KillCheckOutcome::Failed {
-        reason,
-        message: format!("kill check: {message}"),
-    };
-    match (end, message) {
-        (ProcessEnd::Interrupted, _) => KillCheckOutcome::Interrupted,
-        (ProcessEnd::Unsaved(error), _) => KillCheckOutcome::Checked(KillCheck::NotMade {
-            reason: format!("its report could not be written: {error}"),
-        }),
+fn describe_bad_end(ended: ProcessOutcome<KillMessage>) -> CheckOutcome<KillCheck> {
+    let failed = |reason, message: String| Err((reason, format!("kill check: {message}")));
+    let not_made = |reason| Ok(KillCheck::NotMade { reason });
+    match ended {
+        (ProcessEnd::Unsaved(error), _) => not_made(format!("its report could not be written: {error}")),
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
-            KillCheckOutcome::Checked(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
+            not_made(format!("the disk is full: {message}"))
         }
         (_, Ok(KillMessage::Failed { reason, message })) => failed(reason, message),
         (ProcessEnd::Badly { reason, message, .. }, _) => failed(reason, message),

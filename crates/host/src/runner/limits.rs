@@ -1,5 +1,4 @@
-//! The parent's side of a trial's limits: makes the cgroups, lists those that the trial must join and check, and reports the
-//! outcome.
+//! The parent's side of a trial's limits: makes the cgroups, lists those that the trial must join and check, and reports the outcome.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
-    LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
+    HeldLimit, LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
 use storebench_core::read_limited;
 use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
@@ -46,10 +45,8 @@ pub struct LimitSite<'a> {
     pub told: &'a Path,
 }
 
-/// Decides how a machine's limits are enforced at a place with this device.
-///
-/// # Errors
-/// The limit that can't be enforced, why, and what would help.
+/// Decides how a machine's limits are enforced at a place with this device. Else names the limit that can't be enforced, why, and what
+/// would help.
 pub fn decide(
     reach: &LimitSupport,
     machine: &Machine,
@@ -76,10 +73,7 @@ pub fn missing_limits(
 }
 
 impl TrialLimits {
-    /// Makes the cgroups for a cell's machine on the stage.
-    ///
-    /// # Errors
-    /// The limit that can't be enforced, why, and what would help.
+    /// Makes the cgroups for a cell's machine on the stage. Else names the limit that can't be enforced, why, and what would help.
     pub fn take(
         stage: &mut Stage<'_>,
         cell: &Cell,
@@ -120,11 +114,10 @@ impl TrialLimits {
     /// The limits for the trial's process to take on.
     pub fn order(&self) -> LimitValues {
         let limits = self.decision.held.iter();
+        let limits = limits.map(|held| (held.limit, held.asked, held.by, held.remark.clone())).collect();
         LimitValues {
             groups: self.groups.clone(),
-            limits: limits
-                .map(|enforced| (enforced.limit, enforced.asked, enforced.by, enforced.remark.clone()))
-                .collect(),
+            limits,
             device: self.device.clone(),
             processors: self.processors.clone(),
             told: self.report_file.clone(),
@@ -136,8 +129,7 @@ impl TrialLimits {
         self.decision.held.iter().any(|enforced| enforced.by == LimitMechanism::Scope)
     }
 
-    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it
-    /// needs none.
+    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it needs none.
     pub fn scope(&self) -> Vec<OsString> {
         if !self.is_scope() {
             return Vec::new();
@@ -161,20 +153,17 @@ impl TrialLimits {
     /// The outcome of the limits, from the trial's report and the kernel's counts.
     pub fn report(&self) -> MachineReport {
         let text = read_limited::bytes(&self.report_file, MOST_BYTES).unwrap_or_default();
-        let reports: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
-        let missing_reports = || {
-            let limits = self.decision.held.iter();
-            limits
-                .map(|enforced| LimitReport {
-                    limit: enforced.limit,
-                    asked: enforced.asked,
-                    in_force: None,
-                    by: Some(enforced.by.to_string()),
-                    remark: Some("the trial ended before it was held".into()),
-                })
-                .collect()
+        let mut limits: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
+        let missing_report = |enforced: &HeldLimit| LimitReport {
+            limit: enforced.limit,
+            asked: enforced.asked,
+            in_force: None,
+            by: Some(enforced.by.to_string()),
+            remark: Some("the trial ended before it was held".into()),
         };
-        let mut limits = if reports.is_empty() { missing_reports() } else { reports };
+        if limits.is_empty() {
+            limits.extend(self.decision.held.iter().map(missing_report));
+        }
         limits.extend(self.decision.not_held.iter().cloned());
         limits.sort_by_key(|report| report.limit);
         let counts_of_groups: Vec<_> =
@@ -213,7 +202,6 @@ fn properties(limit: LimitKind, asked: u64, device: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use storebench_core::axis::Axis;
-    use storebench_core::measure::limit::HeldLimit;
 
     fn make_limits(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
         TrialLimits {
@@ -232,23 +220,19 @@ mod tests {
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
+        let affinity = HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) };
         let limits = vec![
             scope_limit(LimitKind::Memory, 64 << 20),
             scope_limit(LimitKind::Share, 45_000),
             scope_limit(LimitKind::ReadBandwidth, 1000),
-            HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) },
+            affinity.clone(),
         ];
-        let words: Vec<String> = make_limits(limits, Path::new(""))
-            .scope()
-            .iter()
-            .map(|word| word.to_string_lossy().into())
-            .collect();
+        let scope = make_limits(limits, Path::new("")).scope();
+        let words: Vec<_> = scope.iter().map(|word| word.to_string_lossy()).collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let affinity_alone =
-            vec![HeldLimit { by: LimitMechanism::Affinity, ..scope_limit(LimitKind::Processors, 1) }];
-        assert!(make_limits(affinity_alone, Path::new("")).scope().is_empty());
+        assert!(make_limits(vec![affinity], Path::new("")).scope().is_empty());
     }
 
     #[test]
@@ -258,13 +242,8 @@ mod tests {
         let report = limiting.report();
         assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
         assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));
-        let reported = LimitReport {
-            limit: LimitKind::Memory,
-            asked: 1 << 20,
-            in_force: Some(1 << 20),
-            by: Some("cgroup v2".into()),
-            remark: None,
-        };
+        let (limit, asked, by) = (LimitKind::Memory, 1 << 20, Some("cgroup v2".into()));
+        let reported = LimitReport { limit, asked, in_force: Some(asked), by, remark: None };
         std::fs::write(file.path(), serde_json::to_string(std::slice::from_ref(&reported)).unwrap()).unwrap();
         assert_eq!(limiting.report().limits, [reported]);
         assert_eq!((limiting.report().memory_limit_hits, limiting.killed()), (None, None));

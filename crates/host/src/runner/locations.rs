@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::location::Location;
 use crate::location::directory::WorkFolder;
 use crate::location::image::Template;
-use crate::location::transit;
+use crate::location::{Location, transit};
 use crate::runner::devices;
 use crate::runner::run_request::RunRequest;
 use crate::stage::Stage;
@@ -25,17 +24,14 @@ pub struct PreparedLocations {
 
 /// A place that is ready for trials.
 pub struct PreparedLocation {
-    /// The work folder.
     pub folder: WorkFolder,
     /// Where background loads keep their files.
     pub load_folder: PathBuf,
     /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<PathBuf>,
-    /// The costs of the place.
     pub probe: Probe,
     /// The time that requests take to the simulated disk and back, if there is one.
     pub transit: Option<Transit>,
-    /// The source of trials' folders.
     pub trial_folders: TrialFolders,
 }
 
@@ -63,7 +59,6 @@ pub struct TrialFolder {
 }
 
 impl PreparedLocations {
-    /// Makes a work folder in each place of a job.
     pub fn make(job: &RunRequest<'_>) -> Result<PreparedLocations> {
         // An unavailable place is among the job's, but no cell is in it.
         let used: BTreeSet<LocationOnDisk> = job.cells.iter().map(Cell::location_on_disk).collect();
@@ -108,7 +103,6 @@ impl PreparedLocations {
         Ok(PreparedLocations { by_place: places().map(prepare).collect::<Result<_>>()? })
     }
 
-    /// The costs of the places.
     pub fn probes(&self) -> BTreeMap<LocationOnDisk, Probe> {
         self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
     }
@@ -119,14 +113,9 @@ impl PreparedLocations {
         cgroup::CgroupParent::find(|parent| place.folder.stage().group(parent).map(drop))
     }
 
-    /// The place of a cell.
-    ///
-    /// # Errors
-    /// When the job has no such place.
     pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
-        self.by_place
-            .get_mut(&cell.location_on_disk())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_on_disk())))
+        let name = cell.location_on_disk();
+        self.by_place.get_mut(&name).ok_or_else(|| Error::bad_value(format!("there is no place {name}")))
     }
 }
 
@@ -136,11 +125,6 @@ pub fn trial_bytes<'c>(job: &RunRequest<'_>, cells: impl Iterator<Item = &'c Cel
 }
 
 impl TrialFolders {
-    /// Whether each folder is a file system in an image.
-    pub fn are_images(&self) -> bool {
-        matches!(self, TrialFolders::Image(_))
-    }
-
     /// The image that each folder is a copy of, if any.
     pub fn template(&self) -> Option<&Template> {
         match self {

@@ -22,14 +22,9 @@ pub struct Pace<'a> {
 impl<'a> Pace<'a> {
     /// The pace of a job whose places were probed, by name.
     pub fn new(job: &RunRequest<'a>, probes: BTreeMap<LocationOnDisk, Probe>) -> Pace<'a> {
-        let mut pace = Pace {
-            plan: job.plan,
-            stores: job.stores,
-            probes,
-            estimated_left_s: 0.0,
-            estimated_done_s: 0.0,
-            took_s: 0.0,
-        };
+        let (plan, stores) = (job.plan, job.stores);
+        let mut pace =
+            Pace { plan, stores, probes, estimated_left_s: 0.0, estimated_done_s: 0.0, took_s: 0.0 };
         let total: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
         let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
         pace.estimated_left_s = (total * f64::from(job.plan.trials) - done).max(0.0);
@@ -49,7 +44,6 @@ impl<'a> Pace<'a> {
         self.took_s += took_s;
     }
 
-    /// The time left, if it can be estimated.
     pub fn time_left(&self) -> Option<Duration> {
         let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
         Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()

@@ -1,5 +1,4 @@
-//! The parent of all trials: goes through the schedule, runs each trial in a separate process, and saves every result
-//! before the next begins.
+//! The parent of all trials: runs each in a separate process, in the schedule's order, and saves its result before the next begins.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::folder::RunFolder;
 use crate::runner::event::{Event, Listener};
 use crate::runner::kill::PassedChecks;
-use crate::runner::locations::{PreparedLocations, TrialFolder};
+use crate::runner::locations::PreparedLocations;
 use crate::runner::pace::Pace;
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::{self, Trial};
@@ -33,10 +32,7 @@ pub struct RunEnd {
     pub failed: u64,
 }
 
-/// Runs the rest of a job.
-///
-/// # Errors
-/// When a result can't be saved or a trial can't be started; trials that fail are results.
+/// Runs the rest of a job. Fails when a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<RunEnd> {
     trial_ipc::remove(folder.path())?;
     let mut places = PreparedLocations::make(job)?;
@@ -175,32 +171,29 @@ impl ActiveRun<'_> {
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
         let result = match place.trial_folders.take(&mut stage, position, seed) {
             // The program that mounts an image can be killed, or find no loop device: then only this trial fails.
-            Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
+            Err(error) if error.exit == Exit::Failure && place.trial_folders.template().is_some() => {
                 Some(trial::not_begun(cell, (position, block), &place.load_folder, error.message))
             }
             trial_folder => {
-                let TrialFolder { directory, file_creation_ns, device, disk } = trial_folder?;
+                let trial_folder = trial_folder?;
                 let trial = Trial {
                     job: self.job,
                     cell,
                     position,
                     block,
                     folder: folder.path(),
-                    directory: &directory,
-                    device: &device,
-                    disk: disk.as_deref(),
+                    files: &trial_folder,
                     transit: place.transit,
                     cgroups: &self.cgroups,
                     reach: &self.reach,
                     beside: &place.load_folder,
                     servers: place.servers.as_deref(),
-                    file_creation_ns,
                     passed: Some(&self.passed),
                     template: place.trial_folders.template(),
                     told: &|loading| listener.borrow_mut().handle_event(&Event::Loading { loading }),
                 };
                 let result = trial.run(&mut stage)?;
-                result.map(|result| with_cause(result, folder, &directory)).transpose()?
+                result.map(|result| with_cause(result, folder, &trial_folder.directory)).transpose()?
             }
         };
         // First, so that the disk space that a store used is free for its result.
@@ -229,10 +222,8 @@ impl ActiveRun<'_> {
     }
 }
 
-/// The result of a failed trial, with the cause if its folder's disk is to blame.
-///
-/// # Errors
-/// When others changed storebench's folders, which is no failure of the store's.
+/// The result of a failed trial, with the cause if its folder's disk is to blame. Fails when others changed storebench's folders, which
+/// is no failure of the store's.
 fn with_cause(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
     if result.outcome != Outcome::Ok {
         folder.check()?;
@@ -243,10 +234,7 @@ fn with_cause(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> 
     Ok(result)
 }
 
-/// Why a trial's folder is unusable though it was not moved: the file system under it has failed.
-///
-/// # Errors
-/// When it was moved or deleted.
+/// Why a trial's folder is unusable though it was not moved: the file system under it has failed. Fails when it was moved or deleted.
 fn describe_loss(directory: &Path) -> Result<Option<String>> {
     match fs::metadata(directory) {
         Ok(metadata) if metadata.is_dir() => Ok(None),

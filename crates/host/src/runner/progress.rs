@@ -51,9 +51,7 @@ impl Listener for Bar {
             }
             Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
-                self.bar.set_prefix(left.map_or(String::new(), |time_left| {
-                    format!("about {} left", rough_duration(whole_seconds(time_left)))
-                }));
+                self.bar.set_prefix(left.map(about_left).unwrap_or_default());
                 self.cell = sanitize::message(&cell.id());
                 self.bar.set_message(self.cell.clone());
             }
@@ -104,9 +102,7 @@ impl<W: Write> Listener for ProgressLines<W> {
             Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                let left = left.map_or(String::new(), |time_left| {
-                    format!(", about {} left", rough_duration(whole_seconds(time_left)))
-                });
+                let left = left.map_or(String::new(), |left| format!(", {}", about_left(left)));
                 let line =
                     format!("{} of {} done{left}; now {}", self.done, plural(self.total, "trial"), cell.id());
                 print_line(&mut self.out, &sanitize::shorten(&line, WIDTH));
@@ -125,10 +121,8 @@ impl<W: Write> Listener for ProgressLines<W> {
             Event::Left { why } => print_line(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
                 let ending = if *interrupted { "interrupted" } else { "done" };
-                print_line(
-                    &mut self.out,
-                    &format!("{ending}: {} of {}", with_commas(self.done), plural(self.total, "trial")),
-                );
+                let (done, all) = (with_commas(self.done), plural(self.total, "trial"));
+                print_line(&mut self.out, &format!("{ending}: {done} of {all}"));
             }
         }
     }
@@ -145,16 +139,15 @@ fn left_for_now(why: &str) -> String {
 
 /// The time left first, as a terminal cuts long lines.
 fn describe_progress(loading: &LoadProgress) -> String {
-    let left = loading
-        .time_left()
-        .map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
+    let left = loading.time_left().map_or(String::new(), |left| format!("{}, ", about_left(left)));
     let rate = with_commas(loading.rate_per_s().round() as u64);
     let (doing, done, all) = (loading.doing.name(), with_commas(loading.done), with_commas(loading.all));
     format!("{doing}: {left}{done} of {all} at {rate}/s")
 }
 
-fn whole_seconds(duration: Duration) -> Duration {
-    Duration::from_secs(duration.as_secs().max(1))
+/// A time left in whole seconds, at least one.
+fn about_left(left: Duration) -> String {
+    format!("about {} left", rough_duration(Duration::from_secs(left.as_secs().max(1))))
 }
 
 fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
@@ -169,49 +162,25 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storebench_core::cell::Cell;
+    use storebench_core::result::TrialResult;
     use storebench_core::workload::load_progress::ProgressKind;
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {
         let mut lines = ProgressLines::new(Vec::new());
         let text = r#"{"store":"sqlite","record_size":"1B..1KiB","records":"100","data":"compressible","guarantee":"power"}"#;
-        let cell: storebench_core::cell::Cell = serde_json::from_str(text).unwrap();
-        let message = String::from("the disk is full");
-        let outcome = Outcome::Failed {
-            reason: storebench_core::result::Failure::DiskFull,
-            message,
-            log: "logs/1.log".into(),
-        };
-        let result = storebench_core::result::TrialResult {
-            format: 1,
-            cell: cell.clone(),
-            block: 0,
-            position: 0,
-            started: String::new(),
-            wall_s: 1.0,
-            stage_s: None,
-            load_1min: None,
-            others_processors: None,
-            background: None,
-            machine: None,
-            disk: None,
-            file_creation_ns: None,
-            resources: None,
-            outcome,
-            measured: None,
-        };
+        let cell: Cell = serde_json::from_str(text).unwrap();
+        let result = format!(
+            r#"{{"format":1,"cell":{text},"block":0,"position":0,"started":"","wall_s":1.0,
+            "outcome":{{"status":"failed","reason":"disk-full","message":"the disk is full","log":"logs/1.log"}}}}"#
+        );
+        let result: TrialResult = serde_json::from_str(&result).unwrap();
         lines.handle_event(&Event::Started { total: 2, done: 0 });
-        lines.handle_event(&Event::TrialStarted {
-            cell: &cell,
-            position: 0,
-            left: Some(Duration::from_millis(61_500)),
-        });
-        let loading = LoadProgress {
-            doing: ProgressKind::Loading,
-            done: 12_000,
-            all: 60_000,
-            took: Duration::from_secs(10),
-        };
+        let left = Some(Duration::from_millis(61_500));
+        lines.handle_event(&Event::TrialStarted { cell: &cell, position: 0, left });
+        let (doing, took) = (ProgressKind::Loading, Duration::from_secs(10));
+        let loading = LoadProgress { doing, done: 12_000, all: 60_000, took };
         lines.handle_event(&Event::Loading { loading: Some(loading) });
         lines.last -= EVERY;
         lines.handle_event(&Event::Loading { loading: Some(loading) });
@@ -219,12 +188,9 @@ mod tests {
         lines.handle_event(&Event::TrialEnded { result: &result });
         lines.last -= EVERY;
         let mixed = r#"{"store":"sqlite","record_size":"90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB","records":"100"}"#;
-        let mixed: storebench_core::cell::Cell = serde_json::from_str(mixed).unwrap();
-        lines.handle_event(&Event::TrialStarted {
-            cell: &mixed,
-            position: 1,
-            left: Some(Duration::from_secs(9)),
-        });
+        let cell: Cell = serde_json::from_str(mixed).unwrap();
+        let left = Some(Duration::from_secs(9));
+        lines.handle_event(&Event::TrialStarted { cell: &cell, position: 1, left });
         lines.handle_event(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
             loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\

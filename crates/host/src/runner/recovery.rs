@@ -6,9 +6,9 @@ use storebench_disk::random::Random;
 
 use crate::runner::check_process::CheckRoom;
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
-use storebench_core::error::{Error, Result};
-use storebench_core::guard;
-use storebench_core::measure::page_cache::{self, EmptiedCache};
+use crate::runner::kill::{CheckOutcome, empty};
+use storebench_core::error::Result;
+use storebench_core::measure::page_cache;
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::plural;
 use storebench_core::workload::recover::RecoveryMessage;
@@ -26,11 +26,9 @@ const MOST_BEFORE_CUT: u64 = 10_000;
 enum StoreLife {
     /// Creates it, with its first records.
     First,
-    /// After a kill.
     Killed,
     /// The last of these after a kill: nothing is added, and the store is closed.
     LastKilled,
-    /// After a close.
     Closed,
     /// After a close, with none of its files in memory.
     ColdClosed,
@@ -38,28 +36,18 @@ enum StoreLife {
     ColdKilled,
     /// Up to a power cut. Journalling its writes takes time, so the time of its opening means nothing.
     BeforeCut,
-    /// After a power cut.
     Cut,
 }
 
 impl StoreLife {
     /// The lives of a store in their order, with a power cut if wanted.
     fn all(cuts: bool) -> Vec<StoreLife> {
-        let mut lives = vec![StoreLife::First];
-        lives.extend([StoreLife::Killed; KILLS - 1]);
-        lives.extend([
-            StoreLife::LastKilled,
-            StoreLife::Closed,
-            StoreLife::ColdClosed,
-            StoreLife::ColdKilled,
-        ]);
-        if cuts {
-            lives.extend([StoreLife::BeforeCut, StoreLife::Cut]);
-        }
-        lives
+        let closed = [StoreLife::Closed, StoreLife::ColdClosed, StoreLife::ColdKilled];
+        let cut: &[StoreLife] = if cuts { &[StoreLife::BeforeCut, StoreLife::Cut] } else { &[] };
+        let killed = [StoreLife::Killed; KILLS - 1];
+        [&[StoreLife::First][..], &killed, &[StoreLife::LastKilled], &closed, cut].concat()
     }
 
-    /// Whether it begins with none of its files in memory.
     fn is_cold(self) -> bool {
         matches!(self, StoreLife::ColdClosed | StoreLife::ColdKilled | StoreLife::Cut)
     }
@@ -86,7 +74,6 @@ impl StoreLife {
         }
     }
 
-    /// Stores the time of its opening in the result.
     fn keep(self, recovery: &mut Recovery, opened: Reopening) {
         match self {
             StoreLife::First => recovery.created_ns = opened.open_ns,
@@ -106,41 +93,27 @@ const RECORDS_A_SECOND: u64 = 2_000;
 
 /// A recovery check that is about to be made.
 pub struct RecoveryChecker<'a> {
-    /// How the store is opened.
     pub spec: Spec,
-    /// Where its processes keep their files.
     pub room: CheckRoom<'a>,
-    /// The seed of all that is random.
     pub seed: u64,
     /// Whether it has a power cut: for a store that promises to survive one.
     pub cuts: bool,
 }
 
-/// The outcome of a recovery check.
-pub enum RecoveryCheckOutcome {
-    /// The report for the result.
-    Checked(RecoveryCheck),
-    /// Acknowledged records were missing.
-    Failed(String),
-    /// The user interrupted it.
-    Interrupted,
-}
-
-/// The end of one of its processes.
 enum LifeEnd {
     Opened(Reopening),
     NotUndone(String),
     Lost(String),
     CannotCheck(String),
-    Interrupted,
 }
 
 impl RecoveryChecker<'_> {
-    /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each.
-    pub fn make(&self, sizes: &[u64]) -> Result<RecoveryCheckOutcome> {
+    /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each. The store has
+    /// failed it if acknowledged records were missing.
+    pub fn make(&self, sizes: &[u64]) -> Result<CheckOutcome<RecoveryCheck>> {
         let mut check = RecoveryCheck::default();
         for records in sizes {
-            self.empty()?;
+            empty(&self.spec.directory)?;
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
             match self.run_lives(&mut recovery)? {
                 LifeEnd::Opened(_) => check.sizes.push(recovery),
@@ -149,25 +122,17 @@ impl RecoveryChecker<'_> {
                     check.sizes.push(recovery);
                 }
                 LifeEnd::Lost(message) => {
-                    return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}")));
+                    return Ok(Err((Failure::WrongData, format!("recovery check: {message}"))));
                 }
-                LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
                 LifeEnd::CannotCheck(reason) => {
                     check.not_made = Some(format!("with {}: {reason}", plural(*records, "record")));
                     break;
                 }
             }
         }
-        self.empty()?;
-        Ok(RecoveryCheckOutcome::Checked(check))
-    }
-
-    /// Nothing of it may remain: with many records it is larger than the trial.
-    fn empty(&self) -> Result<()> {
-        let directory = &self.spec.directory;
-        guard::remove_made(directory)
-            .and_then(|()| std::fs::create_dir(directory))
-            .map_err(Error::io("emptying", directory))
+        // Nothing of it may remain: with many records it is larger than the trial.
+        empty(&self.spec.directory)?;
+        Ok(Ok(check))
     }
 
     /// Runs the lives of a store. Returns the first bad end.
@@ -176,9 +141,10 @@ impl RecoveryChecker<'_> {
         let (mut records, mut added) = (0, 0);
         for life in StoreLife::all(self.cuts) {
             if life.is_cold() {
-                match self.empty_cache() {
-                    Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
-                    None => {
+                // Nobody has the store's files open.
+                match page_cache::empty(&self.spec.directory) {
+                    Ok(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
+                    Err(_) => {
                         let why = "the files can't be taken out of memory";
                         recovery.not_cut = self.cuts.then(|| why.into());
                         break;
@@ -198,11 +164,6 @@ impl RecoveryChecker<'_> {
         Ok(LifeEnd::Opened(recovery.closed))
     }
 
-    /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
-    fn empty_cache(&self) -> Option<EmptiedCache> {
-        page_cache::empty(&self.spec.directory).ok()
-    }
-
     fn run_life(&self, part: RecoverPart) -> Result<LifeEnd> {
         let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
@@ -210,7 +171,6 @@ impl RecoveryChecker<'_> {
         let (end, message) =
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, message) {
-            (ProcessEnd::Interrupted, _) => LifeEnd::Interrupted,
             (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => {
                 LifeEnd::Lost(message)
             }

@@ -1,5 +1,4 @@
-//! Tries the settings of stores before a run: one short trial for each value. A setting that would fail in every trial is reported
-//! before the first.
+//! Tries the settings of stores before a run, in short trials: one that would fail in every trial is reported before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +10,7 @@ use crate::location::Location;
 use crate::location::directory::WorkFolder;
 use crate::location::image::Template;
 use crate::plan::{Period, Plan};
-use crate::runner::locations::trial_bytes;
+use crate::runner::locations::{TrialFolder, trial_bytes};
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
@@ -116,7 +115,8 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
         if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
-        let refusal = RefusedSettings { what: describe_cell(cell, &settings), why };
+        let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let refusal = RefusedSettings { what: format!("{} {}", cell.store(), words.join(" ")), why };
         if !rehearsal.refused.contains(&refusal) {
             rehearsal.refused.push(refusal);
         }
@@ -139,8 +139,7 @@ fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
-/// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was
-/// interrupted.
+/// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was interrupted.
 pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shorten_plan(job.plan, RehearsalExtent::EachSetting)?;
     let job =
@@ -158,15 +157,9 @@ pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     Ok(Some(results))
 }
 
-/// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was
-/// interrupted.
+/// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was interrupted.
 pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     run_short_trial(job, cell, RehearsalExtent::EachSetting)
-}
-
-fn describe_cell(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
-    let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("{} {}", cell.store(), settings.join(" "))
 }
 
 /// The plan, with the least possible work.
@@ -234,15 +227,12 @@ fn run_short_trial(
         position: 0,
         block: 0,
         folder: &folder,
-        directory: &directory,
-        device: &Err(unmeasured()),
-        disk: None,
+        files: &TrialFolder { directory, file_creation_ns: 0, device: Err(unmeasured()), disk: None },
         transit: None,
         cgroups: &Err(unmeasured()),
         reach: &LimitSupport::detect(),
         beside: Path::new(""),
         servers: None,
-        file_creation_ns: 0,
         passed: None,
         template: None,
         told: &|_| (),

@@ -7,37 +7,35 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::counts::{self, Counts};
 
-use crate::background;
 use crate::folder::is_full;
 use crate::location::image::{HOLDER, Template};
 use crate::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
 use crate::runner::check_process::CheckRoom;
-use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::kill::PassedChecks;
 use crate::runner::limits::{LimitSite, TrialLimits};
+use crate::runner::locations::TrialFolder;
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
-use crate::schedule;
 use crate::stage::Stage;
+use crate::{background, schedule};
 use storebench_core::cell::{Background, Cell, HERE};
-use storebench_core::error::{Error, Result};
-use storebench_core::guard;
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
-use storebench_core::measure::device::{BlockDevice, DeviceSpec};
-use storebench_core::measure::environment;
+use storebench_core::measure::device::BlockDevice;
 use storebench_core::measure::limit::LimitSupport;
-use storebench_core::measure::other_load;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::resources::ResourceProbe;
+use storebench_core::measure::{environment, other_load};
 use storebench_core::result::{
     BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
 };
-use storebench_core::test_hooks;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::TimeEstimate;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
+use storebench_core::{guard, test_hooks};
 
 mod checks;
 
@@ -72,43 +70,30 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, mess
 
 /// A trial that is about to run.
 pub struct Trial<'a> {
-    /// The job that it is part of.
     pub job: &'a RunRequest<'a>,
-    /// The cell that is run.
     pub cell: &'a Cell,
     /// Its position in the run, from 0.
     pub position: u64,
     /// Its block, from 0.
     pub block: u32,
-    /// The run's folder.
     pub folder: &'a Path,
-    /// The empty folder for the store's files.
-    pub directory: &'a Path,
-    /// The block device under it, or why its counters can't be read.
-    pub device: &'a std::result::Result<DeviceSpec, String>,
-    /// The folder in which the simulated disk under it is mounted, if any.
-    pub disk: Option<&'a Path>,
-    /// The time that requests take to it and back.
+    pub files: &'a TrialFolder,
+    /// The time that requests take to a simulated disk and back.
     pub transit: Option<Transit>,
     /// Where a cgroup for it can be made, or why not.
     pub cgroups: &'a std::result::Result<cgroup::CgroupParent, String>,
-    /// The limits that can be enforced here.
     pub reach: &'a LimitSupport,
     /// Where its background load keeps its files.
     pub beside: &'a Path,
     /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<&'a Path>,
-    /// The time of making an empty file in its folder, in nanoseconds.
-    pub file_creation_ns: u64,
     /// The ways of opening a store that have passed a kill check; `None` if none is made.
     pub passed: Option<&'a PassedChecks>,
     /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
-    /// Gets the progress of its loading.
     pub told: &'a dyn Fn(Option<LoadProgress>),
 }
 
-/// The outcome of a trial.
 struct TrialRun {
     report: Report,
     wall_s: f64,
@@ -137,20 +122,26 @@ impl Trial<'_> {
         let limiting = self.limiting(stage, group.as_ref().ok());
         let before = self.disk_counts();
         let (ran, machine) = match &limiting {
-            Some(Err(message)) => (Some(self.unsupported(message.clone())), None),
+            Some(Err(message)) => {
+                let report = Report::Unsupported { message: message.clone() };
+                (Ok(TrialRun { log: self.log(), ..TrialRun::not_at_all(report) }), None)
+            }
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
                 trial_ipc::ask(self.folder, &self.spec(group, limiting))?;
-                let ran = self.run_with_background(stage, limiting, &sights, (&spec, &out))?;
+                let ran = self.run_with_background(stage, limiting, &sights, (&spec, &out));
                 (ran, limiting.map(TrialLimits::report))
             }
         };
         let disk = self.disk_report(before);
         let ran = ran.map(|ran| self.check_disk(ran, disk.is_some()));
-        let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
-        let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
-        let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
+        let ran = ran.and_then(|ran| self.kill_checked(ran));
+        let ran = ran.and_then(|ran| self.cut_checked(stage, ran));
+        let ran = match ran.and_then(|ran| self.recovery_checked(ran)) {
+            Err(error) if error.exit == Exit::Interrupted => None,
+            ran => Some(ran?),
+        };
         trial_ipc::remove(self.folder)?;
         let Some(TrialRun { report, wall_s, resources, others, background, log }) = ran else {
             self.remove(&self.log())?;
@@ -183,22 +174,22 @@ impl Trial<'_> {
             background,
             machine,
             disk,
-            file_creation_ns: Some(self.file_creation_ns),
+            file_creation_ns: Some(self.files.file_creation_ns),
             resources,
             outcome,
             measured,
         }))
     }
 
-    /// Runs it with its background load, if it has one; `None` if it was interrupted. Without the load there is no
-    /// trial, and a trial during which the load was not at work is no measurement.
+    /// Runs it with its background load, if it has one. Without the load there is no trial, and a trial during which the load was not
+    /// at work is no measurement.
     fn run_with_background(
         &self,
         stage: &mut Stage<'_>,
         limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         files: (&Path, &Path),
-    ) -> Result<Option<TrialRun>> {
+    ) -> Result<TrialRun> {
         if self.cell.background() == Background::None {
             return self.run_process(limiting, sights, files, None);
         }
@@ -216,33 +207,32 @@ impl Trial<'_> {
         let not_run = |report| TrialRun { log: self.background_log(), ..TrialRun::not_at_all(report) };
         let load = match started {
             LoadStart::AtWork(load) => load,
-            LoadStart::Interrupted => return Ok(None),
-            LoadStart::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
+            LoadStart::Interrupted => return Err(interruption()),
+            LoadStart::Unsupported(message) => return Ok(not_run(Report::Unsupported { message })),
             LoadStart::Failed(message) => {
-                return Ok(Some(not_run(Report::Failed { reason: Failure::Harness, message })));
+                return Ok(not_run(Report::Failed { reason: Failure::Harness, message }));
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.run_process(limiting, sights, files, Some(load.id()))?;
+        let mut ran = self.run_process(limiting, sights, files, Some(load.id()))?;
         let to_ns = background::now_ns();
-        let Some(mut ran) = ran else { return Ok(None) };
         let FinishedLoad { report, complaint } = load.finish(from_ns, to_ns);
         ran.background = Some(report);
         if let (Report::Ok { .. }, Some(message)) = (&ran.report, complaint) {
             ran.report = Report::Failed { reason: Failure::Harness, message };
             ran.log = self.background_log();
         }
-        Ok(Some(ran))
+        Ok(ran)
     }
 
-    /// Runs its process, during a background load if it has one; `None` if it was interrupted.
+    /// Runs its process, during a background load if it has one.
     fn run_process(
         &self,
         limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         (spec, out): (&Path, &Path),
         load: Option<u32>,
-    ) -> Result<Option<TrialRun>> {
+    ) -> Result<TrialRun> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
@@ -257,50 +247,38 @@ impl Trial<'_> {
         let (end, resources) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
-        if !self.job.plan.clients.is_empty()
-            && matches!(end, ProcessEnd::Interrupted | ProcessEnd::Badly { .. })
-        {
+        if !self.job.plan.clients.is_empty() && matches!(end, None | Some(ProcessEnd::Badly { .. })) {
             // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }
         let wall_s = start.elapsed().as_secs_f64();
-        let report = match end {
-            ProcessEnd::Interrupted => return Ok(None),
-            ProcessEnd::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
+        let out_of_memory = |message| Report::Failed { reason: Failure::OutOfMemory, message };
+        let mut report = match (end.ok_or_else(interruption)?, limiting.and_then(TrialLimits::killed)) {
+            (ProcessEnd::Unsaved(error), _) if is_full(&error) && self.shares_a_disk() => Report::Failed {
                 reason: Failure::DiskFull,
                 message: "the disk was full: not even the trial's report could be written".into(),
             },
-            ProcessEnd::Unsaved(error) => {
+            (ProcessEnd::Unsaved(error), _) => {
                 self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
-            ProcessEnd::Badly { reason, message, .. } => match limiting.and_then(TrialLimits::killed) {
-                Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
-                None => Report::Failed { reason, message },
-            },
-            ProcessEnd::Well => match (self.answer(), limiting.and_then(TrialLimits::killed)) {
+            (ProcessEnd::Badly { .. }, Some(message)) => out_of_memory(message),
+            (ProcessEnd::Badly { reason, message, .. }, None) => Report::Failed { reason, message },
+            (ProcessEnd::Well, killed) => match (self.answer(), killed) {
                 // A server was killed, and the trial has noticed.
-                (Report::Failed { .. }, Some(message)) => {
-                    Report::Failed { reason: Failure::OutOfMemory, message }
-                }
+                (Report::Failed { .. }, Some(message)) => out_of_memory(message),
                 (report, _) => report,
             },
         };
-        let report = match report {
-            // Engines report a full disk each in their own words, or crash.
-            Report::Failed {
-                reason: reason @ (Failure::Store | Failure::Crashed | Failure::TimedOut),
-                message,
-            } => match self.full_disk() {
-                Some(disk) => {
-                    let message = format!("{disk} was full: {message}");
-                    Report::Failed { reason: Failure::DiskFull, message }
-                }
-                None => Report::Failed { reason, message },
-            },
-            report => report,
-        };
-        Ok(Some(TrialRun { report, wall_s, resources, others, background: None, log: self.log() }))
+        // Engines report a full disk each in their own words, or crash.
+        if let Report::Failed { reason, message } = &mut report
+            && matches!(reason, Failure::Store | Failure::Crashed | Failure::TimedOut)
+            && let Some(disk) = self.full_disk()
+        {
+            *message = format!("{disk} was full: {message}");
+            *reason = Failure::DiskFull;
+        }
+        Ok(TrialRun { report, wall_s, resources, others, background: None, log: self.log() })
     }
 
     /// Whether its store is a server that was running before: its work can't be separated from the work of others.
@@ -311,14 +289,15 @@ impl Trial<'_> {
     /// The disk that is full, if any: the disk of the store's files, or the disk of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
         // A place without a block device is in no image, and a simulated disk is mostly in memory.
-        let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
-        let disks = [(self.directory, "the disk")].into_iter().chain(holder);
+        let TrialFolder { directory, device, disk, .. } = self.files;
+        let holder = (disk.is_none() && device.is_ok()).then_some((self.beside, HOLDER));
+        let disks = [(directory.as_path(), "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 
     /// The device and cgroup to watch during the trial.
     fn sights(&self, group: Option<&TrialCgroup>) -> ResourceProbe {
-        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
+        let device = self.files.device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
         ResourceProbe { device, group: group.cloned() }
     }
 
@@ -331,16 +310,15 @@ impl Trial<'_> {
         let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
         let told = self.folder.join(LIMITS);
-        let site = LimitSite { reach: self.reach, device: self.device, counting, told: &told };
+        let site = LimitSite { reach: self.reach, device: &self.files.device, counting, told: &told };
         Some(TrialLimits::take(stage, self.cell, &machine, site))
     }
 
     /// The counts of its simulated disk, if there is one and it works.
     fn disk_counts(&self) -> Option<Counts> {
-        self.disk.and_then(|folder| counts::read(folder).ok())
+        self.files.disk.as_ref().and_then(|folder| counts::read(folder).ok())
     }
 
-    /// The simulated disk's counts since then.
     fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
         let counts = self.disk_counts()?.since(&before?);
         Some(DiskReport { name: self.cell.disk().to_owned(), transit: self.transit, counts })
@@ -349,7 +327,7 @@ impl Trial<'_> {
     /// The outcome, which is a failure of the harness if a simulated disk is gone: its store can't be blamed.
     fn check_disk(&self, ran: TrialRun, is_there: bool) -> TrialRun {
         let said = match &ran.report {
-            _ if self.disk.is_none() || is_there => return ran,
+            _ if self.files.disk.is_none() || is_there => return ran,
             Report::Unsupported { .. } => return ran,
             Report::Ok { .. } => String::new(),
             Report::Failed { message, .. } => format!("; the trial said: {message}"),
@@ -358,19 +336,14 @@ impl Trial<'_> {
         TrialRun { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
     }
 
-    /// Whether there was a simulated disk, which is gone.
     fn has_lost_disk(&self) -> bool {
-        self.disk.is_some() && self.disk_counts().is_none()
-    }
-
-    fn unsupported(&self, message: String) -> TrialRun {
-        TrialRun { log: self.log(), ..TrialRun::not_at_all(Report::Unsupported { message }) }
+        self.files.disk.is_some() && self.disk_counts().is_none()
     }
 
     /// Whether the store's files are on the disk of the results, so that the store may have filled it.
     fn shares_a_disk(&self) -> bool {
         let device = |path: &Path| fs::metadata(path).map(|folder| folder.dev()).ok();
-        device(self.folder).is_some() && device(self.folder) == device(self.directory)
+        device(self.folder).is_some() && device(self.folder) == device(&self.files.directory)
     }
 
     /// The time beyond its limit that it may take: to read back, and for rests that were asked for.
@@ -406,14 +379,13 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Removes a file from the run's folder, if it exists.
     fn remove(&self, name: &str) -> Result<()> {
         guard::remove(self.folder, name)
     }
 
-    /// The task for its process.
     fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&TrialLimits>) -> Spec {
         let plan = self.job.plan;
+        let case = plan.case(self.cell, self.job.stores);
         let group = match limiting {
             Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
             _ => group,
@@ -421,31 +393,24 @@ impl Trial<'_> {
         Spec {
             parent: std::process::id(),
             cell: self.cell.clone(),
-            directory: self.directory.to_path_buf(),
+            directory: self.files.directory.clone(),
             beside: self.servers.map(Path::to_path_buf),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
             settings: plan.settings_to_open(self.cell, self.job.stores),
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
-            device: self.device.clone(),
-            disk: self.disk.map(Path::to_path_buf),
+            device: self.files.device.clone(),
+            disk: self.files.disk.clone(),
             group,
             memory_limit: plan.memory_limit(self.cell),
             limits: limiting.map(TrialLimits::order),
             judged: plan.judge_settings,
             part: None,
-            library: self
-                .job
-                .stores
-                .iter()
-                .find(|store| store.name == self.cell.store())
-                .and_then(|store| store.library)
-                .cloned(),
+            library: case.store().and_then(|store| store.library).cloned(),
             clients: plan.clients.clone(),
         }
     }
 
-    /// The report of its process.
     fn answer(&self) -> Report {
         trial_ipc::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,

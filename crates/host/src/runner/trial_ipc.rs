@@ -36,7 +36,6 @@ pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Reads the report.
 pub fn answer<T: DeserializeOwned>(folder: &Path) -> std::result::Result<T, String> {
     let report = read_file(folder, REPORT, MOST_BYTES).map_err(|error| error.to_string());
     report.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))

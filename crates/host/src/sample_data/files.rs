@@ -13,8 +13,7 @@ pub fn sample_folder(folder: &Path, sample: &mut Sample) -> Result<(), String> {
 /// Reads the first bytes of a file, up to the given number.
 type Start = fn(&Path, usize) -> std::io::Result<Vec<u8>>;
 
-/// Entries in the folder that can't be read are counted, not an error: among many files a few belong to
-/// others.
+/// Entries in the folder that can't be read are counted, not an error: among many files a few belong to others.
 fn sample_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
     fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders = vec![folder.to_path_buf()];

@@ -22,7 +22,6 @@ pub struct SizeCounter {
     pub largest: u64,
 }
 
-/// Neighbouring sizes.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     /// Half-open.

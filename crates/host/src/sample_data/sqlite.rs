@@ -22,10 +22,8 @@ pub fn sample_database(
     let Some(read) = read else {
         return Err(format!("{} is a SQLite file, and this build has no SQLite", file.display()));
     };
-    let (table, column) = match table_and_column.split_once('.') {
-        Some((table, column)) => (table, Some(column)),
-        None => (table_and_column, None),
-    };
+    let split = table_and_column.split_once('.');
+    let (table, column) = split.map_or((table_and_column, None), |(table, column)| (table, Some(column)));
     let mut add = |size, start: &[u8]| sample.add(size, |most| Ok(start[..start.len().min(most)].to_vec()));
     read(file, table, column, &mut add).map_err(|why| match table_and_column {
         "" => format!("name one of its tables, like {0}:table or {0}:table.column: {why}", file.display()),

@@ -1,6 +1,5 @@
 //! A column of a CSV file with a header as data: every row has one value in it.
 
-use std::io;
 use std::path::Path;
 
 use super::Sample;
@@ -12,26 +11,18 @@ use storebench_core::sanitize::quoted;
 const LISTED: usize = 20;
 /// The longest row, in bytes.
 const MOST_ROW: u64 = 64 << 20;
-/// Bytes that are checked for signs of a binary file.
+/// Bytes that are checked for signs of another kind of file.
 const START: usize = 8192;
-
-/// Whether a file is no text: texts have no NUL.
-fn is_binary(file: &Path) -> io::Result<bool> {
-    Ok(read_limited::start(file, START)?.contains(&0))
-}
-
-/// Whether a file begins as JSON does: no header of a CSV file with column names does.
-fn is_json(file: &Path) -> io::Result<bool> {
-    let start = read_limited::start(file, START)?;
-    Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)))
-}
 
 pub fn sample_csv(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
     let fault = |error: csv::Error| format!("{}: {error}", file.display());
-    if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
+    let start = read_limited::start(file, START).map_err(|error| fault(error.into()))?;
+    // Texts have no NUL.
+    if start.contains(&0) {
         return Err(format!("{} is not a CSV file: it holds binary data", file.display()));
     }
-    if is_json(file).map_err(|error| format!("{}: {error}", file.display()))? {
+    // No header of a CSV file with column names begins as JSON does.
+    if start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)) {
         return Err(format!(
             "{} is JSON, which is not read: make each record a file in a folder, or a row of a CSV file \
              (data.csv:column) or of a SQLite file (app.db:table)",

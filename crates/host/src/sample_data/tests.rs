@@ -17,12 +17,9 @@ fn a_folder_is_its_files_wherever_they_lie() {
     let span = traits.size.span();
     assert!(span.from == 1000 && (1399..=1401).contains(&span.to), "{traits:?}");
     assert!((0.9..1.01).contains(&traits.ratio));
-    assert!(
-        traits.describe().starts_with("400 values: median 1.17 KiB, mean 1.17 KiB, largest 1.37 KiB, nine"),
-        "{}",
-        traits.describe()
-    );
-    assert!(traits.describe().contains("Left out, as empty or NULL: 1 value."), "{}", traits.describe());
+    let text = traits.describe();
+    let beginning = "400 values: median 1.17 KiB, mean 1.17 KiB, largest 1.37 KiB, nine";
+    assert!(text.starts_with(beginning) && text.contains("Left out, as empty or NULL: 1 value."), "{text}");
 }
 
 #[test]
@@ -62,15 +59,11 @@ fn a_column_of_a_csv_file_is_its_rows() {
 #[test]
 fn what_has_no_values_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let empty = DataTraits::sample(folder.path().to_str().unwrap(), None).unwrap_err();
-    assert!(empty.contains("no values"), "{empty}");
+    let error_of = |name: &Path| DataTraits::sample(name.to_str().unwrap(), None).unwrap_err();
+    assert!(error_of(folder.path()).contains("no values"));
     std::fs::write(folder.path().join("x"), "").unwrap();
-    assert!(
-        DataTraits::sample(folder.path().to_str().unwrap(), None)
-            .unwrap_err()
-            .contains("the only value in it is empty")
-    );
-    assert!(DataTraits::sample("/nonexistent", None).unwrap_err().contains("neither a folder"));
+    assert!(error_of(folder.path()).contains("the only value in it is empty"));
+    assert!(error_of(Path::new("/nonexistent")).contains("neither a folder"));
 }
 
 #[test]
@@ -85,10 +78,8 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
         Err("it has notes, users".into())
     };
     let tables = DataTraits::sample(file.to_str().unwrap(), Some(without_table)).unwrap_err();
-    assert!(
-        tables.starts_with("name one of its tables") && tables.ends_with("it has notes, users"),
-        "{tables}"
-    );
+    assert!(tables.starts_with("name one of its tables"), "{tables}");
+    assert!(tables.ends_with("it has notes, users"), "{tables}");
     let read: ReadSqlite = |_, table, column, value| {
         assert_eq!((table, column), ("notes", Some("body")));
         (1..=3).try_for_each(|length| value(100 * length, &vec![b'x'; 100 * length as usize]))

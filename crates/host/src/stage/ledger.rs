@@ -14,7 +14,6 @@ use super::note::Note;
 use super::process::start_time;
 use storebench_core::guard::{Folder, Lock, try_lock};
 
-/// The ledger's file name.
 pub const NAME: &str = ".storebench-work";
 /// More bytes than a ledger ever has: released resources are struck out.
 const MOST_BYTES: u64 = 64 << 10;
@@ -59,7 +58,6 @@ pub enum LedgerState {
     Unknown,
     /// Its run has ended, and this line, from 1, notes a resource that this version can't release.
     Unreadable(usize),
-    /// It is no ledger.
     NoMarker,
 }
 
@@ -74,7 +72,6 @@ pub struct Leftovers {
     _ledger: File,
 }
 
-/// The locked ledger of a run.
 #[derive(Debug)]
 pub struct Ledger {
     /// `None` once it is closed.
@@ -84,11 +81,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Begins the ledger of a new, empty folder. `None` if another process mistook the folder for one
-    /// that a kill had left, and deleted it.
-    ///
-    /// # Errors
-    /// When the file can't be written; it may exist.
+    /// Begins the ledger of a new, empty folder. `None` if another process mistook the folder for one that a kill had left, and deleted
+    /// it. If the file can't be written, it may exist.
     pub fn create(folder: &Folder) -> io::Result<Option<Ledger>> {
         let mut file = match folder.make_file(OsStr::new(NAME)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -105,30 +99,23 @@ impl Ledger {
         let pid = std::process::id();
         let line = json_line(&Owner { pid, started: start_time(pid), life })?;
         file.write_all(&line)?;
-        // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
-        // power failure.
+        // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a power failure.
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = folder.handle().sync_all();
         Ok(Some(Ledger { file: Some(file), line_ends: vec![line.len() as u64] }))
     }
 
-    /// Notes a resource that is about to be made. When this returns, the note is on the disk.
-    ///
-    /// # Errors
-    /// The system's; then nothing is noted.
+    /// Notes a resource that is about to be made. When this returns, the note is on the disk. If it fails, nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
         let (line, start) = (json_line(note)?, self.end());
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
         // Overwrites bytes that could not be struck out.
         let written = file.set_len(start).and_then(|()| file.write_all_at(&line, start));
-        match written.and_then(|()| file.sync_data()) {
-            Ok(()) => self.line_ends.push(start + line.len() as u64),
-            Err(error) => {
-                let _ = file.set_len(start);
-                return Err(error);
-            }
-        }
+        written.and_then(|()| file.sync_data()).inspect_err(|_| {
+            let _ = file.set_len(start);
+        })?;
+        self.line_ends.push(start + line.len() as u64);
         Ok(())
     }
 
@@ -157,10 +144,7 @@ fn json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Reads a folder's ledger.
-///
-/// # Errors
-/// [`ErrorKind::NotFound`] if there is none; an error if it can't be read.
+/// Reads a folder's ledger. Fails with [`ErrorKind::NotFound`] if there is none.
 pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     let mut file = match folder.file(OsStr::new(NAME)) {
         // The system's errors for links, sockets and folders.
@@ -202,10 +186,8 @@ pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     })
 }
 
-/// The notes after the marker. An incomplete last line notes nothing: its resource has not been made.
-///
-/// # Errors
-/// The first line, from 1, that is no note of this version.
+/// The notes after the marker. An incomplete last line notes nothing: its resource has not been made. The error is the
+/// first line, from 1, that is no note of this version.
 fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> {
     let mut notes = Vec::new();
     for (number, line) in (2..).zip(lines) {

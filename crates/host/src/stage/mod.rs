@@ -1,8 +1,7 @@
 //! A trial's stage: the resources that it needs outside its process. The parent takes them in order, notes each in a ledger on the disk
-//! before making it, and releases them in reverse, however the trial ends. The ledger of a killed run serves
-//! `storebench clean` and the next start in the same place to release what is left.
-//!
-//! To hold a new kind: a [`Note`] that says how it is released, and a method of [`Stage`] that makes it.
+//! before making it, and releases them in reverse, however the trial ends. The ledger of a killed run serves `storebench clean` and the
+//! next start in the same place to release what is left. To hold a new kind: a [`Note`] that says how it is released, and a method of
+//! [`Stage`] that makes it.
 
 pub(crate) mod ledger;
 mod note;
@@ -10,10 +9,9 @@ mod process;
 mod spread;
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use crate::image::mount::{MountedImage, Site};
 use ledger::{Ledger, Leftovers};
@@ -23,14 +21,14 @@ use process::Process;
 use spread::Spread;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
-use storebench_core::measure::cgroup::{self, HeldCgroup};
+use storebench_core::measure::cgroup::{CgroupParent, HeldCgroup, TrialCgroup};
 use storebench_core::server::running;
 use storebench_core::simulated::{DISK, ServedDisk};
 
 /// All resources of one work folder, in the order in which they were taken, and the folder's ledger.
 pub(crate) struct Holdings {
-    folder: Folder,
-    ledger: Ledger,
+    pub folder: Folder,
+    pub ledger: Ledger,
     resources: Vec<HeldResource>,
     spread: Spread,
 }
@@ -49,23 +47,12 @@ impl Holdings {
         Holdings { folder, ledger, resources: Vec::new(), spread: Spread::default() }
     }
 
-    pub fn folder(&self) -> &Folder {
-        &self.folder
-    }
-
-    pub fn close_ledger(&mut self) {
-        self.ledger.close();
-    }
-
     pub fn stage(&mut self) -> Stage<'_> {
         let earlier_count = self.resources.len();
         Stage { holdings: self, earlier_count }
     }
 
-    /// Releases everything.
-    ///
-    /// # Errors
-    /// The first one; what could not be released is still held and noted.
+    /// Releases everything. Returns the first error; what could not be released is still held and noted.
     pub fn release(&mut self) -> Result<()> {
         self.release_after(0)
     }
@@ -82,7 +69,13 @@ impl Holdings {
         self.folder.make_file(OsStr::new(name))
     }
 
-    /// Strikes out the last note.
+    /// Makes a new folder for a mount in the work folder; an existing file or folder of this name is deleted.
+    fn empty_folder(&self, name: &str) -> Result<()> {
+        let path = self.folder.path().join(name);
+        self.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
+        self.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &path)).map(drop)
+    }
+
     fn strike_last(&mut self) {
         self.ledger.strike_last();
         self.resources.pop();
@@ -135,10 +128,8 @@ impl Stage<'_> {
 
     /// Takes an empty folder in the work folder; an existing one of this name is deleted.
     pub fn folder(&mut self, name: &str) -> Result<PathBuf> {
-        let path = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
-        let note = Note::Folder { name: name.to_owned() };
-        self.take(note, Error::io("writing", &ledger), |holdings| {
+        let path = self.work().join(name);
+        self.take_noted(Note::Folder { name: name.to_owned() }, |holdings| {
             holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
             holdings.spread.make(&holdings.folder, name).map_err(Error::io("making", &path))
         })?;
@@ -147,20 +138,15 @@ impl Stage<'_> {
 
     /// Takes an empty file in the work folder; an existing one of this name is deleted.
     pub fn file(&mut self, name: &str) -> Result<(PathBuf, File)> {
-        let path = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
-        let note = Note::Folder { name: name.to_owned() };
-        let file = self.take(note, Error::io("writing", &ledger), |holdings| {
+        let path = self.work().join(name);
+        let file = self.take_noted(Note::Folder { name: name.to_owned() }, |holdings| {
             holdings.empty_file(name).map_err(Error::io("making", &path))
         })?;
         Ok((path, file))
     }
 
-    /// Takes a file system: `mount` gets an empty file for the image and the empty folder in the work folder to mount it at,
-    /// whose path this returns.
-    ///
-    /// # Errors
-    /// When it can't be noted, made or mounted; then nothing of it remains.
+    /// Takes a file system: `mount` gets an empty file for the image and the empty folder in the work folder to mount it at, whose path
+    /// this returns. If it can't be noted, made or mounted, nothing of it remains.
     pub fn mount(
         &mut self,
         name: &str,
@@ -176,12 +162,10 @@ impl Stage<'_> {
         mount: impl FnOnce(&File, Site<'_>) -> io::Result<MountedImage>,
         open: impl FnOnce(&Holdings, &str) -> io::Result<File>,
     ) -> Result<(PathBuf, MountedImage)> {
-        let path = |name: &str| self.holdings.folder.path().join(name);
-        let (mount_point, image_path, ledger) = (path(name), path(&image), path(ledger::NAME));
+        let (mount_point, image_path) = (self.work().join(name), self.work().join(&image));
         let note = Note::Mount { image: image.clone(), at: name.to_owned() };
-        let mounted = self.take(note, Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+        let mounted = self.take_noted(note, |holdings| {
+            holdings.empty_folder(name)?;
             let file = open(holdings, &image).map_err(Error::io("making", &image_path))?;
             let site = Site { folder: holdings.folder.handle(), image: &image, at: name };
             mount(&file, site).map_err(Error::io("mounting a file system at", &mount_point))
@@ -189,28 +173,22 @@ impl Stage<'_> {
         Ok((mount_point, mounted))
     }
 
-    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path.
-    ///
-    /// # Errors
-    /// When it can't be noted or served; then nothing of it remains.
+    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path. If that fails, nothing of it remains.
     pub fn disk(
         &mut self,
         name: &str,
         start: impl FnOnce(&Path) -> io::Result<ServedDisk>,
     ) -> Result<PathBuf> {
-        let mount_point = self.holdings.folder.path().join(name);
-        let ledger = self.holdings.folder.path().join(ledger::NAME);
+        let mount_point = self.work().join(name);
         let note = |process| Note::Disk { at: name.to_owned(), process };
         // Until the number is noted, only the process's own lifeline ends it.
-        let served = self.take(note(None), Error::io("writing", &ledger), |holdings| {
-            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &mount_point))?;
-            holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &mount_point))?;
+        let served = self.take_noted(note(None), |holdings| {
+            holdings.empty_folder(name)?;
             start(&mount_point).map_err(Error::io("serving a disk at", &mount_point))
         })?;
         // The first note stays: whatever happens to this one, the mount is known.
-        self.holdings
-            .note(note(Some(Process::from_pid(served.id()))))
-            .map_err(Error::io("writing", &ledger))?;
+        let noted = self.holdings.note(note(Some(Process::from_pid(served.id()))));
+        noted.map_err(Error::io("writing", &self.work().join(ledger::NAME)))?;
         if let Some(resource) = self.holdings.resources.last_mut() {
             resource.served = Some(served);
         }
@@ -231,26 +209,20 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
-    pub fn group(
-        &mut self,
-        parent: &cgroup::CgroupParent,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn group(&mut self, parent: &CgroupParent) -> std::result::Result<TrialCgroup, String> {
         self.take_cgroup(parent, |cgroup| parent.tells_peak(cgroup))
     }
 
     /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
-    pub fn limiting_group(
-        &mut self,
-        parent: &cgroup::CgroupParent,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn limiting_group(&mut self, parent: &CgroupParent) -> std::result::Result<TrialCgroup, String> {
         self.take_cgroup(parent, |_| Ok(()))
     }
 
     fn take_cgroup(
         &mut self,
-        parent: &cgroup::CgroupParent,
+        parent: &CgroupParent,
         check: impl FnOnce(&HeldCgroup) -> std::result::Result<(), String>,
-    ) -> std::result::Result<cgroup::TrialCgroup, String> {
+    ) -> std::result::Result<TrialCgroup, String> {
         let folder = parent.unused()?;
         let note = Note::Group { folder: folder.clone() };
         let describe_error = |error| format!("noting the cgroup {}: {error}", folder.display());
@@ -284,11 +256,8 @@ impl Stage<'_> {
         self.holdings.folder.path()
     }
 
-    /// Releases all that it took, the last first; more can be taken after that.
-    ///
-    /// # Errors
-    /// The first one, [`Exit::Unreachable`] if a server keeps what was made there; what could not be released is tried
-    /// again when the run ends, and at the next start.
+    /// Releases all that it took, the last first; more can be taken after that. Returns the first error, [`Exit::Unreachable`] if a
+    /// server keeps what was made there; what could not be released is tried again when the run ends, and at the next start.
     pub fn release(&mut self) -> Result<()> {
         self.holdings.release_after(self.earlier_count)
     }
@@ -296,6 +265,11 @@ impl Stage<'_> {
     /// Keeps what it took until the run ends.
     pub fn keep(mut self) {
         self.earlier_count = self.holdings.resources.len();
+    }
+
+    fn take_noted<T>(&mut self, note: Note, make: impl FnOnce(&mut Holdings) -> Result<T>) -> Result<T> {
+        let ledger = self.work().join(ledger::NAME);
+        self.take(note, Error::io("writing", &ledger), make)
     }
 
     /// Notes a resource, then makes it. If that fails, an incomplete one is released.
@@ -322,11 +296,8 @@ impl Drop for Stage<'_> {
 }
 
 impl Leftovers {
-    /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released
-    /// itself is released once more, which changes nothing.
-    ///
-    /// # Errors
-    /// When a resource can't be released; those taken before it stay, too.
+    /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released itself is released
+    /// once more, which changes nothing. If one can't be released, those taken before it stay, too.
     pub fn release(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
         let owner = Owner { folder, pid: self.pid };
         let mut outside = Vec::new();

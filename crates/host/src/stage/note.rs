@@ -26,7 +26,6 @@ pub enum Note {
         /// Its name there.
         name: String,
     },
-    /// A cgroup.
     Group { folder: PathBuf },
     /// A file system in an image, mounted in the work folder.
     Mount {
@@ -47,7 +46,6 @@ pub enum Note {
         /// Unknown until it has been started.
         process: Option<Process>,
     },
-    /// A resource of the tests.
     #[cfg(test)]
     Recorded { name: String, log: PathBuf },
 }
@@ -55,15 +53,13 @@ pub enum Note {
 /// The owner of noted resources.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
-    /// The work folder.
     pub folder: &'a Folder,
     /// The number of its process.
     pub pid: u32,
 }
 
 impl Note {
-    /// Whether storebench can have written it: a name must stay within the work folder, and must not be that of the
-    /// `ledger` itself.
+    /// Whether storebench can have written it: a name must stay within the work folder, and must not be that of the `ledger` itself.
     pub fn is_sound(&self, ledger: &str) -> bool {
         match self {
             Note::Folder { name } => is_plain(name, ledger),
@@ -75,12 +71,9 @@ impl Note {
         }
     }
 
-    /// Releases the resource if it exists and is storebench's; returns its path if it was outside the work folder and
-    /// existed. It may have been released before, or never made. This serves the run itself, and whoever cleans up
-    /// after one that was killed.
-    ///
-    /// # Errors
-    /// When it can't be released, and must stay noted.
+    /// Releases the resource if it exists and is storebench's; returns its path if it was outside the work folder and existed. It may
+    /// have been released before, or never made. This serves the run itself, and whoever cleans up after one that was killed. If that
+    /// fails, it must stay noted.
     pub fn release(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
         match self {
             Note::Folder { name } => {

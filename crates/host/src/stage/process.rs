@@ -1,18 +1,16 @@
 //! Processes by number and start, so that a reused number is recognised.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use procfs_core::FromRead;
 use procfs_core::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use storebench_core::lifeline;
-use storebench_core::simulated;
+use storebench_core::{lifeline, simulated};
 
 /// The longest that a killed process may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
@@ -29,16 +27,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// The process that has this number now.
     pub fn from_pid(pid: u32) -> Process {
         Process { pid, started: start_time(pid) }
     }
 
-    /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process `parent`
-    /// started on files in the work folder `work`. Without that certainty, its lifeline ends it.
-    ///
-    /// # Errors
-    /// When it may not be ended, or does not end.
+    /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process
+    /// `parent` started on files in the work folder `work`. Without that certainty, its lifeline ends it. Fails when it may not be ended,
+    /// or does not end.
     pub fn end(&self, work: &Path, parent: u32) -> io::Result<()> {
         if !self.is_at_work() || !self.is_child_of(work, parent) {
             return Ok(());

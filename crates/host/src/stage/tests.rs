@@ -35,24 +35,19 @@ impl Stage<'_> {
     /// Takes what only tests take.
     fn take_recorded(&mut self, name: &str, log: &Path) -> io::Result<()> {
         let note = Note::Recorded { name: name.into(), log: log.into() };
-        self.take(
-            note,
-            |error| error,
-            |holdings| {
-                pass_moment(&format!("noted {name}"));
-                let ledger = fs::read_to_string(holdings.folder.path().join(ledger::NAME)).unwrap();
-                assert!(
-                    ledger.lines().last().unwrap().contains(name),
-                    "not noted before it is made: {ledger}"
-                );
-                if name == "bad" {
-                    return Err(io::ErrorKind::Other.into());
-                }
-                record(log, &format!("made {name}"))?;
-                pass_moment(&format!("made {name}"));
-                Ok(())
-            },
-        )
+        let make = |holdings: &mut Holdings| -> io::Result<()> {
+            pass_moment(&format!("noted {name}"));
+            let ledger = fs::read_to_string(holdings.folder.path().join(ledger::NAME)).unwrap();
+            let last = ledger.lines().last().unwrap();
+            assert!(last.contains(name), "not noted before it is made: {ledger}");
+            if name == "bad" {
+                return Err(io::ErrorKind::Other.into());
+            }
+            record(log, &format!("made {name}"))?;
+            pass_moment(&format!("made {name}"));
+            Ok(())
+        };
+        self.take(note, |error| error, make)
     }
 }
 
@@ -346,10 +341,8 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
     let work = place.make_abandoned(notes.each_ref().map(line).concat());
     symlink(&theirs, work.join("link")).unwrap();
     symlink("/proc", work.join("link-to-a-mount")).unwrap();
-    assert_eq!(
-        clean(&place.path()).unwrap(),
-        AbandonedFolders { deleted: vec![work], ..AbandonedFolders::default() }
-    );
+    let expected = AbandonedFolders { deleted: vec![work], ..AbandonedFolders::default() };
+    assert_eq!(clean(&place.path()).unwrap(), expected);
     assert!(theirs.exists() && Path::new("/proc/self").exists());
     for outside in ["../theirs", "/proc", "..", ""] {
         let mount = |image: &str, at: &str| Note::Mount { image: image.into(), at: at.into() };
@@ -416,7 +409,7 @@ fn a_cgroup_is_held_noted_and_given_back() {
     let place = Place::new();
     let mut work = WorkFolder::create(&place.path()).unwrap();
     let mut folders = Vec::new();
-    let parent = cgroup::CgroupParent::find(|parent| {
+    let parent = CgroupParent::find(|parent| {
         let mut stage = work.stage();
         let groups = [stage.group(parent)?, stage.group(parent)?];
         let resources = stage.holdings.resources.iter();

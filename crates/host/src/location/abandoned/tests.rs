@@ -55,11 +55,7 @@ fn only_abandoned_folders_with_a_marker_are_cleaned() {
     let users = place.make("photos", Some(GONE));
     assert_eq!(place.deleted(), [gone.clone(), reused.clone()]);
     assert!(!gone.exists() && !reused.exists());
-    assert!(
-        unmarked.join("inner/file").exists()
-            && garbled.join("inner/file").exists()
-            && users.join("inner/file").exists()
-    );
+    assert!([unmarked, garbled, users].iter().all(|folder| folder.join("inner/file").exists()));
 }
 
 #[test]

@@ -13,11 +13,12 @@ use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
 use super::{CutChecker, LOOKING, NAME, STEPS, read_log};
-use crate::location::image::{Template, TracePart};
+use crate::location::image::TracePart;
 use crate::runner::child_process::ProcessEnd;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
+use storebench_core::measure::extents;
 use storebench_core::result::{Failure, FaultCheck, FaultKind, FaultOutcome, FaultResults, StateFinding};
 use storebench_core::workload::cut::{CutMessage, FaultReport, StateReport};
 use storebench_core::workload::spec::CutPart;
@@ -39,7 +40,6 @@ struct FaultHistory {
     /// Why its process ended before all steps were taken.
     ended: Option<(FaultOutcome, String)>,
     log: Log,
-    /// Requests that the fault has struck.
     struck: u64,
 }
 
@@ -52,22 +52,18 @@ struct SoundDisk {
     files: Vec<(u64, u64)>,
 }
 
-/// `None` if the user interrupted it.
-type UnlessInterrupted<T> = Option<T>;
+/// The outcome of a fault, or `None` if it did not strike.
+type Struck = Option<(FaultOutcome, String)>;
 
 impl CutChecker<'_> {
-    /// Puts the store through `each` faults of each kind; `None` if it was interrupted.
-    ///
-    /// # Errors
-    /// When storebench's own files can't be written, or a process can't be started.
-    pub fn check_faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<UnlessInterrupted<FaultCheck>> {
+    /// Puts the store through the wanted number of faults of each kind.
+    pub fn check_faults(&self, stage: &mut Stage<'_>, wanted: u64) -> Result<FaultCheck> {
         let start = Instant::now();
         let sound = match self.record_sound_disk(stage)? {
-            None => return Ok(None),
-            Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
-            Some(Ok(sound)) => sound,
+            Err(reason) => return Ok(FaultCheck::NotMade { reason }),
+            Ok(sound) => sound,
         };
-        let mut random = Random::seeded(self.request.seed);
+        let mut random = Random::seeded(self.seed);
         let mut faults = FaultResults::default();
         for kind in FaultKind::ALL {
             let mut struck = 0;
@@ -78,40 +74,28 @@ impl CutChecker<'_> {
                 let found = match draw(kind, &sound, &mut random) {
                     Some(DrawnFault::AtWork(fault)) => self.try_during_work(stage, Some(fault), None)?,
                     Some(DrawnFault::AtRest(fault)) => self.try_at_rest(stage, &sound, fault)?,
-                    Some(DrawnFault::Full(free_bytes)) => {
-                        self.try_during_work(stage, None, Some(free_bytes))?
-                    }
+                    Some(DrawnFault::Full(left)) => self.try_during_work(stage, None, Some(left))?,
                     None => break,
                 };
-                match found {
-                    None => return Ok(None),
-                    Some(None) => {}
-                    Some(Some((aftermath, message))) => {
-                        struck += 1;
-                        faults.note(kind, aftermath, message);
-                    }
+                if let Some((aftermath, message)) = found {
+                    struck += 1;
+                    faults.note(kind, aftermath, message);
                 }
             }
         }
         faults.checked_ns = start.elapsed().as_nanos() as u64;
-        Ok(Some(FaultCheck::Made(faults)))
+        Ok(FaultCheck::Made(faults))
     }
 
     /// Takes the steps on a disk without a fault, and counts the reads of all of it; or says why there are none.
-    fn record_sound_disk(
-        &self,
-        stage: &mut Stage<'_>,
-    ) -> Result<UnlessInterrupted<std::result::Result<SoundDisk, String>>> {
+    fn record_sound_disk(&self, stage: &mut Stage<'_>) -> Result<std::result::Result<SoundDisk, String>> {
         let (path, _) = stage.file(SOUND_LOG)?;
-        let Some(history) = self.run_steps(stage, &path, None, None)? else { return Ok(None) };
-        let history = match history {
-            Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => {
-                return Ok(Some(Err(message)));
-            }
+        let history = match self.run_steps(stage, &path, None, None)? {
+            Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => return Ok(Err(message)),
             Ok(history) => history,
         };
         if let Some(why) = history.report.failed.iter().flatten().next() {
-            return Ok(Some(Err(format!("a step failed without any fault: {why}"))));
+            return Ok(Err(format!("a step failed without any fault: {why}")));
         }
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
@@ -119,43 +103,36 @@ impl CutChecker<'_> {
         let traced = TracePart::is_cut(&path, &state);
         let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
-            let extents = Template::file_extents(store).into_iter();
+            let extents = extents::extents_below(store).unwrap_or_default().into_iter();
             files = extents.map(|extent| (extent.at * 8, extent.bytes * 8)).collect();
         })?;
-        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
         if state_report.finding != StateFinding::Held {
             let message = state_report.message;
-            return Ok(Some(Err(format!("its store did not hold without any fault: {message}"))));
+            return Ok(Err(format!("its store did not hold without any fault: {message}")));
         }
-        Ok(Some(Ok(SoundDisk { history, reads, files })))
+        Ok(Ok(SoundDisk { history, reads, files }))
     }
 
-    /// Takes steps while a fault strikes, or on a nearly full file system; returns the outcome, or nothing if the fault did not
-    /// strike.
+    /// Takes steps while a fault strikes, or on a nearly full file system.
     fn try_during_work(
         &self,
         stage: &mut Stage<'_>,
         fault: Option<Fault>,
         free_bytes: Option<u64>,
-    ) -> Result<UnlessInterrupted<Option<(FaultOutcome, String)>>> {
+    ) -> Result<Struck> {
         let (path, _) = stage.file(LOG)?;
-        let Some(history) = self.run_steps(stage, &path, fault, free_bytes)? else { return Ok(None) };
-        let history = match history {
-            Ok(history) => history,
-            // The store was not open yet.
-            Err(_) => return Ok(Some(None)),
-        };
+        // Without a history the store was not open yet.
+        let Ok(history) = self.run_steps(stage, &path, fault, free_bytes)? else { return Ok(None) };
         let failed = history.report.failed.iter().flatten().count() as u64;
         let is_full = free_bytes.is_some() && (history.report.left_bytes < NEARLY_FULL || failed > 0);
         if history.struck == 0 && !is_full && history.ended.is_none() {
-            return Ok(Some(None));
+            return Ok(None);
         }
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let state_report =
             self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
-        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
         let aftermath = match (state_report.finding, &history.ended) {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
@@ -163,16 +140,11 @@ impl CutChecker<'_> {
             (StateFinding::Held, None) => FaultOutcome::Unharmed,
             (finding, _) => classify_finding(finding, FaultOutcome::Refused),
         };
-        Ok(Some(Some((aftermath, format!("{}: {}", history.report.describe(), state_report.message)))))
+        Ok(Some((aftermath, format!("{}: {}", history.report.describe(), state_report.message))))
     }
 
     /// Opens the contents of a disk while a fault strikes.
-    fn try_at_rest(
-        &self,
-        stage: &mut Stage<'_>,
-        sound: &SoundDisk,
-        fault: Fault,
-    ) -> Result<UnlessInterrupted<Option<(FaultOutcome, String)>>> {
+    fn try_at_rest(&self, stage: &mut Stage<'_>, sound: &SoundDisk, fault: Fault) -> Result<Struck> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&sound.history.log))?;
@@ -181,16 +153,9 @@ impl CutChecker<'_> {
         let state_report = self.check_after(&mut inner, &sound.history.report, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
         })?;
-        let Some(state_report) = state_report else { return Ok(None) };
         inner.release()?;
-        if struck == 0 {
-            return Ok(Some(None));
-        }
-        let aftermath = match state_report.finding {
-            StateFinding::Held => FaultOutcome::Unharmed,
-            finding => classify_finding(finding, FaultOutcome::Reported),
-        };
-        Ok(Some(Some((aftermath, state_report.message))))
+        let aftermath = classify_finding(state_report.finding, FaultOutcome::Reported);
+        Ok((struck > 0).then_some((aftermath, state_report.message)))
     }
 
     /// Has a process take the steps on a disk that logs requests, and lets the kernel write the rest; or says why the store never opened.
@@ -200,19 +165,19 @@ impl CutChecker<'_> {
         log: &Path,
         fault: Option<Fault>,
         free_bytes: Option<u64>,
-    ) -> Result<UnlessInterrupted<std::result::Result<FaultHistory, String>>> {
+    ) -> Result<std::result::Result<FaultHistory, String>> {
         let mut outer = stage.inner();
         let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
         let mut inner = outer.inner();
-        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME) {
             Ok(store) => store,
-            Err(why) => return Ok(Some(Err(why))),
+            Err(why) => return Ok(Err(why)),
         };
         if let Some(free_bytes) = free_bytes
             && let Err(error) = fill(&store, free_bytes)
         {
-            return Ok(Some(Err(format!("the file system can't be filled: {error}"))));
+            return Ok(Err(format!("the file system can't be filled: {error}")));
         }
         let ended = self.run_process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
         // A file system that could not write to its disk is unmounted all the same.
@@ -221,7 +186,6 @@ impl CutChecker<'_> {
         let counts = counts::read(&disk).map_err(Error::io("asking", &disk))?;
         outer.release()?;
         let (report, ended) = match ended {
-            (ProcessEnd::Interrupted, _) => return Ok(None),
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(report)))
                 if report.is_over =>
             {
@@ -234,30 +198,29 @@ impl CutChecker<'_> {
             (ProcessEnd::Badly { message, .. }, Ok(CutMessage::Endured(report))) => {
                 (report, Some((FaultOutcome::Crashed, message)))
             }
-            (_, Ok(CutMessage::Failed(why))) => return Ok(Some(Err(why))),
-            (end, message) => return Ok(Some(Err(format!("its process ended: {end:?}, {message:?}")))),
+            (_, Ok(CutMessage::Failed(why))) => return Ok(Err(why)),
+            (end, message) => return Ok(Err(format!("its process ended: {end:?}, {message:?}"))),
         };
         let log = read_log(log, counts.logged.unwrap_or_default())?;
-        Ok(Some(Ok(FaultHistory { report, ended, log, struck: counts.struck.unwrap_or_default() })))
+        Ok(Ok(FaultHistory { report, ended, log, struck: counts.struck.unwrap_or_default() }))
     }
 
-    /// Checks what the steps have left, on a traced disk, and asks `then` about the disk and the store's folder before they are
-    /// removed.
+    /// Checks what the steps have left, on a traced disk, and shows `inspect_disk` the disk and the store's folder before they are removed.
     fn check_after(
         &self,
         stage: &mut Stage<'_>,
         report: &FaultReport,
         traced: TracePart<'_>,
         mut inspect_disk: impl FnMut(&Path, &Path),
-    ) -> Result<UnlessInterrupted<StateReport>> {
+    ) -> Result<StateReport> {
         let mut inner = stage.inner();
         let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
-        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME)? {
+        let store = match self.template.mount_served_disk(&mut inner, &disk, NAME) {
             Ok(store) => store,
             Err(why) => {
                 inspect_disk(&disk, &disk);
                 inner.release()?;
-                return Ok(Some(StateReport::new(StateFinding::FileSystem, why)));
+                return Ok(StateReport::new(StateFinding::FileSystem, why));
             }
         };
         let acknowledged = report.failed.iter().map(Option::is_none);
@@ -272,9 +235,8 @@ impl CutChecker<'_> {
     }
 }
 
-/// A log of which nothing is lost.
 fn whole_cut(log: &Log) -> Cut {
-    Cut { at: log.len(), lost: BTreeSet::new() }
+    Cut { at: log.entries.len(), lost: BTreeSet::new() }
 }
 
 /// Classifies a finding after a fault; `refused` if the store fails and says so.
@@ -294,7 +256,6 @@ fn classify_finding(finding: StateFinding, refused: FaultOutcome) -> FaultOutcom
     }
 }
 
-/// A fault that is about to be tried.
 enum DrawnFault {
     /// During the store's steps.
     AtWork(Fault),
@@ -307,8 +268,8 @@ enum DrawnFault {
 /// A fault of a kind; `None` if none can strike.
 fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<DrawnFault> {
     let report = &sound.history.report;
-    let (first_entries, later_entries) =
-        sound.history.log.entries().split_at((report.opened as usize).min(sound.history.log.len()));
+    let entries = &sound.history.log.entries;
+    let (first_entries, later_entries) = entries.split_at((report.opened as usize).min(entries.len()));
     let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
         let count = |entries: &[storebench_disk::log::Entry]| {
             entries.iter().filter(|entry| entry.request.kind == kind).count() as u64

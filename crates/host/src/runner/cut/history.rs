@@ -10,9 +10,7 @@ use storebench_core::result::{Phase, StateFinding};
 use storebench_core::workload::cut::step_progress::describe_steps;
 use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
 
-/// The disk's log, and the acknowledgements.
 pub struct History {
-    /// All requests to the disk.
     pub log: Log,
     /// The steps, and the rest of the report.
     pub recording: RecordedHistory,
@@ -20,14 +18,12 @@ pub struct History {
 
 /// A state's finding, compared with what was acknowledged.
 pub struct StateVerdict {
-    /// The finding.
-    pub finding: StateFinding,
+    /// With another finding if steps are lost.
+    pub report: StateReport,
     /// Acknowledged steps that are lost, if they are the newest.
     pub lost: u64,
     /// The time from the acknowledgement of the first lost step to the last one before the cut: no clock runs at the cut.
     pub lost_ns: u64,
-    /// The finding in words.
-    pub message: String,
 }
 
 impl History {
@@ -79,23 +75,23 @@ impl History {
         [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
     }
 
-    /// A state with a cut.
     pub fn draw_state(&self, number: u64, cut: Cut) -> DrawnState {
         let (acknowledged, begun) = self.steps_before(cut.at);
-        DrawnState { number, phase: self.phase(cut.at), control: None, cut, acknowledged, begun }
+        DrawnState { number, phase: self.phase(cut.at), cut, acknowledged, begun }
     }
 
     /// Compares a process's findings with what was acknowledged.
-    pub fn judge(&self, drawn: &DrawnState, report: StateReport) -> StateVerdict {
-        let StateReport { finding, kept, message, .. } = report;
-        let verdict_without_loss = |message| StateVerdict { finding, lost: 0, lost_ns: 0, message };
-        if finding != StateFinding::Held {
-            return verdict_without_loss(message);
+    pub fn judge(&self, drawn: &DrawnState, report: &StateReport) -> StateVerdict {
+        let verdict = |finding, message, lost, lost_ns| {
+            StateVerdict { report: StateReport { finding, message, ..report.clone() }, lost, lost_ns }
+        };
+        if report.finding != StateFinding::Held {
+            return verdict(report.finding, report.message.clone(), 0, 0);
         }
-        let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
+        let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&report.kept));
         let lost: u64 = sessions().map(|(_, (acknowledged, kept))| acknowledged.saturating_sub(*kept)).sum();
         if lost == 0 {
-            return verdict_without_loss(String::new());
+            return verdict(StateFinding::Held, String::new(), 0, 0);
         }
         let first_lost = sessions()
             .filter(|(_, (acknowledged, kept))| kept < acknowledged)
@@ -117,7 +113,7 @@ impl History {
             let message = format!(
                 "{lost} of {total} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
-            return StateVerdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
+            return verdict(StateFinding::Hole, message, 0, 0);
         }
         let last_acknowledged = sessions()
             .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
@@ -125,7 +121,7 @@ impl History {
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
         let message = format!("the last {lost} of {total} acknowledged steps are lost: {steps}");
-        StateVerdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
+        verdict(StateFinding::Lost, message, lost, lost_ns.unwrap_or_default())
     }
 }
 
@@ -135,30 +131,22 @@ mod tests {
 
     /// Two sessions that take turns: their steps have two entries each.
     fn history() -> History {
-        let mark = |turn: u64| StepMark {
-            before: 10 + turn * 2,
-            after: 12 + turn * 2,
-            began_ns: turn * 100,
-            ended_ns: turn * 100 + 50,
+        let mark = |turn: u64| {
+            let (before, began_ns) = (10 + turn * 2, turn * 100);
+            StepMark { before, after: before + 2, began_ns, ended_ns: began_ns + 50 }
         };
-        let sessions = vec![
-            (0..5).map(|step| mark(step * 2)).collect(),
-            (0..5).map(|step| mark(step * 2 + 1)).collect(),
-        ];
+        let session = |first: u64| (0..5).map(|step| mark(step * 2 + first)).collect();
+        let sessions = vec![session(0), session(1)];
         let recording = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
-        History { log: Log::from_entries([]).unwrap(), recording }
+        History { log: Log { entries: Vec::new() }, recording }
     }
 
     fn judge_kept(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
-        let report = StateReport { kept: kept.into(), ..intact_report() };
-        let verdict = history.judge(&drawn, report);
-        (verdict.finding, verdict.lost, verdict.lost_ns)
-    }
-
-    fn intact_report() -> StateReport {
-        StateReport::new(StateFinding::Held, String::new())
+        let report = StateReport { kept: kept.into(), ..StateReport::new(StateFinding::Held, String::new()) };
+        let verdict = history.judge(&drawn, &report);
+        (verdict.report.finding, verdict.lost, verdict.lost_ns)
     }
 
     #[test]
@@ -169,10 +157,8 @@ mod tests {
         assert_eq!(history.steps_before(11), (vec![0, 0], vec![1, 0]));
         assert_eq!(history.steps_before(12), (vec![1, 0], vec![1, 0]));
         assert_eq!(history.steps_before(17), (vec![2, 1], vec![2, 2]));
-        assert_eq!(
-            [3, 12, 21, 25].map(|at| history.phase(at)),
-            [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing]
-        );
+        let phases = [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing];
+        assert_eq!([3, 12, 21, 25].map(|at| history.phase(at)), phases);
     }
 
     #[test]
@@ -180,11 +166,8 @@ mod tests {
         assert_eq!(judge_kept(30, [5, 5]), (StateFinding::Held, 0, 0));
         assert_eq!(judge_kept(30, [5, 4]), (StateFinding::Lost, 1, 0));
         assert_eq!(judge_kept(30, [4, 4]), (StateFinding::Lost, 2, 100));
-        assert_eq!(
-            judge_kept(30, [4, 5]),
-            (StateFinding::Hole, 0, 0),
-            "the other session's last step began later"
-        );
+        // The other session's last step began later.
+        assert_eq!(judge_kept(30, [4, 5]), (StateFinding::Hole, 0, 0));
         // A step that was begun and not acknowledged may be there or not.
         assert_eq!(judge_kept(13, [1, 0]), (StateFinding::Held, 0, 0));
         assert_eq!(judge_kept(13, [1, 1]), (StateFinding::Held, 0, 0));

@@ -7,16 +7,16 @@ use storebench_disk::cut::{Cut, Piece};
 
 use super::draw::DrawnState;
 use super::{CutChecker, DiskScene};
-use crate::location::image::{FileExtent, Template, TracePart};
+use crate::location::image::TracePart;
 use crate::saved_states;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
+use storebench_core::measure::extents::{self, FileExtent};
 use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.
 const MOST_TRIED: u64 = 40;
 
-/// A state that is being shrunk.
 struct ShrinkingState<'c, 'a> {
     check: &'c CutChecker<'a>,
     scene: DiskScene<'c>,
@@ -26,16 +26,15 @@ struct ShrinkingState<'c, 'a> {
 }
 
 impl CutChecker<'_> {
-    /// Shrinks a state with a finding and keeps it; `None` if it was interrupted.
     pub(super) fn keep_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
         drawn: &DrawnState,
         finding: StateFinding,
-    ) -> Result<Option<KeptState>> {
+    ) -> Result<KeptState> {
         let mut shrinking = ShrinkingState { check: self, scene, drawn, finding, states_tried: 0 };
-        let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
+        let cut = shrinking.shrink(stage)?;
         let states_tried = shrinking.states_tried;
         let missing = self.missing_pieces(stage, scene, &cut)?;
         let file = format!("{}-cut-{}.gz", self.stem, drawn.number);
@@ -43,11 +42,10 @@ impl CutChecker<'_> {
             self.template.log().map_err(Error::io("reading an image in", stage.work()))?;
         let cut = saved_states::save(self.room.folder, &file, begin, scene.log, &cut)?;
         let pieces_before = drawn.cut.lost.len() as u64;
-        Ok(Some(KeptState { file, disk_bytes, cut, missing, states_tried, pieces_before }))
+        Ok(KeptState { file, disk_bytes, cut, missing, states_tried, pieces_before })
     }
 
-    /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
-    /// before it.
+    /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush before it.
     fn missing_pieces(
         &self,
         stage: &mut Stage<'_>,
@@ -81,12 +79,9 @@ impl CutChecker<'_> {
     fn find_files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &cut)?;
-        let files = match self.template.mount_traced(
-            &mut inner,
-            super::NAME,
-            TracePart::is_cut(scene.path, &state),
-        )? {
-            Ok((folder, _)) => Template::file_extents(&folder),
+        let traced = TracePart::is_cut(scene.path, &state);
+        let files = match self.template.mount_traced(&mut inner, super::NAME, traced)? {
+            Ok((folder, _)) => extents::extents_below(&folder).unwrap_or_default(),
             Err(_) => Vec::new(),
         };
         inner.release()?;
@@ -95,14 +90,13 @@ impl CutChecker<'_> {
 }
 
 impl ShrinkingState<'_, '_> {
-    /// First fewer pieces, then an earlier moment; `None` if it was interrupted.
-    fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
+    /// First fewer pieces, then an earlier moment.
+    fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Cut> {
         let mut cut = self.drawn.cut.clone();
         let mut parts = 2;
         while !cut.lost.is_empty() && self.states_tried < MOST_TRIED {
             let pieces: Vec<Piece> = cut.lost.iter().copied().collect();
-            let Some(fewer) = self.without_a_part(stage, &cut, &pieces, parts)? else { return Ok(None) };
-            match fewer {
+            match self.without_a_part(stage, &cut, &pieces, parts)? {
                 Some(lost) => {
                     cut.lost = lost;
                     parts = (parts - 1).max(2);
@@ -112,34 +106,33 @@ impl ShrinkingState<'_, '_> {
             }
         }
         // Acknowledgements are moments of the history's log, not of a recovery's.
-        if self.scene.is_recovery { Ok(Some(cut)) } else { self.find_earlier(stage, cut) }
+        if self.scene.is_recovery { Ok(cut) } else { self.find_earlier(stage, cut) }
     }
 
     /// The pieces without one of `parts` parts of them, if the finding stays the same.
-    #[allow(clippy::type_complexity)]
     fn without_a_part(
         &mut self,
         stage: &mut Stage<'_>,
         cut: &Cut,
         pieces: &[Piece],
         parts: usize,
-    ) -> Result<Option<Option<BTreeSet<Piece>>>> {
+    ) -> Result<Option<BTreeSet<Piece>>> {
         let part_length = pieces.len().div_ceil(parts);
         for start in (0..pieces.len()).step_by(part_length) {
             let end = (start + part_length).min(pieces.len());
             let lost: BTreeSet<Piece> = pieces[..start].iter().chain(&pieces[end..]).copied().collect();
-            match self.is_same(stage, Cut { at: cut.at, lost: lost.clone() })? {
-                None => return Ok(None),
-                Some(true) => return Ok(Some(Some(lost))),
-                Some(false) if self.states_tried >= MOST_TRIED => break,
-                Some(false) => {}
+            if self.is_same(stage, Cut { at: cut.at, lost: lost.clone() })? {
+                return Ok(Some(lost));
+            }
+            if self.states_tried >= MOST_TRIED {
+                break;
             }
         }
-        Ok(Some(None))
+        Ok(None)
     }
 
     /// The earliest acknowledgement at which the same pieces suffice, found by halving.
-    fn find_earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
+    fn find_earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Cut> {
         let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
         let mut moments = self.scene.history.acknowledgements();
         moments.retain(|moment| (last..cut.at).contains(moment));
@@ -149,22 +142,20 @@ impl ShrinkingState<'_, '_> {
             let middle = (low + high) / 2;
             let earlier = Cut { at: moments[middle], lost: cut.lost.clone() };
             match self.is_same(stage, earlier.clone())? {
-                None => return Ok(None),
-                Some(true) => (cut, high) = (earlier, middle),
-                Some(false) => low = middle + 1,
+                true => (cut, high) = (earlier, middle),
+                false => low = middle + 1,
             }
         }
-        Ok(Some(cut))
+        Ok(cut)
     }
 
-    /// Whether a state has the same finding; `None` if it was interrupted.
-    fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
+    fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<bool> {
         self.states_tried += 1;
         let drawn = match self.scene.is_recovery {
             true => DrawnState { cut, ..self.drawn.clone() },
             false => self.scene.history.draw_state(self.drawn.number, cut),
         };
         let found = self.check.check_state(stage, self.scene, &drawn)?;
-        Ok(found.map(|found| found.verdict.finding == self.finding))
+        Ok(found.report.finding == self.finding)
     }
 }

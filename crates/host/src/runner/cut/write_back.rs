@@ -14,14 +14,12 @@ use storebench_disk::random::Random;
 
 use storebench_core::kernel::system;
 
-/// The time between two pushes.
 const PAUSE: Duration = Duration::from_millis(3);
 /// Pushes in one order, after which the files are listed again.
 const TURNS: u64 = 16;
 const LIST_EVERY: u64 = 4;
 /// The number of files that are pushed out: the newest.
 const NEWEST: usize = 12;
-/// The bytes that are pushed out at once.
 const PUSH_BYTES: u64 = 64 << 10;
 
 /// Pushes pages out until it is dropped.
@@ -51,7 +49,6 @@ impl Drop for WriteBack {
     }
 }
 
-/// The order in which pages are pushed out.
 #[derive(Clone, Copy)]
 enum Order {
     Any,

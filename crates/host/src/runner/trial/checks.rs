@@ -1,41 +1,35 @@
 //! The checks that come after a trial: kills, power cuts, faults of the disk, and recoveries.
 
 use super::{Trial, TrialRun};
-use crate::runner::kill::{self, KillCheckOutcome, KillChecker};
-use crate::runner::{cut, recovery};
+use crate::runner::{cut, kill, recovery};
 use crate::schedule;
 use crate::stage::Stage;
-use storebench_core::error::{Error, Result};
+use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::spec::Report;
 
 impl Trial<'_> {
-    /// Adds the cut check and the faults that the plan asks for to its result; `None` if it was
-    /// interrupted.
-    pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: TrialRun) -> Result<Option<TrialRun>> {
-        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+    /// Adds the cut check and the faults that the plan asks for to its result.
+    pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: TrialRun) -> Result<TrialRun> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(ran) };
         let plan = self.job.plan;
         let cuts = plan.cuts.filter(|states| *states > 0);
         let faults = plan.faults.filter(|count| *count > 0);
         let check = self.check(cuts.unwrap_or_default(), measured.guarantee);
         if cuts.is_some() {
-            let cut_check = match &check {
+            measured.cut_check = Some(match &check {
                 Ok(check) => check.make(stage)?,
-                Err(reason) => Some(CutCheck::NotMade { reason: reason.clone() }),
-            };
-            let Some(cut_check) = cut_check else { return Ok(None) };
-            measured.cut_check = Some(cut_check);
+                Err(reason) => CutCheck::NotMade { reason: reason.clone() },
+            });
         }
         if let Some(count) = faults {
-            let fault_check = match &check {
+            measured.fault_check = Some(match &check {
                 Ok(check) => check.check_faults(stage, count)?,
-                Err(reason) => Some(FaultCheck::NotMade { reason: reason.clone() }),
-            };
-            let Some(fault_check) = fault_check else { return Ok(None) };
-            measured.fault_check = Some(fault_check);
+                Err(reason) => FaultCheck::NotMade { reason: reason.clone() },
+            });
         }
-        Ok(Some(ran))
+        Ok(ran)
     }
 
     /// A check of its store on disks that are recorded, cut and broken; or why there can't be one.
@@ -46,22 +40,18 @@ impl Trial<'_> {
         template.check_traceable()?;
         self.store_in_process()?;
         let plan = self.job.plan;
-        let request = cut::CutRequest {
+        let spec = self.spec(Err("nothing of it is measured".into()), None);
+        Ok(cut::CutChecker {
             states,
             sessions: self.cell.threads().into(),
             torn: plan.torn,
             settling: plan.settling,
             seed: schedule::seed(self.job.blocks_before + self.block, plan.seed),
             tier: self.cell.guarantee().tier().unwrap_or(guarantee),
-        };
-        let spec = self.spec(Err("nothing of it is measured".into()), None);
-        let stem = self.log().trim_end_matches(".log").to_owned();
-        Ok(cut::CutChecker {
-            request,
             spec,
             template,
             room: self.room_of_check("running a cut check in"),
-            stem,
+            stem: self.log().trim_end_matches(".log").to_owned(),
         })
     }
 
@@ -73,20 +63,15 @@ impl Trial<'_> {
             .ok_or("this process does not write its files")
     }
 
-    /// Adds the time of opening after a kill, if the plan asks for it, to its result; `None` if it was interrupted. A store that has lost
-    /// data by then has failed the trial.
-    pub(super) fn recovery_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
+    /// Adds the time of opening after a kill, if the plan asks for it, to its result. A store that has lost data by then has failed
+    /// the trial.
+    pub(super) fn recovery_checked(&self, mut ran: TrialRun) -> Result<TrialRun> {
         let plan = self.job.plan;
-        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+        let Report::Ok { measured } = &mut ran.report else { return Ok(ran) };
         if plan.recovery.is_empty() {
-            return Ok(Some(ran));
+            return Ok(ran);
         }
-        let not_made = |reason: &str| {
-            recovery::RecoveryCheckOutcome::Checked(RecoveryCheck {
-                not_made: Some(reason.into()),
-                sizes: Vec::new(),
-            })
-        };
+        let not_made = |reason: &str| Ok(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() });
         let outcome = if let Err(why) = self.store_in_process() {
             not_made(why)
         } else if measured.guarantee < Guarantee::Process {
@@ -94,49 +79,39 @@ impl Trial<'_> {
         } else {
             let spec = self.spec(Err("it is in the group of no trial".into()), None);
             let (seed, cuts) = (spec.seed, measured.guarantee >= Guarantee::Power);
-            recovery::RecoveryChecker {
-                spec,
-                room: self.room_of_check("running a recovery check in"),
-                seed,
-                cuts,
-            }
-            .make(&plan.recovery)?
+            let room = self.room_of_check("running a recovery check in");
+            recovery::RecoveryChecker { spec, room, seed, cuts }.make(&plan.recovery)?
         };
         match outcome {
-            recovery::RecoveryCheckOutcome::Checked(check) => measured.recovery_check = Some(check),
-            recovery::RecoveryCheckOutcome::Interrupted => return Ok(None),
-            recovery::RecoveryCheckOutcome::Failed(message) => {
-                ran.report = Report::Failed { reason: Failure::WrongData, message };
-                ran.log = self.log();
-            }
+            Ok(check) => measured.recovery_check = Some(check),
+            Err(failure) => self.fail(&mut ran, failure),
         }
-        Ok(Some(ran))
+        Ok(ran)
     }
 
-    /// Adds the kill check that comes after it to its result; `None` if it was interrupted. A store that fails it has
-    /// failed the trial.
-    pub(super) fn kill_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
-        let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
+    /// Adds the kill check that comes after it to its result. A store that fails it has failed the trial.
+    pub(super) fn kill_checked(&self, mut ran: TrialRun) -> Result<TrialRun> {
+        let Report::Ok { measured } = &mut ran.report else { return Ok(ran) };
         let Some(answer) = kill::skipped_check(self.job, self.passed, self.cell, measured) else {
-            return Ok(Some(ran));
+            return Ok(ran);
         };
         let check = || {
-            let group = Err("nothing of it is measured".into());
-            let spec = self.spec(group, None);
-            KillChecker { spec, room: self.room_of_check("running a kill check in") }.make()
+            let spec = self.spec(Err("nothing of it is measured".into()), None);
+            kill::check(&spec, &self.room_of_check("running a kill check in"))
         };
-        match answer.map_or_else(check, |answer| Ok(KillCheckOutcome::Checked(answer))) {
-            Ok(KillCheckOutcome::Checked(check)) => measured.kill_check = Some(check),
-            Ok(KillCheckOutcome::Interrupted) => return Ok(None),
-            Ok(KillCheckOutcome::Failed { reason, message }) => {
-                ran.report = Report::Failed { reason, message };
-                ran.log = self.log();
-            }
-            Err(Error { message, .. }) if self.has_lost_disk() => {
+        match answer.map_or_else(check, |answer| Ok(Ok(answer))) {
+            Ok(Ok(check)) => measured.kill_check = Some(check),
+            Ok(Err(failure)) => self.fail(&mut ran, failure),
+            Err(Error { exit, message, .. }) if exit != Exit::Interrupted && self.has_lost_disk() => {
                 ran.report = Report::Failed { reason: Failure::Harness, message };
             }
             Err(error) => return Err(error),
         }
-        Ok(Some(self.check_disk(ran, !self.has_lost_disk())))
+        Ok(self.check_disk(ran, !self.has_lost_disk()))
+    }
+
+    fn fail(&self, ran: &mut TrialRun, (reason, message): (Failure, String)) {
+        ran.report = Report::Failed { reason, message };
+        ran.log = self.log();
     }
 }
