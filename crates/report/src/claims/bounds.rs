@@ -13,9 +13,7 @@ use super::verdict::Outcome;
 /// A range with at least one end, both included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// The least value.
     pub low: Option<f64>,
-    /// The greatest value.
     pub high: Option<f64>,
     /// The kind of quantity that the ends are written as.
     kind: Kind,
@@ -116,7 +114,6 @@ impl Bounds {
         }
     }
 
-    /// Whether ratios can be compared with it.
     pub fn fits_ratios(&self) -> bool {
         matches!(self.kind, Kind::Number | Kind::Share)
     }

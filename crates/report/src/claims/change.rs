@@ -8,7 +8,7 @@ use super::claim::{Average, Claim};
 use super::contest::{checked_figure, store_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, judge_times, mean_on, times, worst_outcome};
 use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
 use super::verdict::{CheckedFigure, Evidence, Outcome};
@@ -40,7 +40,6 @@ pub(super) struct ComparisonPair {
     pub b: Option<Position>,
 }
 
-/// The side of a column of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SideName {
     A,
@@ -55,7 +54,6 @@ struct MeanFigures<K> {
     stores: usize,
 }
 
-/// The same places on both sides.
 pub(super) struct Change<'p, K> {
     pub claim: &'p Claim,
     pub figure: &'p Figure,
@@ -63,7 +61,6 @@ pub(super) struct Change<'p, K> {
     pub a: SideFigures<'p, K>,
     pub b: SideFigures<'p, K>,
     pub places: Vec<ComparisonPair>,
-    /// The terms of the comparison.
     pub terms: Terms,
 }
 
@@ -77,29 +74,12 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             Expect::Unchanged(_) => self.check_unchanged(),
             Expect::MoreWins(more) => vec![self.check_more_wins(more)],
             Expect::Greatest(greatest) => vec![self.check_greatest(greatest)],
-            Expect::Winner(_)
-            | Expect::Order(_)
-            | Expect::Value(_)
-            | Expect::MoreAt(_)
-            | Expect::Alike(_)
-            | Expect::Behind(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
     fn evidence(&self, spot: &Position, outcome: CheckOutcome, shown: Vec<CheckedFigure>) -> Evidence {
-        Evidence {
-            figure: self.figure.to_string(),
-            unit: self.figure.column.unit,
-            spot: spot.clone(),
-            averaged: None,
-            averaged_stores: None,
-            outcome: outcome.settled,
-            leaning: outcome.leaning,
-            shown,
-            times: None,
-            missing: Vec::new(),
-            covers: Vec::new(),
-        }
+        Evidence::new(self.figure, spot, outcome, shown)
     }
 
     /// The figures of a place of the stores that have them on both sides.
@@ -170,10 +150,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let outcome = CheckOutcome::judge(terms, |terms| {
-            times(a, b, terms)
-                .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
-        });
+        let outcome = CheckOutcome::judge(terms, |terms| judge_times(times(a, b, terms), &ratio.range));
         let sides = [(&self.a.value, a), (&self.b.value, b)];
         let describe = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
         let figures = sides.into_iter().filter_map(|(value, series)| checked_figure(describe(value), series));
@@ -332,7 +309,6 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Some(best.into_iter().map(|index| self.stores[index].as_str()).collect())
     }
 
-    /// Compares how often the store wins on each side.
     fn check_more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
@@ -419,7 +395,6 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 }
 
 impl<K: Ord + Copy> MeanFigures<K> {
-    /// The ratio of the sides in each block.
     fn ratios(&self) -> Series<K> {
         let ratio = |(block, a): (&K, &f64)| Some((*block, a / self.b.get(block).filter(|b| **b > 0.0)?));
         self.a.iter().filter_map(ratio).collect()

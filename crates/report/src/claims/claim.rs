@@ -10,7 +10,6 @@ use super::pool::Scope;
 use super::region::{Region, no_repeats};
 use crate::stats::Better;
 
-/// A published finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -29,7 +28,6 @@ pub struct Claim {
     /// Whether each place is checked separately, or their mean.
     #[serde(default, skip_serializing_if = "is_default")]
     pub average: Average,
-    /// The share of checks that must agree.
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub share: Percent,
     /// The part of the axes that the claim covers.
@@ -42,7 +40,6 @@ pub struct Claim {
     /// empty, as for a table that can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Vec<String>>,
-    /// The expectation.
     pub expect: Expect,
     /// The line in the plan's text, from 1; 0 without a text.
     #[serde(skip)]
@@ -72,7 +69,6 @@ pub enum Average {
     /// data stay separate.
     #[serde(alias = "places")]
     Comparisons,
-    /// Stores as well.
     Stores,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, best_outcome, mean, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, ahead, best_outcome, judge_times, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -14,23 +14,18 @@ use crate::stats::{Better, Estimate, Series};
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
 pub struct Contest<'a, K> {
-    /// The figure.
     pub figure: &'a Figure,
-    /// The place.
     pub spot: Position,
     /// The number of averaged places; `None` for one place.
     pub averaged: Option<usize>,
-    /// The stores.
     pub stores: &'a [String],
     /// By the stores' positions; empty for a store without a figure.
     pub series: Vec<Series<K>>,
-    /// The terms of the comparison.
     pub terms: Terms,
     /// Figures that are missing from the average.
     pub missing: Vec<String>,
 }
 
-/// A figure as it is shown.
 pub(super) fn checked_figure<K>(who: impl Into<String>, series: &Series<K>) -> Option<CheckedFigure> {
     mean(series).map(|mean| CheckedFigure { who: who.into(), value: mean.value, interval: mean.interval })
 }
@@ -63,19 +58,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
         shown: Vec<CheckedFigure>,
         times: Option<Estimate>,
     ) -> Evidence {
-        Evidence {
-            figure: self.figure.to_string(),
-            unit: self.figure.column.unit,
-            spot: self.spot.clone(),
-            averaged: self.averaged,
-            averaged_stores: None,
-            outcome: outcome.settled,
-            leaning: outcome.leaning,
-            shown,
-            times,
-            missing: self.missing.clone(),
-            covers: Vec::new(),
-        }
+        let evidence = Evidence::new(self.figure, &self.spot, outcome, shown);
+        Evidence { averaged: self.averaged, times, missing: self.missing.clone(), ..evidence }
     }
 
     fn series(&self, store: &str) -> Option<&Series<K>> {
@@ -148,8 +132,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let others = (0..self.series.len()).filter(|other| *other != index);
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(index, other);
-            times(worse, good, terms)
-                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
+            judge_times(times(worse, good, terms), &limit)
         })))
     }
 
@@ -188,12 +171,10 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.with_missing(self.evidence(outcome, figures, None), compared_stores())
     }
 
-    /// The terms of few trials.
     fn lenient_terms(&self) -> Terms {
         Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms }
     }
 
-    /// Whether one store is better than another.
     fn ahead(&self, a: &str, b: &str, terms: Terms) -> Outcome {
         match self.series(a).zip(self.series(b)) {
             Some((a, b)) => ahead(a, b, self.figure.column.better, terms),
@@ -219,10 +200,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let limit = Bounds::up_to(alike.within);
         let outcome = match self.are_all_there(alike.stores.iter()) {
             true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(pairs.iter().map(|pair| {
-                    compare(pair, terms)
-                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
-                }))
+                worst_outcome(pairs.iter().map(|pair| judge_times(compare(pair, terms), &limit)))
             }),
             false => CheckOutcome::MISSING,
         };
@@ -264,9 +242,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
             |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
-        let outcome = CheckOutcome::judge(self.terms, |terms| {
-            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
-        });
+        let outcome = CheckOutcome::judge(self.terms, |terms| judge_times(compare(terms), &ratio.range));
         let figures =
             [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
         let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));

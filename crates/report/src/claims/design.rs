@@ -15,7 +15,6 @@ use crate::layout::{Position, words};
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Design {
-    /// Each once.
     pub positions: Vec<Position>,
 }
 

@@ -20,7 +20,6 @@ pub struct Figure {
     text: String,
     /// The operation's name; empty for columns of trials.
     pub operation: String,
-    /// The column.
     pub column: &'static Column,
 }
 
@@ -83,7 +82,6 @@ impl Figure {
         Figure { text: name.to_owned(), operation: operation.to_owned(), column }
     }
 
-    /// Checks that the operation exists.
     pub(super) fn check(&self, operations: &[&str]) -> Result<(), String> {
         if self.operation.is_empty() || operations.contains(&self.operation.as_str()) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Compares two figures: their ratio, which is better, and whether the trials can tell.
 
-use super::bounds::BoundsRule;
+use super::bounds::{Bounds, BoundsRule};
 use super::verdict::Outcome;
 use crate::judge::Rule;
 use crate::judge::standing::{FewBlocksRule, Standing, Terms, decide_on};
@@ -58,6 +58,11 @@ pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) 
     (a > 0.0 && b > 0.0).then_some(Times { ratio, rule: without_interval })
 }
 
+/// Whether a ratio lies within a range; open without a ratio.
+pub(super) fn judge_times(times: Option<Times>, range: &Bounds) -> Outcome {
+    times.map_or(Outcome::Missing, |times| range.judge(times.ratio.value, times.rule))
+}
+
 fn inverse(ratio: Estimate) -> Estimate {
     let interval = ratio.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i });
     Estimate { value: 1.0 / ratio.value, interval }
@@ -79,7 +84,6 @@ pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better
     }
 }
 
-/// A figure's mean over trials.
 pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
     let values: Vec<f64> = series.values().copied().collect();
     stats::mean(&values).map(|(_, mean)| from_zero(&values, mean))
@@ -104,7 +108,6 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
     Some((mean, rule))
 }
 
-/// The worst of several outcomes.
 pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Disagrees => 3,
@@ -115,7 +118,6 @@ pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outc
     outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Missing)
 }
 
-/// The best of several outcomes.
 pub(super) fn best_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Agrees => 3,

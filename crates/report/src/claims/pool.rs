@@ -15,7 +15,6 @@ use crate::stats::{CONFIDENCE, Scatter, Series};
 /// The scope of comparable figures: everything that they share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// The hardware's name.
     pub hardware: String,
     /// The guarantee asked for, and the tier given; `None` if a claim compares guarantees, and without guarantees.
     pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
@@ -78,7 +77,6 @@ pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 /// One figure of everything comparable: one machine, one guarantee, one place for files, one load and so on.
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
-    /// The scope of its figures.
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
@@ -88,7 +86,6 @@ pub struct Pool<K> {
     pub cannot: Vec<(String, String)>,
     /// Stores that fell behind a rate somewhere, and how far: they have no figure there.
     pub behind: Vec<(String, String)>,
-    /// The figures.
     pub cells: Cells<K>,
 }
 
@@ -110,7 +107,6 @@ pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
 pub(super) struct AveragedColumns<C, K> {
     /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
-    /// The averaged places.
     pub places: Vec<Position>,
     /// Missing columns of other places, which were excluded for all columns.
     pub missing: Vec<(Position, C)>,

@@ -18,7 +18,6 @@ pub struct TableVerdict {
     pub table: String,
     /// The combinations by outcome; those that winners alone can't decide count as missing.
     pub tally: CheckTally,
-    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -89,18 +88,14 @@ fn pair_tables<'t>(
     axis: Axis,
     (a, b): (&str, &str),
 ) -> impl Iterator<Item = (&'t Table, &'t Table)> {
-    let mut table_pairs = Vec::new();
-    for first in tables {
-        for second in tables {
-            let (scope_a, scope_b) = (table_scope(first), table_scope(second));
-            let are_sides =
-                scope_a.value(axis).as_deref() == Some(a) && scope_b.value(axis).as_deref() == Some(b);
-            if are_sides && scope_a.without_axis(axis).facets == scope_b.without_axis(axis).facets {
-                table_pairs.push((*first, *second));
-            }
-        }
-    }
-    table_pairs.into_iter()
+    let are_sides = move |(first, second): &(&Table, &Table)| {
+        let (first, second) = (table_scope(first), table_scope(second));
+        first.value(axis).as_deref() == Some(a)
+            && second.value(axis).as_deref() == Some(b)
+            && first.without_axis(axis).facets == second.without_axis(axis).facets
+    };
+    let pairs = tables.iter().flat_map(move |first| tables.iter().map(move |second| (*first, *second)));
+    pairs.filter(are_sides)
 }
 
 /// The combinations of a table that a claim is about.

@@ -7,6 +7,10 @@ use storebench_core::cell::{Axis, Data, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
+use super::bounds::Bounds;
+use super::design::Design;
+use super::expect::*;
+use super::pool::Cells;
 use super::*;
 use crate::judge::standing::Terms;
 use crate::layout::Position;

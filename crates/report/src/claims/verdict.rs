@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::figure::Figure;
+use super::pair::CheckOutcome;
 use super::pool::Scope;
 use crate::column::Unit;
 use crate::layout::Position;
@@ -14,9 +16,7 @@ use storebench_core::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// As expected.
     Agrees,
-    /// Otherwise.
     Disagrees,
     /// The trials can't tell.
     Close,
@@ -48,7 +48,6 @@ pub struct CheckedFigure {
     pub who: String,
     /// The mean over trials, or the number.
     pub value: f64,
-    /// The interval of the mean, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
@@ -56,7 +55,6 @@ pub struct CheckedFigure {
 /// One check, and the figures behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
-    /// The figure's name.
     pub figure: String,
     /// The unit of the shown figures.
     pub unit: Unit,
@@ -73,7 +71,6 @@ pub struct Evidence {
     pub outcome: Outcome,
     /// The leaning of few trials; equal to `outcome` if it is settled.
     pub leaning: Outcome,
-    /// The figures.
     pub shown: Vec<CheckedFigure>,
     /// The ratio that decided it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +81,30 @@ pub struct Evidence {
     /// The combinations behind it.
     #[serde(skip)]
     pub covers: Vec<Position>,
+}
+
+impl Evidence {
+    /// A check of one place, without what only some checks have.
+    pub(super) fn new(
+        figure: &Figure,
+        spot: &Position,
+        outcome: CheckOutcome,
+        shown: Vec<CheckedFigure>,
+    ) -> Evidence {
+        Evidence {
+            figure: figure.to_string(),
+            unit: figure.column.unit,
+            spot: spot.clone(),
+            averaged: None,
+            averaged_stores: None,
+            outcome: outcome.settled,
+            leaning: outcome.leaning,
+            shown,
+            times: None,
+            missing: Vec::new(),
+            covers: Vec::new(),
+        }
+    }
 }
 
 /// The number of checks by their outcome.
@@ -97,17 +118,14 @@ pub struct CheckTally {
 }
 
 impl CheckTally {
-    /// Counts settled outcomes.
     pub fn count_settled(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.outcome))
     }
 
-    /// Counts leanings.
     pub fn count_leaning(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.leaning))
     }
 
-    /// Counts.
     pub fn count(outcomes: impl Iterator<Item = Outcome> + Clone) -> CheckTally {
         let count = |wanted: Outcome| outcomes.clone().filter(|outcome| *outcome == wanted).count();
         CheckTally {
@@ -118,7 +136,6 @@ impl CheckTally {
         }
     }
 
-    /// All checks.
     pub fn total(self) -> usize {
         self.agree + self.disagree + self.close + self.missing
     }
@@ -144,9 +161,7 @@ impl CheckTally {
 /// how many of them were measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// The measured ones.
     pub measured: usize,
-    /// All.
     pub whole: usize,
     /// The record counts or other values on an axis, and the figures, less than half of which was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -169,9 +184,7 @@ impl Coverage {
 /// The finding on a claim for one machine, guarantee and so on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The scope of its figures.
     pub scope: Scope,
-    /// The verdict on the claim.
     pub verdict: Verdict,
     /// The verdict that the trials lean to, from what was measured; equal to `verdict` if that is known.
     pub so_far: Verdict,
@@ -181,7 +194,6 @@ pub struct Finding {
     pub tally: CheckTally,
     /// The checks by leaning.
     pub leaning: CheckTally,
-    /// The checks.
     pub evidence: Vec<Evidence>,
     /// Values of the claim that the figures lack completely.
     pub missing: Vec<String>,
