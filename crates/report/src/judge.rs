@@ -2,15 +2,15 @@
 //! the input is figures by block and the conditions of their measurement, the output verdicts. Reading runs and writing sentences
 //! is done elsewhere.
 
-pub mod change;
-pub mod combinations;
-pub mod contention;
-pub mod danger;
+pub(crate) mod change;
+pub(crate) mod combinations;
+pub(crate) mod contention;
+pub(crate) mod danger;
 pub mod interim;
-pub mod order;
-pub mod recommendation;
-pub mod settings;
-pub mod standing;
+pub(crate) mod order;
+pub(crate) mod recommendation;
+pub(crate) mod settings;
+pub(crate) mod standing;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

@@ -3,11 +3,11 @@
 //! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is `None`, never made up. Intervals
 //! are about trials: the figure of one trial is one observation, however many operations are behind it.
 
-pub mod cliff;
+pub(crate) mod cliff;
 mod resolution;
 mod scatter;
-pub mod trend;
-pub mod unpaired;
+pub(crate) mod trend;
+pub(crate) mod unpaired;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -15,8 +15,8 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-pub use self::resolution::{Resolution, Scale};
-pub use self::scatter::Scatter;
+pub(crate) use self::resolution::{Resolution, Scale};
+pub(crate) use self::scatter::Scatter;
 
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;

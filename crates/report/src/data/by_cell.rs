@@ -11,9 +11,7 @@ use crate::stats::Summary;
 
 /// A cell on one machine, at its given guarantee, by one method.
 pub struct CellTrials<'a> {
-    /// The hardware's name.
     pub hardware: &'a str,
-    /// The cell.
     pub cell: &'a Cell,
     /// The tier given; `None` if no trial got far enough to report it.
     pub tier: Option<Guarantee>,

@@ -34,7 +34,6 @@ pub(crate) struct Clusters {
     pub(crate) rows: Vec<String>,
     /// Cluster sizes in bytes, rising; 0, the last, for places without a choice.
     pub(crate) columns: Vec<u32>,
-    /// A map for each figure.
     pub(crate) maps: Vec<Map>,
     /// Why places were left out, each reason with its places.
     pub(crate) left_out: Vec<String>,
@@ -52,7 +51,6 @@ impl Clusters {
 pub(crate) struct Map {
     /// The subject: an operation, or [`SPACE_BEYOND`].
     pub(crate) name: String,
-    /// The unit of its figures.
     pub(crate) unit: Unit,
     /// The number of combinations of the other axes that a figure averages.
     pub(crate) combinations: usize,
@@ -60,12 +58,9 @@ pub(crate) struct Map {
     pub(crate) spots: Vec<Vec<Option<MapSpot>>>,
 }
 
-/// One place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MapSpot {
-    /// Its figure.
     Found(ClusterFigure),
-    /// It has no figure.
     Missing(AbsenceReason),
 }
 

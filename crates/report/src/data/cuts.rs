@@ -12,7 +12,6 @@ use super::merge::{Group, Merged};
 /// The states of one store, and why some trials have none.
 #[derive(Debug, Default)]
 pub(crate) struct CheckedStates {
-    /// All of them.
     pub(crate) cuts: CutResults,
     /// Trials with a cut check.
     pub(crate) trials: usize,

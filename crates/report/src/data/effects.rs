@@ -24,7 +24,6 @@ use crate::stats::{Better, CONFIDENCE, Series, Summary};
 /// The effects of settings in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
-    /// Where.
     #[serde(flatten)]
     pub place: ContestScope,
     /// The operations, in the order in which they ran.
@@ -40,9 +39,7 @@ pub struct Effects {
 /// The effect of a setting's value, compared with the base's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MainEffect {
-    /// The setting.
     pub setting: String,
-    /// Its value.
     pub value: String,
     /// The value that it is compared with.
     pub base: String,
@@ -57,9 +54,7 @@ pub struct MainEffect {
 /// The factor by which two values together differ from their main effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interaction {
-    /// The first setting and its value.
     pub first: (String, String),
-    /// The second.
     pub second: (String, String),
     /// The number of quadruples of combinations.
     pub pairs: usize,
@@ -78,7 +73,6 @@ pub struct SettingsResult {
     pub settings: Settings,
     /// The names that the plan gives it: `the base`, or a point's name.
     pub marks: Vec<String>,
-    /// The tier that it gives.
     pub tier: Guarantee,
     /// The loss that a power cut can cause, if known.
     pub power_cut: Option<Loss>,
@@ -94,7 +88,6 @@ pub struct SettingsResult {
 }
 
 impl Effects {
-    /// Whether anything is still undecided.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
         let mut effects = main.chain(self.interactions.iter().map(|interaction| &interaction.times));
@@ -181,7 +174,6 @@ fn sort_values(values: &BTreeSet<String>) -> Vec<&String> {
     values
 }
 
-/// The value of a setting.
 fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
     settings.get(name).map_or(AS_SHIPPED, String::as_str)
 }

@@ -12,7 +12,6 @@ pub(crate) const MOST_OFF: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PartTime {
     pub(crate) part: Part,
-    /// The number of its executions.
     pub(crate) times: u64,
     /// The disk of the trials, and the time there, in nanoseconds from the beginning to the end.
     pub(crate) recorded_on: String,

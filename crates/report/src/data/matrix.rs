@@ -32,13 +32,10 @@ use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
 /// The operations of paper 000, in the order of reports; others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
 
-/// The name of the row of memory.
 pub const MEMORY: &str = "memory";
 
-/// The matrix of one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Matrix {
-    /// The hardware's name.
     pub hardware: String,
     /// The values that distinguish it from the other matrices.
     pub title: String,
@@ -55,7 +52,6 @@ pub struct Matrix {
     /// The columns, left to right: values of the axes of columns and halves.
     #[serde(serialize_with = "serialize_by_axis")]
     pub columns: Vec<Position>,
-    /// The rows, from top to bottom.
     pub rows: Vec<Row>,
     /// Stores that an accident can destroy, a line for each accident.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,26 +61,20 @@ pub struct Matrix {
 /// A row of a matrix: one figure at one value of the axes that make rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The figure.
     #[serde(flatten)]
     pub figure: Figure,
     /// The values of the axes of rows, such as the record size.
     #[serde(flatten)]
     pub at: Position,
-    /// One for each column.
     pub contests: Vec<Contest>,
 }
 
-/// The figure of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// The operation's name, or `space` or `memory`.
     pub name: String,
-    /// The column's id.
     pub column: &'static str,
-    /// The unit of its values.
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
 }
 
@@ -123,9 +113,7 @@ pub struct Contest {
 /// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AbsentStore {
-    /// The store's name.
     pub store: String,
-    /// Why.
     pub why: AbsenceReason,
 }
 
@@ -140,7 +128,6 @@ impl Contest {
         self.contenders.len() > 1 && !is_judged(&self.contenders)
     }
 
-    /// Whether a single store is the best.
     pub fn is_decided(&self) -> bool {
         is_decided(&self.contenders)
     }
@@ -160,7 +147,6 @@ impl Matrix {
         join_parts([self.hardware.as_str(), &self.title])
     }
 
-    /// The number of its contestants.
     pub fn contestants(&self) -> usize {
         let first = self.rows.first().and_then(|row| row.contests.first());
         first.map_or(0, |contest| contest.contenders.len() + contest.riskier.len() + contest.absent.len())
@@ -183,7 +169,6 @@ impl Matrix {
         absences
     }
 
-    /// The matrix with readable settings in contestants' names.
     pub fn readable<'m>(&'m self, readable: &Readable) -> Cow<'m, Matrix> {
         if !readable.is_any() {
             return Cow::Borrowed(self);
@@ -272,9 +257,7 @@ pub(crate) struct SortedTrials<'g, 'a> {
     pub(crate) entries: ByPosition<'a>,
     /// The contestants left out at a position, and whether the store lacks something by its nature.
     left_out: BTreeMap<(Position, Cow<'g, str>), AbsenceReason>,
-    /// The headers of the runs.
     headers: Vec<&'g RunHeader>,
-    /// The competing stores.
     pub(crate) stores: IndexSet<Cow<'g, str>>,
     /// Competing stores that are not ranked, as a power cut can cost more than the guarantee allows.
     pub(crate) avoided: BTreeSet<Cow<'g, str>>,

@@ -14,9 +14,7 @@ use crate::stats::{Estimate, geometric_mean};
 /// A trial that is far off the others of its cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlier {
-    /// The cell's id.
     pub cell: String,
-    /// The block.
     pub block: u32,
     /// The operation with the largest distance.
     pub operation: String,

@@ -16,9 +16,7 @@ use crate::stats::Series;
 /// A published table compared with one group of a run.
 #[derive(Debug)]
 pub struct TableComparison<'a> {
-    /// The table.
     pub table: &'a Table,
-    /// The group.
     pub scope: Scope,
     /// The table's places, each with the run's own.
     pub places: Vec<PublishedCell<'a>>,
@@ -27,13 +25,9 @@ pub struct TableComparison<'a> {
 /// One place of a published table, and the same place of the run.
 #[derive(Debug)]
 pub struct PublishedCell<'a> {
-    /// The table's row.
     pub row: &'a Row,
-    /// The kind of data in the values.
     pub data: Data,
-    /// The number of records.
     pub records: CountRange,
-    /// The published winner.
     pub published: &'a Cell,
     /// The run's own evidence; `None` if it has no such place.
     pub found: Option<Evidence>,
@@ -55,12 +49,10 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// The places that could be compared.
     pub fn compared(self) -> usize {
         self.same + self.close + self.other
     }
 
-    /// All places of the table.
     pub fn total(self) -> usize {
         self.compared() + self.lacking + self.absent
     }
@@ -103,7 +95,6 @@ pub fn describe_agreement(agreement: Agreement) -> String {
 }
 
 impl TableComparison<'_> {
-    /// Counts.
     pub fn agreement(&self) -> Agreement {
         let mut counts = Agreement::default();
         for place in &self.places {

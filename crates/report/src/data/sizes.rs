@@ -26,7 +26,6 @@ const SCALE: f64 = 1000.0;
 /// The stores of one machine, one guarantee, one number of threads, with growing data.
 #[derive(Debug, Serialize)]
 pub struct Sizes {
-    /// The hardware's name.
     pub hardware: String,
     /// The common values of its trials: machine, guarantee, threads.
     pub title: String,
@@ -50,9 +49,7 @@ pub struct Sizes {
 /// unknown ones.
 #[derive(Debug, Serialize)]
 pub struct StoreFalls {
-    /// Its name.
     pub operation: String,
-    /// The stores.
     pub stores: Vec<Fall>,
 }
 
@@ -61,7 +58,6 @@ pub struct StoreFalls {
 pub struct Fall {
     /// Its name, with ranked settings.
     pub store: String,
-    /// Its figures by size.
     pub sizes: Vec<AtSize>,
     /// The sizes between which throughput falls, as multiples of the memory.
     pub cliff: Cliff,
@@ -77,20 +73,15 @@ pub struct Fall {
 /// Figures at one size.
 #[derive(Debug, Serialize)]
 pub struct AtSize {
-    /// The data over the memory.
     pub times: f64,
-    /// Operations per second.
     pub per_second: Summary,
-    /// Mean latency in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<Summary>,
-    /// 99th percentile of latency in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<Summary>,
 }
 
 impl Fall {
-    /// Throughput at a size.
     pub fn throughput_at(&self, times: Option<f64>) -> Option<&Summary> {
         self.sizes.iter().find(|size| Some(size.times) == times).map(|size| &size.per_second)
     }
@@ -103,7 +94,6 @@ impl Fall {
         }
     }
 
-    /// The order of presentation.
     fn order(&self) -> (u8, f64) {
         match (self.cliff, self.falling_point()) {
             (Cliff::None, _) => (0, 0.0),

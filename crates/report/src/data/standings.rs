@@ -29,7 +29,6 @@ use crate::stats::{Better, Summary, geometric_mean};
 const MAX_COMPARISONS: usize = 40;
 /// The most rows of a readable table.
 const MAX_ROWS: usize = 30;
-/// The number of heights of a bar.
 pub const HEIGHTS: usize = 8;
 /// The smallest ratio to the best that the highest bar represents.
 const MIN_SPAN: f64 = 4.0;
@@ -37,13 +36,10 @@ const MIN_SPAN: f64 = 4.0;
 /// The standings of a group's contestants.
 #[derive(Debug)]
 pub struct Standings {
-    /// What the group's trials share.
     pub key: GroupKey,
     /// The group's name: `Guarantee power`.
     pub name: String,
-    /// The meaning of its guarantee.
     pub meaning: Option<&'static str>,
-    /// The figures, from left to right.
     pub figures: Vec<Figure>,
     /// A table for each position with any figure.
     pub tables: Vec<Table>,
@@ -75,7 +71,6 @@ impl Standings {
 /// The contestants at one position.
 #[derive(Debug)]
 pub struct Table {
-    /// The position.
     pub at: Position,
     /// The ranked ones in the order of their factors, then the riskier ones.
     pub rows: Vec<Row>,
@@ -83,16 +78,13 @@ pub struct Table {
     pub unfilled: Option<String>,
 }
 
-/// A contestant at one position.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name for people.
     pub store: String,
     /// Its place over all operations.
     pub mark: Mark,
     /// The factor to the best of each operation: the geometric mean. It orders rows, and is no verdict.
     pub times: Option<f64>,
-    /// One for each figure.
     pub figures: Vec<Option<RowFigure>>,
     /// The cost of a power cut; `None` if unknown.
     pub power_cut: Option<Loss>,
@@ -100,10 +92,8 @@ pub struct Row {
     pub is_riskier: bool,
 }
 
-/// A figure in a row.
 #[derive(Debug)]
 pub struct RowFigure {
-    /// The figure over trials.
     pub figure: Summary,
     /// The height of its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 if it is the only one.
     pub height: usize,
@@ -114,9 +104,7 @@ pub struct RowFigure {
 /// The place of a contestant over all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// The one to take.
     Best,
-    /// Tied with it.
     Close,
     /// Neither, or nothing was decided.
     None,
@@ -127,7 +115,6 @@ pub enum Mark {
 pub struct Answer {
     /// The one to take, then those tied with it: the safer first, then the smaller. Empty if none is best.
     pub take: Vec<NamedContestant>,
-    /// The other ranked ones.
     pub others: Vec<NamedContestant>,
     /// If none is recommended: the contestants that are the best alone, each with its operations.
     pub best_at: Vec<(String, Vec<String>)>,
@@ -145,14 +132,12 @@ pub struct Answer {
     pub few: usize,
     /// What a power cut can cost the recommended one, if that is more than the guarantee allows.
     pub risk: Option<Loss>,
-    /// The contestants that are not ranked.
     pub riskier: Vec<Risk>,
 }
 
 /// A contestant with the factor to the recommended one.
 #[derive(Debug)]
 pub struct NamedContestant {
-    /// Its name for people.
     pub store: String,
     /// The factor, if both have figures.
     pub times: Option<f64>,
@@ -163,9 +148,7 @@ pub struct NamedContestant {
 /// A contestant that a power cut can cost more than the guarantee allows.
 #[derive(Debug)]
 pub struct Risk {
-    /// The contestant.
     pub named: NamedContestant,
-    /// What it can cost.
     pub loss: Loss,
     /// Why; empty if it is unknown.
     pub why: &'static str,
@@ -210,7 +193,6 @@ pub fn describe_guarantee(key: &GroupKey) -> Option<&'static str> {
     })
 }
 
-/// The duration of the trials.
 pub fn trial_time(merged: &Merged<'_>) -> Option<Duration> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
     let took_s: f64 = trials.map(|trial| trial.took_s()).sum();

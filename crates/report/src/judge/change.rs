@@ -15,14 +15,12 @@ pub enum Verdict {
     Better,
     /// No significant change, which is not the same as none.
     Unclear,
-    /// Too few observations on a side.
     TooFew,
     /// A value is zero on one side, so that no ratio exists.
     NoRatio,
 }
 
 impl Verdict {
-    /// Whether it is marked.
     pub fn is_change(self) -> bool {
         matches!(self, Verdict::Worse | Verdict::Better)
     }
@@ -50,14 +48,12 @@ pub struct ChangedFigure {
     pub change: Option<Change>,
     /// Whether both sides together have two values at most ([`is_coarse`]).
     pub is_coarse: bool,
-    /// Which direction is good.
     pub better: Better,
 }
 
 /// The claim about a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgedChange {
-    /// The claim.
     pub verdict: Verdict,
     /// The chance of such a change if nothing changed, adjusted for the number of figures.
     pub p_adjusted: Option<f64>,

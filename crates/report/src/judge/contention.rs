@@ -9,9 +9,7 @@ const ROOM: f64 = 0.25;
 pub struct Load {
     /// The processors that they kept busy, on average.
     pub others: f64,
-    /// The trial's duration, in seconds.
     pub wall_s: f64,
-    /// The threads that used a store at once.
     pub threads: u32,
     /// The processors of the machine; `u32::MAX` if unknown.
     pub cores: u32,
@@ -22,9 +20,7 @@ pub struct Load {
 pub struct Contention {
     /// The processors that they kept busy, on average.
     pub others: f64,
-    /// The processors of the machine.
     pub cores: u32,
-    /// The threads that used a store at once.
     pub threads: u32,
 }
 

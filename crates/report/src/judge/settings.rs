@@ -6,11 +6,9 @@ use crate::stats::{MIN_BLOCKS, Ratio};
 /// The verdict on settings, from their time of an operation as a multiple of the default's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The settings are faster than the default.
     Faster,
     /// They and the default are alike to within [`ALIKE`].
     Alike,
-    /// The settings are slower.
     Slower,
     /// There are too few trials, or too much scatter, to decide.
     Open,

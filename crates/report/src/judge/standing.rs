@@ -31,38 +31,31 @@ use crate::stats::{
 pub struct Standing {
     /// The store's index in the list given to [`decide`].
     pub index: usize,
-    /// Its figure over trials.
     pub figure: Summary,
     /// The factor by which it is worse than the best: over 1 is worse, whichever direction is better. Its interval is
     /// the deciding one; its confidence holds for all comparisons of the place together. `None` for the best
     /// itself and without a ratio.
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or may be.
     pub verdict: Verdict,
 }
 
 /// A store with its standing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contender {
-    /// The store's name.
     pub store: String,
-    /// Its figure over trials.
     pub figure: Summary,
     /// The factor to the best, as in its [`Standing`].
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or may be.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
 impl Contender {
-    /// A store of this name with its standing.
     pub fn new(store: String, Standing { figure, times_worse, verdict, .. }: Standing) -> Contender {
         Contender { store, figure, times_worse, verdict }
     }
 }
 
-/// The best, and those that may be as good.
 pub fn winners(ranked: &[Contender]) -> impl Iterator<Item = &Contender> {
     ranked.iter().filter(|contender| contender.verdict.wins())
 }
@@ -106,21 +99,17 @@ pub fn is_won(ranked: &[Contender]) -> bool {
 /// The status of a store among the stores of its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// There is no other.
     Alone,
     /// Other programs left too few processors for a verdict.
     NotJudged,
     /// It may be the best; there are too few trials to decide.
     Candidate,
-    /// The best, and no other is as good.
     Best,
     /// Too close to call with others.
     Tied,
-    /// Another is better.
     Worse,
 }
 
-/// The status of one store among some.
 pub fn status(ranked: &[Contender], contender: &Contender) -> Status {
     match () {
         () if ranked.len() < 2 => Status::Alone,
@@ -135,7 +124,6 @@ pub fn status(ranked: &[Contender], contender: &Contender) -> Status {
 /// The outcome between two stores that were ranked as a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pair {
-    /// The best of them is better.
     Better,
     /// The best of them is the only candidate, with few trials.
     Candidate,
@@ -162,7 +150,6 @@ pub struct Terms {
     pub confidence: f64,
     /// The smallest difference that counts, mostly the clock's resolution.
     pub resolution: Resolution,
-    /// The rule for stores with few shared blocks.
     pub few: FewBlocksRule,
     /// Whether other programs left too few processors: then nothing is judged, unless the best is ahead by [`FAR`].
     pub crowded: bool,
@@ -269,14 +256,12 @@ struct Test {
     p: Option<f64>,
 }
 
-/// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum JudgedBy {
     /// By the scatter of its own ratios.
     Ratios,
     /// By the scatter of all such figures as well.
     Scatter(Scatter),
-    /// By a threshold.
     Threshold,
     /// Not: too little is known.
     Nothing,

@@ -11,15 +11,11 @@ use super::{CONFIDENCE, MIN_BLOCKS, Series, THRESHOLD, arithmetic_mean_at};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "shape", rename_all = "kebab-case")]
 pub enum Cliff {
-    /// Too few sizes or blocks.
     Unknown,
     /// No step is steeper than the rest, or the fall is within [`THRESHOLD`].
     None,
-    /// It falls most steeply between two sizes.
     At {
-        /// The smaller size.
         low: f64,
-        /// The larger size.
         high: f64,
     },
 }

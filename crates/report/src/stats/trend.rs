@@ -5,7 +5,6 @@
 /// The two-sided normal quantile of 5 %.
 const TWO_SIDED: f64 = 1.96;
 
-/// The trend of one or more series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// The change per step: the median of the slopes between all pairs of a series.

@@ -15,7 +15,6 @@ use crate::data::saturation;
 use crate::layout::Position;
 use crate::stats::Series;
 
-/// Settings by name.
 pub type Settings = BTreeMap<String, String>;
 
 /// What all combinations of a contest share: machine, store, position and method.
@@ -23,9 +22,7 @@ pub type Settings = BTreeMap<String, String>;
 pub struct ContestScope {
     /// In words: `box, sqlite, 10,000 rows`.
     pub title: String,
-    /// The hardware's name.
     pub hardware: String,
-    /// The store.
     pub store: String,
     /// The rest, in words: `10,000 rows, threads 4`.
     pub at: String,
@@ -36,9 +33,7 @@ pub struct ContestScope {
 
 /// The trials that differ only in the settings of one store.
 pub struct Contest<'a> {
-    /// What they share.
     pub place: ContestScope,
-    /// By settings.
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
     base: Settings,
@@ -54,7 +49,6 @@ pub struct Combination<'a> {
     pub name: String,
     /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
-    /// The successful trials.
     trials: Vec<(BlockKey, &'a Measurements)>,
 }
 
@@ -148,14 +142,12 @@ impl Contest<'_> {
         base.cloned().unwrap_or_default()
     }
 
-    /// The plan's names for a combination.
     pub fn plan_names(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
         let names = self.named.iter().filter(|(_, point)| point == settings).map(|(name, _)| name.clone());
         base.into_iter().chain(names).collect()
     }
 
-    /// The operations that were measured.
     pub fn operations(&self) -> Vec<String> {
         let trials = self.combinations.values().flat_map(|combination| &combination.trials);
         let first =

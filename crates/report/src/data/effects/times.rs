@@ -19,11 +19,8 @@ pub struct Times {
     /// Their geometric mean over the blocks, with its interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// The smallest of a block.
     pub least: f64,
-    /// The greatest of a block.
     pub greatest: f64,
-    /// The verdict.
     pub known: EffectVerdict,
 }
 
@@ -32,9 +29,7 @@ pub struct Times {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum EffectVerdict {
-    /// It is below 1.
     Less,
-    /// It is above 1.
     More,
     /// It is 1, within a tenth.
     Alike,
@@ -60,7 +55,6 @@ impl EffectVerdict {
 pub const NOT_YET: &str = "? is not known yet: the blocks are too few to decide whether it is more than 1, and reach as far as the range after it.";
 
 impl Times {
-    /// The mean over the blocks.
     pub fn value(&self) -> f64 {
         self.ratio.ratio.value
     }
@@ -88,9 +82,7 @@ impl Times {
 
 /// A quotient of products of figures.
 pub struct Quotient {
-    /// The numerator.
     pub above: Vec<Series<BlockKey>>,
-    /// The denominator.
     pub below: Vec<Series<BlockKey>>,
 }
 
