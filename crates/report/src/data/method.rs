@@ -315,9 +315,9 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, MachineReport, Rest};
+    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, Rest};
 
-    use crate::data::samples::{Sample, run};
+    use crate::data::samples::{Sample, machine, run};
 
     fn planned(store: &str, plan: &str) -> Run {
         let mut run = run("box", &[Sample::new(store)]);
@@ -405,14 +405,7 @@ mod tests {
         // An unenforced limit differs from an enforced one.
         let not_held =
             LimitReport { limit: LimitKind::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
-        let none = None;
-        runs[1].trials[0].machine = Some(MachineReport {
-            name: "small".into(),
-            limits: vec![not_held],
-            memory_limit_hits: none,
-            throttled_periods: none,
-            throttled_ns: none,
-        });
+        runs[1].trials[0].machine = Some(machine(vec![not_held]));
         assert_eq!(differences(&runs), ["small.memory=64MiB", "small.memory=not held"]);
     }
 

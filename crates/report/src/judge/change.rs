@@ -15,12 +15,14 @@ pub enum Verdict {
     Better,
     /// No significant change, which is not the same as none.
     Unclear,
+    /// Too few observations on a side.
     TooFew,
     /// A value is zero on one side, so that no ratio exists.
     NoRatio,
 }
 
 impl Verdict {
+    /// Whether it is marked.
     pub fn is_change(self) -> bool {
         matches!(self, Verdict::Worse | Verdict::Better)
     }
