@@ -88,6 +88,18 @@ fn verdict(rest: &str, figures: Figures<'_>) -> Verdict {
     judge(&claim(rest), &[pool("none", figures)]).verdict
 }
 
+/// The verdicts on a claim, pool by pool.
+fn verdicts(rest: &str, pools: &[Pool<u32>]) -> Vec<Verdict> {
+    evaluate(&claim(rest), &[], None, &|_| pools).into_iter().map(|finding| finding.verdict).collect()
+}
+
+/// Figures of two stores at one value of an axis that distinguishes groups.
+fn pool_at(axis: Axis, value: &str, [a, b]: [f64; 2]) -> Pool<u32> {
+    let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
+    pool.scope.facets = vec![(axis, value.into())];
+    pool
+}
+
 const A_WINS: &str = "expect.winner = { stores = [\"a\"] }";
 
 #[test]
@@ -419,78 +431,62 @@ fn wins_are_counted_on_both_sides() {
 
 #[test]
 fn groups_are_judged_by_themselves_and_may_be_left_aside() {
-    let first = pool("none", &[(spot(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
-    let second = pool("video", &[(spot(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
-    let pools = [first, second];
-    let verdicts = |rest: &str| -> Vec<Verdict> {
-        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts(A_WINS), [Verdict::Reproduced, Verdict::NotReproduced]);
-    assert_eq!(verdicts(&format!("at.background = [\"video\"]\n{A_WINS}")), [Verdict::NotReproduced]);
-    assert_eq!(
-        verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")),
-        [Verdict::Reproduced, Verdict::NotReproduced]
-    );
-    assert!(verdicts(&format!("at.guarantee = [\"power\"]\n{A_WINS}")).is_empty());
+    let pools =
+        [pool_at(Axis::BACKGROUND, "none", [1.0, 2.0]), pool_at(Axis::BACKGROUND, "video", [2.0, 1.0])];
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    for (at, expected) in [
+        ("", &[yes, no][..]),
+        ("at.background = [\"video\"]", &[no]),
+        ("at.place = [\"hdd\"]", &[yes, no]),
+        ("at.guarantee = [\"power\"]", &[]),
+    ] {
+        assert_eq!(verdicts(&format!("{at}\n{A_WINS}"), &pools), expected, "{at}");
+    }
 }
 
 #[test]
 fn a_claim_can_be_about_one_machine() {
-    let pool_on = |machine: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
-        pool.scope.facets = vec![(Axis::MACHINE, machine.into())];
-        pool
-    };
-    let pools = [pool_on("here", [1.0, 2.0]), pool_on("small-board", [2.0, 1.0])];
-    let verdicts = |machines: &str| -> Vec<Verdict> {
-        let claim = claim(&format!("at.machine = [{machines}]\n{A_WINS}"));
-        evaluate(&claim, &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts("\"here\""), [Verdict::Reproduced]);
-    assert_eq!(verdicts("\"small-board\""), [Verdict::NotReproduced]);
-    assert_eq!(verdicts("\"here\", \"small-board\""), [Verdict::Reproduced, Verdict::NotReproduced]);
-    assert!(verdicts("\"laptop-hdd\"").is_empty());
+    let pools =
+        [pool_at(Axis::MACHINE, "here", [1.0, 2.0]), pool_at(Axis::MACHINE, "small-board", [2.0, 1.0])];
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    for (machines, expected) in [
+        ("\"here\"", &[yes][..]),
+        ("\"small-board\"", &[no]),
+        ("\"here\", \"small-board\"", &[yes, no]),
+        ("\"laptop-hdd\"", &[]),
+    ] {
+        let found = verdicts(&format!("at.machine = [{machines}]\n{A_WINS}"), &pools);
+        assert_eq!(found, expected, "{machines}");
+    }
 }
 
 #[test]
 fn disks_cross_with_file_systems_and_may_be_left_out() {
-    let pool_at = |place: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
-        pool.scope.facets = vec![(Axis::PLACE, place.into())];
-        pool
-    };
-    let pools = [
-        pool_at("hdd", [2.0, 1.0]),
-        pool_at("ssd", [1.0, 2.0]),
-        pool_at("ntfs:4096@hdd", [1.0, 2.0]),
-        pool_at("ntfs:4096@ssd", [1.0, 2.0]),
-    ];
-    let verdicts = |rest: &str| -> Vec<Verdict> {
-        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
-    assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
-    assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
-    assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
+    let slow_on_hdd =
+        |place: &str| pool_at(Axis::PLACE, place, if place == "hdd" { [2.0, 1.0] } else { [1.0, 2.0] });
+    let pools = ["hdd", "ssd", "ntfs:4096@hdd", "ntfs:4096@ssd"].map(slow_on_hdd);
     // A simulated disk counts as well, whatever its place.
     let simulated =
         [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, figures)| {
-            let mut pool = pool_at("here", figures);
+            let mut pool = pool_at(Axis::PLACE, "here", figures);
             pool.scope.facets.push((Axis::DISK, disk.into()));
             pool
         });
-    let verdicts_on_disks = |rest: &str| -> Vec<Verdict> {
-        let findings = evaluate(&claim(&format!("{rest}\n{A_WINS}")), &[], None, &|_| &simulated);
-        findings.into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts_on_disks("at.place = [\"hdd\"]"), [no]);
-    assert_eq!(verdicts_on_disks("at.place = [\"ssd\"]"), [yes]);
-    assert_eq!(verdicts_on_disks("except.place = [\"hdd\"]"), [yes, no]);
-    // Separately on each file system.
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    // The winner stays the same separately on each file system.
     let unchanged = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
-    assert_eq!(verdicts(unchanged), [no, yes]);
-    let findings = evaluate(&claim(unchanged), &[], None, &|_| &simulated);
-    assert_eq!(findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>(), [no], "between two disks");
+    for (rest, pools, expected) in [
+        (format!("at.place = [\"hdd\"]\n{A_WINS}"), &pools[..], &[no, yes][..]),
+        (format!("at.place = [\"ntfs:4096\"]\n{A_WINS}"), &pools, &[yes, yes]),
+        (format!("except.place = [\"hdd\"]\n{A_WINS}"), &pools, &[yes, yes]),
+        (unchanged.to_owned(), &pools, &[no, yes]),
+        (format!("at.place = [\"hdd\"]\n{A_WINS}"), &simulated, &[no]),
+        (format!("at.place = [\"ssd\"]\n{A_WINS}"), &simulated, &[yes]),
+        (format!("except.place = [\"hdd\"]\n{A_WINS}"), &simulated, &[yes, no]),
+        (unchanged.to_owned(), &simulated, &[no]),
+    ] {
+        assert_eq!(verdicts(&rest, pools), expected, "{rest}");
+    }
 }
 
 #[test]

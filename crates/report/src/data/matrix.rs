@@ -6,10 +6,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
-use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use storebench_core::axis::Role;
-use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
@@ -134,10 +133,8 @@ impl Contest {
 
     /// Why no store has a figure; `None` if one has.
     pub fn why_empty(&self) -> Option<AbsenceReason> {
-        if !self.contenders.is_empty() || !self.riskier.is_empty() {
-            return None;
-        }
-        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(AbsenceReason::NotRun))
+        let is_empty = self.contenders.is_empty() && self.riskier.is_empty();
+        is_empty.then(|| self.absent.iter().map(|absent| absent.why).min().unwrap_or(AbsenceReason::NotRun))
     }
 }
 
@@ -195,10 +192,8 @@ impl Matrix {
     /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);
-        contests
-            .flat_map(|contest| &contest.contenders)
-            .filter_map(|contender| contender.verdict.rule())
-            .collect()
+        let contenders = contests.flat_map(|contest| &contest.contenders);
+        contenders.filter_map(|contender| contender.verdict.rule()).collect()
     }
 }
 
@@ -209,13 +204,9 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
 
 /// Columns in JSON, each with its values in the order of the axes.
 fn serialize_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut list = serializer.serialize_seq(Some(columns.len()))?;
-    for column in columns {
-        let values: IndexMap<&str, &str> =
-            column.values().map(|(axis, value)| (axis.name(), value.text())).collect();
-        list.serialize_element(&values)?;
-    }
-    list.end()
+    serializer.collect_seq(columns.iter().map(|column| {
+        column.values().map(|(axis, value)| (axis.name(), value.text())).collect::<IndexMap<_, _>>()
+    }))
 }
 
 /// The contestants at a position, with their trials.
@@ -305,7 +296,8 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = FewBlocksRule::Scatter(self.scatter(name, column));
-        let terms = Terms { few, ..self.terms_at(position, name, column) };
+        let terms =
+            Terms { few, ..judging_terms(&self.headers, self.entries_at(position), name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|store| self.avoided.contains(store));
         let ranked_series = series
@@ -364,11 +356,6 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
             self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads());
         let environments = self.headers.iter().map(|header| &header.environment);
         clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
-    }
-
-    /// The terms on which a figure's stores are compared at a position.
-    fn terms_at(&self, position: &Position, name: &str, column: &Column) -> Terms {
-        judging_terms(&self.headers, self.entries_at(position), name, column)
     }
 
     /// All that ran at a position.
@@ -448,31 +435,20 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
         positions.iter().map(|position| position.values_by_role(Role::Row)).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
+        let figure = Figure { name, column: column.id, unit: column.unit, better: column.better };
         for row in &row_positions {
-            let contest = |column_at: &Position| sorted.contest(&row.merged_with(column_at), &name, column);
-            rows.push(Row {
-                figure: Figure {
-                    name: name.clone(),
-                    column: column.id,
-                    unit: column.unit,
-                    better: column.better,
-                },
-                at: row.clone(),
-                contests: columns.iter().map(contest).collect(),
-            });
+            let contest = |at: &Position| sorted.contest(&row.merged_with(at), &figure.name, column);
+            let contests = columns.iter().map(contest).collect();
+            rows.push(Row { figure: figure.clone(), at: row.clone(), contests });
         }
     }
+    let facets = group.key.facets.iter();
     Some(Matrix {
         hardware: group.key.hardware.clone(),
         title: merged.label(&group.key),
         guarantee_asked: group.key.asked,
         guarantee: group.key.tier,
-        facets: group
-            .key
-            .facets
-            .iter()
-            .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
-            .collect(),
+        facets: facets.map(|(axis, value)| (axis.name(), value.clone())).collect(),
         method: group.key.method.clone(),
         columns: columns.into_iter().collect(),
         rows,
@@ -497,8 +473,10 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
             Headline::Latency => {
                 let mut operations = operations(group);
                 if operations.is_empty() {
-                    // Nothing succeeded: rows are needed all the same, to show that.
-                    operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
+                    // Nothing succeeded: rows are needed all the same, to show that; for crud in the order of the paper.
+                    let is_crud = workload == Workload::CRUD;
+                    let planned = if is_crud { OPERATIONS.as_slice() } else { workload.def().operations };
+                    operations = planned.iter().copied().map(str::to_owned).collect();
                 }
                 // The time of all operations together is shown as operations per second.
                 operations.retain(|name| name != OVERALL);
@@ -519,11 +497,6 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
 fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     merged.workloads.get(run).copied().unwrap_or(Workload::CRUD)
-}
-
-/// The operations of a workload; for crud in the order of the paper.
-fn planned_operations(workload: Workload) -> Vec<&'static str> {
-    if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
 fn to_contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {

@@ -74,35 +74,14 @@ pub struct GroupKey {
 }
 
 impl GroupKey {
-    fn new(
-        hardware: &str,
-        layout: &Layout,
-        cell: &Cell,
-        given: Option<GivenGuarantee>,
-        separation: &str,
-        plan_method: String,
-    ) -> GroupKey {
-        let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
-        let given = given.filter(|_| asked.is_some());
-        GroupKey {
-            hardware: hardware.to_owned(),
-            tier: given.map(|(tier, _)| tier),
-            power_cut: given.and_then(|(_, power_cut)| power_cut),
-            asked,
-            facets: layout.facets(cell),
-            method: join_parts([separation, &plan_method]),
-            plan_method,
-        }
+    /// The guarantee in short; `None` if cells have none.
+    pub fn guarantee(&self) -> Option<GuaranteeLabel> {
+        self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
     /// The key without the difference between servers and libraries, for figures that are compared only with themselves.
     pub(crate) fn beside_libraries(&self) -> GroupKey {
         GroupKey { method: self.plan_method.clone(), ..self.clone() }
-    }
-
-    /// The guarantee in short; `None` if cells have none.
-    pub fn guarantee(&self) -> Option<GuaranteeLabel> {
-        self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
     /// Its value on an axis that distinguishes groups; `None` if its cells have none.
@@ -207,7 +186,18 @@ impl<'a> Merged<'a> {
                 () if unchecked.contains(&(layout.contestant(cell), cell.guarantee())) => UNCHECKED_WORDS,
                 () => "",
             };
-            GroupKey::new(&header.hardware, &layout, cell, given, separation, methods.describe(run, cell))
+            let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
+            let given = given.filter(|_| asked.is_some());
+            let plan_method = methods.describe(run, cell);
+            GroupKey {
+                hardware: header.hardware.clone(),
+                tier: given.map(|(tier, _)| tier),
+                power_cut: given.and_then(|(_, power_cut)| power_cut),
+                asked,
+                facets: layout.facets(cell),
+                method: join_parts([separation, &plan_method]),
+                plan_method,
+            }
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -238,7 +228,8 @@ impl<'a> Merged<'a> {
         Merged {
             runs,
             layout,
-            workloads: runs.iter().map(workload).collect(),
+            // A plan from before there were several is crud's; an unknown one counts as crud's, too.
+            workloads: runs.iter().map(|run| run.workload().unwrap_or(Workload::CRUD)).collect(),
             common: common_facets(&groups),
             groups,
             memory: Basis::fairest(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
@@ -325,12 +316,6 @@ impl<'a> Merged<'a> {
     pub fn facets(&self) -> BTreeSet<Axis> {
         self.groups.iter().flat_map(|group| &group.key.facets).map(|(axis, _)| *axis).collect()
     }
-}
-
-/// The workload of a run, if its plan says. A plan from before there were several is crud's; an unknown
-/// one counts as crud's, too.
-fn workload(run: &Run) -> Workload {
-    run.workload().unwrap_or(Workload::CRUD)
 }
 
 /// The words that separate servers from libraries.

@@ -51,10 +51,7 @@ const NOT_IN_METHOD: [&str; 32] = [
     "compression",
 ];
 
-/// Keys that draw the data and the order of the work. Runs that differ in them did the same work with other random numbers.
-const RANDOM_KEYS: [&str; 1] = [SEED];
-
-/// The key of the seed of data and choices.
+/// The key of the seed of data and choices. Runs that differ in it did the same work with other random numbers.
 pub const SEED: &str = "seed";
 
 /// The key of the mix of operations.
@@ -159,7 +156,7 @@ pub fn key_of(setting: Axis) -> String {
 
 /// Whether a key only draws random numbers, so that runs that differ in it are equal.
 pub fn is_drawn(key: &str) -> bool {
-    RANDOM_KEYS.contains(&key)
+    key == SEED
 }
 
 /// The keys in which any of these methods differ, in alphabetical order: among the methods that each key affects.

@@ -38,10 +38,8 @@ pub fn paper_name(store: &str) -> &str {
 /// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
     let colours = PAPER_STORES.iter().map(|(name, _, colour)| (*name, *colour)).chain(MORE_STORES);
-    let colour = colours
-        .into_iter()
-        .find(|(name, _)| *name == store)
-        .map_or_else(|| other_colour(store), |(_, colour)| colour);
+    let other = OTHER_COLOURS[(xxh3_64(store.as_bytes()) % OTHER_COLOURS.len() as u64) as usize];
+    let colour = colours.into_iter().find(|(name, _)| *name == store).map_or(other, |(_, colour)| colour);
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
@@ -51,10 +49,6 @@ pub fn palette_position(store: &str) -> usize {
     let names: Vec<&str> = names.chain(["null", "memory"]).collect();
     let position = names.iter().position(|name| *name == store);
     position.unwrap_or_else(|| names.len() + (xxh3_64(store.as_bytes()) % (20 - names.len() as u64)) as usize)
-}
-
-fn other_colour(store: &str) -> u8 {
-    OTHER_COLOURS[(xxh3_64(store.as_bytes()) % OTHER_COLOURS.len() as u64) as usize]
 }
 
 /// The nonempty parts, joined.
@@ -88,13 +82,10 @@ pub fn describe_share(count: usize, total: usize) -> String {
     let quantity = match count {
         count if count == total => "all",
         count if 2 * count > total => "most",
-        0 => "none",
+        0 => return format!("on none of {}", plural(total, "machine")),
         _ => "some",
     };
-    match quantity {
-        "none" => format!("on none of {}", plural(total, "machine")),
-        quantity => format!("on {quantity} machines ({count} of {total})"),
-    }
+    format!("on {quantity} machines ({count} of {total})")
 }
 
 #[cfg(test)]

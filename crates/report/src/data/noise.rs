@@ -9,7 +9,7 @@ use storebench_core::result::TrialResult;
 use storebench_core::units::three_digits;
 use storebench_host::run::Run;
 
-use crate::stats::{Estimate, geometric_mean};
+use crate::stats::{Estimate, geometric_mean, median};
 
 /// A trial that is far off the others of its cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +91,7 @@ fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     if latencies.len() < MIN_TRIALS {
         return Vec::new();
     }
+    let median = |values: &[f64]| median(values).map_or(0.0, |median| median.value);
     let logs: Vec<f64> = latencies.values().map(|latency| latency.ln()).collect();
     let middle = median(&logs);
     let deviation = NORMAL_FACTOR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
@@ -100,15 +101,6 @@ fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
         .filter(|(_, off)| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation)
         .map(|(block, off)| (block, off.exp()))
         .collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
-    }
 }
 
 /// The drift of a run, if its interval excludes none and it is large enough to mention.
