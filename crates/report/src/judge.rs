@@ -107,14 +107,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_follows_from_its_rule() {
-        assert_eq!(Verdict::from_rule(Rule::Interval, true), Verdict::Worse(Rule::Interval));
-        assert_eq!(Verdict::from_rule(Rule::Interval, false), Verdict::Tied(Rule::Interval));
-        assert_eq!(Verdict::from_rule(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
-        assert_eq!(Verdict::from_rule(Rule::Open, false), Verdict::Candidate(Rule::Open));
-    }
-
-    #[test]
     fn those_that_may_be_the_best_win() {
         let wins = [Verdict::Best, Verdict::Tied(Rule::Clock), Verdict::Candidate(Rule::Open)];
         assert!(wins.into_iter().all(Verdict::wins));

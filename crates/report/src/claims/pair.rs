@@ -204,14 +204,4 @@ mod tests {
         assert_eq!(mean(&series(&[0.0, 0.0, 0.01, 0.0])).unwrap().interval.unwrap().low, 0.0);
         assert!(lowest(&[0.0, 0.0, -0.01, 0.0]) < -0.01);
     }
-
-    #[test]
-    fn intervals_allow_for_the_looks_that_are_planned() {
-        // Distinguishable with one planned look, but not with six.
-        let (a, b) = (series(&[1.0, 1.01, 0.99]), series(&[1.03, 1.035, 1.03]));
-        let terms_for =
-            |looks: usize| Terms { confidence: crate::judge::interim::confidence(looks), ..settled() };
-        assert_eq!(ahead(&a, &b, Better::Lower, terms_for(1)), Outcome::Agrees);
-        assert_eq!(ahead(&a, &b, Better::Lower, terms_for(6)), Outcome::Close);
-    }
 }

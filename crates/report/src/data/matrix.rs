@@ -296,8 +296,7 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = FewBlocksRule::Scatter(self.scatter(name, column));
-        let terms =
-            Terms { few, ..judging_terms(&self.headers, self.entries_at(position), name, column) };
+        let terms = Terms { few, ..judging_terms(&self.headers, self.entries_at(position), name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|store| self.avoided.contains(store));
         let ranked_series = series

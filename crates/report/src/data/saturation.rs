@@ -224,10 +224,4 @@ mod tests {
         measured.operations.iter_mut().for_each(|operation| operation.wall_ns = 250_000_000);
         assert_eq!(describe_saturation(&Merged::new(&[run], &[])), Vec::<String>::new());
     }
-
-    #[test]
-    fn a_closed_loop_is_never_saturated() {
-        let runs = [crate::data::samples::study()];
-        assert_eq!(describe_saturation(&Merged::new(&runs, &[])), Vec::<String>::new());
-    }
 }

@@ -246,15 +246,12 @@ mod tests {
 
     #[test]
     fn looks_are_as_many_as_there_is_time_for() {
-        assert_eq!(plan_analyses(0), [3]);
-        assert_eq!(plan_analyses(3), [3]);
-        assert_eq!(plan_analyses(10), [3, 5, 8, 12]);
-        assert_eq!(plan_analyses(1_000), LOOKS);
-        assert_eq!(
-            (plan_open_analyses(1), plan_open_analyses(4)),
-            (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32])
-        );
-        assert_eq!(plan_open_analyses(40), [40]);
+        for (blocks, looks) in [(0, &[3][..]), (3, &[3]), (10, &[3, 5, 8, 12]), (1_000, &LOOKS)] {
+            assert_eq!(plan_analyses(blocks), looks);
+        }
+        for (blocks, looks) in [(1, &LOOKS[..]), (4, &[4, 5, 8, 12, 20, 32]), (40, &[40])] {
+            assert_eq!(plan_open_analyses(blocks), looks);
+        }
         assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
     }
 

@@ -66,8 +66,7 @@ fn claims_name_stores_that_there_are() {
     let typo = text.replacen("{ stores = [\"lmdb\"] }", "{ stores = [\"lmbd\"] }", 1);
     let error = checked(&typo, &["lmdb"]).unwrap_err();
     let line = typo.lines().position(|line| line == "[[claim]]").unwrap() + 1;
-    let words =
-        format!("line {line}: this claim: this version has no store \"lmbd\" (did you mean lmdb?)");
+    let words = format!("line {line}: this claim: this version has no store \"lmbd\" (did you mean lmdb?)");
     assert!(error.contains(&words), "{error}");
     assert!(checked(&typo, &["lmbd"]).is_ok());
 }

@@ -88,11 +88,6 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
 }
 
 #[test]
-fn runs_that_vary_no_setting_have_no_effects() {
-    assert_eq!(effects(&Merged::new(&[crate::data::samples::study()], &[])), []);
-}
-
-#[test]
 fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
     let block = |times: f64| {
         let samples_of = |guarantee: &str, ns: f64| {
