@@ -112,6 +112,11 @@ impl Summary {
         Summary::at_confidence(values, CONFIDENCE)
     }
 
+    /// Summarises a figure by block.
+    pub(crate) fn from_series<K>(series: &Series<K>) -> Option<Summary> {
+        Summary::from_values(&series.values().copied().collect::<Vec<_>>())
+    }
+
     /// The summary with the mean's interval at another confidence.
     pub fn at_confidence(values: &[f64], confidence: f64) -> Option<Summary> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -168,10 +173,6 @@ fn t_quantile_exact(degrees: f64, confidence: f64) -> f64 {
 
 /// The arithmetic mean with Student's t-interval, which is exact for normal observations; for two observations with their
 /// range. `None` without observations.
-pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
-    arithmetic_mean_at(values, CONFIDENCE)
-}
-
 fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     let n = values.len();
     if n == 0 {
@@ -190,6 +191,15 @@ fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
         }
     };
     Some(Estimate { value: mean, interval })
+}
+
+/// The probability of a mean this far above zero for a true mean of zero, given its standard error and the error's degrees of
+/// freedom.
+pub(crate) fn one_sided_p(mean: f64, error: f64, degrees: f64) -> f64 {
+    if error == 0.0 {
+        return if mean > 0.0 { 0.0 } else { 1.0 };
+    }
+    StudentsT::new(0.0, 1.0, degrees).map_or(1.0, |t| t.sf(mean / error))
 }
 
 /// The standard error of the mean of at least two observations.
@@ -343,6 +353,10 @@ pub(crate) mod tests {
     pub fn normal(random: &mut fastrand::Rng) -> f64 {
         let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
         radius * (std::f64::consts::TAU * random.f64()).cos()
+    }
+
+    fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
+        arithmetic_mean_at(values, CONFIDENCE)
     }
 
     /// The share of simulated samples of size `n` whose interval contains the truth.

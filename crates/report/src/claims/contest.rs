@@ -229,7 +229,6 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
-    /// The worse of two figures.
     fn pick_worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
         let is_worse = match self.figure.column.better {
             Better::Higher => a.value < b.value,

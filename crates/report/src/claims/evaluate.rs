@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexSet;
 use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
@@ -62,7 +63,6 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     scopes.into_iter().map(|(scope, checks)| build_finding(claim, design, scope, checks)).collect()
 }
 
-/// The checks of one scope.
 #[derive(Default)]
 struct ScopeChecks {
     evidence: Vec<Evidence>,
@@ -72,7 +72,6 @@ struct ScopeChecks {
     crowded: bool,
 }
 
-/// Adds what is not there yet.
 fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>) {
     for item in additions {
         if !items.contains(&item) {
@@ -81,7 +80,6 @@ fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item =
     }
 }
 
-/// The finding from the checks of one scope.
 fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeChecks) -> Finding {
     let ScopeChecks { evidence, missing, behind, without, crowded } = checks;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
@@ -126,13 +124,8 @@ fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) ->
     if !claimed.is_empty() {
         return claimed.to_vec();
     }
-    let mut stores: Vec<String> = Vec::new();
-    for store in pools.iter().flat_map(|pool| &pool.stores).chain(&claim.expect.stores()) {
-        if !stores.contains(store) {
-            stores.push(store.clone());
-        }
-    }
-    stores
+    let stores = pools.iter().flat_map(|pool| &pool.stores).cloned().chain(claim.expect.stores());
+    stores.collect::<IndexSet<String>>().into_iter().collect()
 }
 
 /// The checks of single places or their means; and the parts of the region that don't exist.

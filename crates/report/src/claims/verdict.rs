@@ -109,7 +109,6 @@ impl Evidence {
 
 /// The number of checks by their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
 pub struct CheckTally {
     pub agree: usize,
     pub disagree: usize,

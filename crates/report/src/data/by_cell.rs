@@ -44,7 +44,6 @@ impl<'a> CellTrials<'a> {
 
     /// A figure over the trials; `operation` is empty for figures of whole trials.
     pub fn summary(&self, operation: &str, column: &Column) -> Option<Summary> {
-        let values: Vec<f64> = series(&self.entries, operation, column).into_values().collect();
-        Summary::from_values(&values)
+        Summary::from_series(&series(&self.entries, operation, column))
     }
 }

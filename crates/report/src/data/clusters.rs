@@ -150,11 +150,7 @@ fn gather_trials<'a>(
         let trials = by_store.entry(key(cell)).or_default();
         let entries = trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
         entries.entry(layout.position(cell)).or_default().push(*entry);
-        for name in &names {
-            if !trials.operations.contains(name) {
-                trials.operations.insert(name.clone());
-            }
-        }
+        trials.operations.extend(names.iter().cloned());
     }
     for omitted in &group.left_out {
         let trials = by_store.entry(key(&omitted.cell)).or_default();

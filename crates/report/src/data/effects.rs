@@ -299,7 +299,6 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
         best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))
     };
     let build_result = |(settings, combination): &(&Settings, &Combination<'_>)| {
-        let values: Vec<f64> = combination.series(None).into_values().collect();
         let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
             name: combination.name.clone(),
@@ -309,7 +308,7 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             tier,
             power_cut,
             syncs_per_operation: combination.syncs_per_operation(),
-            latency_ns: Summary::from_values(&values)?,
+            latency_ns: Summary::from_series(&combination.series(None))?,
             per_second: Summary::from_values(&combination.per_second()),
             best: is_best(combination),
         })

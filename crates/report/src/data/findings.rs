@@ -6,6 +6,7 @@ pub(crate) mod words;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use indexmap::IndexMap;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::result::RunHeader;
 
@@ -261,19 +262,11 @@ pub(crate) type Counts = [usize; Verdict::ALL.len()];
 /// The verdicts counted by scope, at the end those that can't be checked here, and those that no
 /// group covers. A claim that spans groups is counted under what they share.
 pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
-    let mut rows: Vec<(String, Counts)> = Vec::new();
+    let mut rows: IndexMap<String, Counts> = IndexMap::new();
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
     for finding in findings.filter(|finding| !finding.cannot_be_measured()) {
-        let label = label(merged, &finding.scope);
         let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
-        match rows.iter_mut().find(|(row_label, _)| *row_label == label) {
-            Some((_, counts)) => counts[index] += 1,
-            None => {
-                let mut counts = Counts::default();
-                counts[index] = 1;
-                rows.push((label, counts));
-            }
-        }
+        rows.entry(label(merged, &finding.scope)).or_default()[index] += 1;
     }
     let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
     let silent = study.checked.iter().filter(is_silent);
@@ -281,12 +274,10 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
         silent.partition(|checked| checked.findings.is_empty());
     for (label, number) in [(NOT_MEASURABLE, unmeasurable.len()), (NOT_APPLICABLE, inapplicable.len())] {
         if number > 0 {
-            let mut counts = Counts::default();
-            counts[Verdict::ALL.len() - 1] = number;
-            rows.push((label.into(), counts));
+            rows.entry(label.into()).or_default()[Verdict::ALL.len() - 1] = number;
         }
     }
-    rows
+    rows.into_iter().collect()
 }
 
 #[cfg(test)]

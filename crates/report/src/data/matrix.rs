@@ -78,7 +78,6 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it is of operations rather than space.
     pub fn is_of_operations(&self) -> bool {
         self.name != SPACE && self.name != MEMORY
     }
@@ -117,7 +116,6 @@ pub struct AbsentStore {
 }
 
 impl Contest {
-    /// The best store and those too close to call with it.
     pub fn winners(&self) -> impl Iterator<Item = &Contender> {
         winners(&self.contenders)
     }
@@ -209,10 +207,8 @@ fn serialize_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Resu
     }))
 }
 
-/// The contestants at a position, with their trials.
 pub(crate) type ContestantTrials<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
 
-/// A group's trials by position and contestant.
 pub(crate) type ByPosition<'a> = BTreeMap<Position, ContestantTrials<'a>>;
 
 /// Sorts a group's trials by position and contestant, contestants in the order of appearance.
@@ -242,7 +238,6 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     paper_names.chain(other_names).map(str::to_owned).collect()
 }
 
-/// A group's trials, sorted for comparison.
 pub(crate) struct SortedTrials<'g, 'a> {
     /// Trials by position and contestant, including the harness's own.
     pub(crate) entries: ByPosition<'a>,
@@ -311,7 +306,7 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
                 Better::Higher => compare_at(best, figures, levels.end),
                 Better::Lower | Better::Neither => compare_at(figures, best, levels.end),
             };
-            let figure = Summary::from_values(&figures.values().copied().collect::<Vec<_>>())?;
+            let figure = Summary::from_series(figures)?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
             Some(to_contender(&self.stores, standing))
@@ -357,13 +352,11 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
     }
 
-    /// All that ran at a position.
     fn entries_at(&self, position: &Position) -> impl Iterator<Item = &Entry<'a>> + Clone {
         self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten()
     }
 }
 
-/// The headers of the entries' runs.
 pub(crate) fn headers_of<'h, 'e>(
     headers: &[&'h RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>>,
@@ -389,7 +382,6 @@ pub(crate) fn judging_terms<'e>(
     terms.during(contention, column.clocked != ClockLimit::No)
 }
 
-/// The entries whose figures are ranked.
 pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
     entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
 }
@@ -400,7 +392,6 @@ pub(crate) fn ranked_stores<'a>(contestants: &ContestantTrials<'a>) -> Contestan
     ranked_entries.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
-/// A figure of one store by block.
 pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
     let value = |m: &Measurements| column.value_in(m, m.operation(name));

@@ -39,7 +39,6 @@ impl Basis {
         }
     }
 
-    /// The column that shows it.
     pub fn column(self) -> &'static Column {
         match self {
             Basis::WithPageCache => &PEAK_WITH_PAGE_CACHE,

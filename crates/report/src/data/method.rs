@@ -54,7 +54,6 @@ const NOT_IN_METHOD: [&str; 32] = [
 /// The key of the seed of data and choices. Runs that differ in it did the same work with other random numbers.
 pub const SEED: &str = "seed";
 
-/// The key of the mix of operations.
 pub const MIX: &str = "mix";
 
 /// The cache of cells with equal caches, which affects no others.
@@ -94,7 +93,6 @@ impl Method {
         Some(method)
     }
 
-    /// The method of a plan with these stores.
     pub fn read(plan: &Table, stores: BTreeSet<String>) -> Method {
         let mut keys = BTreeMap::new();
         for (key, value) in plan.iter().filter(|(key, _)| !NOT_IN_METHOD.contains(&key.as_str())) {
@@ -108,7 +106,6 @@ impl Method {
         Method { keys, stores, has_equal_caches }
     }
 
-    /// The value of a key, if the plan sets it.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(String::as_str)
     }
@@ -186,7 +183,6 @@ pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
     keys.map(|key| method.describe(key)).collect()
 }
 
-/// The machine of a key, and the rest of the key.
 fn machine_of(key: &str) -> Option<(&str, &str)> {
     key.strip_prefix(MACHINES)?.split_once('.')
 }
@@ -249,7 +245,6 @@ fn flatten(key: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
     }
 }
 
-/// How the methods of several runs differ.
 #[derive(Debug)]
 pub struct Methods {
     /// The words for each run, by key. Empty if all are equal.
@@ -257,7 +252,6 @@ pub struct Methods {
 }
 
 impl Methods {
-    /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::plan_differences(runs);
         for (words, environment) in words.iter_mut().zip(builds_compared::environment_differences(runs)) {
@@ -266,7 +260,6 @@ impl Methods {
         Methods { words }
     }
 
-    /// How the plan of each run differs from another's.
     fn plan_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         let is_alike = |run: &Run| {
             let first = &runs[0];

@@ -14,7 +14,6 @@ const PAPER_STORES: [(&str, &str, u8); 6] = [
     ("nested-folder", "NestedFolder", 248),
 ];
 
-/// Colours of further stores.
 const MORE_STORES: [(&str, u8); 8] = [
     ("lmdb", 210),
     ("unqlite", 222),
@@ -68,10 +67,8 @@ pub fn join_with_and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
 /// Kinds of failure and the like that are listed; the rest is counted.
 pub(crate) const LISTED: usize = 10;
 
-/// The style of headings.
 pub const HEADING: Style = Style::new().bold();
 
-/// The style of failures.
 pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
 
 /// The style of changes for the better.

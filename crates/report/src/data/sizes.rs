@@ -53,7 +53,6 @@ pub struct StoreFalls {
     pub stores: Vec<Fall>,
 }
 
-/// The fall of a store.
 #[derive(Debug, Serialize)]
 pub struct Fall {
     /// Its name, with ranked settings.
@@ -70,7 +69,6 @@ pub struct Fall {
     pub falls_least: bool,
 }
 
-/// Figures at one size.
 #[derive(Debug, Serialize)]
 pub struct AtSize {
     pub times: f64,
@@ -204,7 +202,6 @@ fn build_sizes(
     }
 }
 
-/// The falls of all stores in one operation.
 fn find_falls(
     merged: &Merged<'_>,
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
@@ -257,7 +254,6 @@ fn find_falls(
     falls
 }
 
-/// One series over another, block by block.
 fn quotients(numerator: &Series<BlockKey>, denominator: &Series<BlockKey>) -> Series<BlockKey> {
     let pair = |(block, value): (&BlockKey, &f64)| {
         let denominator = denominator.get(block).filter(|denominator| **denominator > 0.0)?;
@@ -273,18 +269,13 @@ fn figures_at_size(
     name: &str,
 ) -> Option<AtSize> {
     let entries = sizes.get(&((times * SCALE).round() as u64))?;
-    let summarise = |column: &Column| summary(&competing_series(entries, name, column));
+    let summarise = |column: &Column| Summary::from_series(&competing_series(entries, name, column));
     Some(AtSize {
         times,
-        per_second: summary(series)?,
+        per_second: Summary::from_series(series)?,
         latency_ns: summarise(&MEAN_LATENCY),
         p99_ns: summarise(&P99),
     })
-}
-
-fn summary(series: &Series<BlockKey>) -> Option<Summary> {
-    let values: Vec<f64> = series.values().copied().collect();
-    Summary::from_values(&values)
 }
 
 /// Marks what falls last: the latest, and whatever may fall as late.

@@ -33,7 +33,6 @@ pub struct Slowdown {
     pub found: LoadedLatencies,
 }
 
-/// Latencies with and without a load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LoadedLatencies {
     pub cells: usize,

@@ -23,7 +23,6 @@ pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> 
     text(interval, format_value).map_or_else(String::new, |reach| format!(" {reach}"))
 }
 
-/// Whether an interval is too wide to show.
 pub fn is_too_wide(interval: &Interval) -> bool {
     !interval.is_range() && interval.low >= 0.0 && interval.high > MAX_WIDTH * interval.low
 }

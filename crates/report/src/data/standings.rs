@@ -33,7 +33,6 @@ pub const HEIGHTS: usize = 8;
 /// The smallest ratio to the best that the highest bar represents.
 const MIN_SPAN: f64 = 4.0;
 
-/// The standings of a group's contestants.
 #[derive(Debug)]
 pub struct Standings {
     pub key: GroupKey,
@@ -68,7 +67,6 @@ impl Standings {
     }
 }
 
-/// The contestants at one position.
 #[derive(Debug)]
 pub struct Table {
     pub at: Position,
@@ -199,7 +197,6 @@ pub fn trial_time(merged: &Merged<'_>) -> Option<Duration> {
     Duration::try_from_secs_f64(took_s.round().max(1.0)).ok().filter(|_| took_s > 0.0)
 }
 
-/// The figures of a position, with their contests.
 type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
 
 fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
@@ -287,7 +284,6 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
     dangers
 }
 
-/// A group with what is known of its contestants.
 struct KnownGroup<'k, 'a> {
     merged: &'k Merged<'a>,
     group: &'k Group<'a>,
@@ -560,7 +556,6 @@ fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f6
     paired_ratio.or_else(|| Some(mean_ratio).filter(|times| times.is_finite() && *times > 0.0))
 }
 
-/// The geometric mean of a contestant's factors.
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, lookup(contest, store)?);
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
@@ -577,7 +572,6 @@ fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) 
     geometric_mean(&factors).map(|mean| mean.value)
 }
 
-/// The height of a bar among those of its contest.
 fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
     let contenders = contest.contenders.iter().chain(&contest.riskier);
     let factors: Vec<f64> = contenders.filter_map(|contender| times(figure, contest, contender)).collect();
@@ -626,7 +620,6 @@ mod tests {
         with_report_on(StorageBacking::Disk, times, lost, read)
     }
 
-    /// Stores on a disk, or in memory.
     fn with_report_on<R>(
         bottom: StorageBacking,
         times: &[(&'static str, f64)],

@@ -48,7 +48,6 @@ pub(crate) fn cut_off(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     lines
 }
 
-/// Outliers and drift, run by run.
 pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -117,7 +116,6 @@ fn combinations(number: usize) -> String {
     plural(number, "combination")
 }
 
-/// Equal events: their number, and an example.
 pub(crate) struct RepeatedEvent {
     pub(crate) times: usize,
     pub(crate) example: String,
@@ -127,15 +125,9 @@ pub(crate) struct RepeatedEvent {
 pub(crate) type Lists = IndexMap<String, RepeatedEvent>;
 
 fn count_in(list: &mut Lists, event: String, example: impl FnOnce() -> String) {
-    match list.get_mut(&event) {
-        Some(repeated) => repeated.times += 1,
-        None => {
-            list.insert(event, RepeatedEvent { times: 1, example: example() });
-        }
-    }
+    list.entry(event).or_insert_with(|| RepeatedEvent { times: 0, example: example() }).times += 1;
 }
 
-/// Everything without figures.
 pub(crate) struct MissingFigures {
     pub(crate) failed: Lists,
     pub(crate) unsupported: Lists,

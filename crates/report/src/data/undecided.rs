@@ -92,7 +92,6 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
     ids
 }
 
-/// A position that continues.
 struct UndecidedComparison {
     /// The ids of its cells that continue.
     cells: Vec<String>,

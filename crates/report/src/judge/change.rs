@@ -43,7 +43,6 @@ impl Verdict {
     }
 }
 
-/// A figure to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct ChangedFigure {
     /// The second side over the first; `None` if a value is zero.
@@ -53,7 +52,6 @@ pub struct ChangedFigure {
     pub better: Better,
 }
 
-/// The claim about a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgedChange {
     pub verdict: Verdict,
@@ -63,7 +61,6 @@ pub struct JudgedChange {
     pub detectable: Option<f64>,
 }
 
-/// Whether there are two values at most.
 pub fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
     let Some(first) = values.clone().next() else { return true };
     let mut others = values.filter(|value| *value != first);

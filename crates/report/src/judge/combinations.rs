@@ -10,7 +10,6 @@ use crate::stats::geometric_mean;
 /// A store within this factor of the best is near it.
 const NEAR_FACTOR: f64 = 1.2;
 
-/// A store's figure in a combination.
 pub fn contender<'a>(ranked: &'a [Contender], store: &str) -> Option<&'a Contender> {
     ranked.iter().find(|contender| contender.store == store)
 }
@@ -46,7 +45,6 @@ pub enum CombinedVerdict {
     Close,
 }
 
-/// What several combinations show together.
 pub fn combine_verdicts(rankings: &[&[Contender]]) -> CombinedVerdict {
     let is_open = |contender: &Contender| matches!(contender.verdict.rule(), None | Some(Rule::Open));
     let contenders = || rankings.iter().flat_map(|ranked| ranked.iter());

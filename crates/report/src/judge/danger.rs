@@ -41,7 +41,6 @@ pub fn costs_no_more(danger: Option<&Danger>, other: Option<&Danger>) -> bool {
     }
 }
 
-/// Whether nothing was lost in any state.
 pub fn lost_nothing(cuts: &CutResults) -> bool {
     cuts.count(StateFinding::Held) == cuts.states()
 }

@@ -17,13 +17,12 @@
 //! that of all comparisons together.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::contention::Contention;
 use super::{Rule, Verdict, order};
 use crate::stats::{
     Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scale, Scatter, Series, Summary,
-    THRESHOLD, ratio_at, ratios, standard_error,
+    THRESHOLD, one_sided_p, ratio_at, ratios, standard_error,
 };
 
 /// The standing of one store relative to the best.
@@ -243,8 +242,7 @@ pub fn rank_with_leader<K: Ord>(
 }
 
 fn unranked_standing<K>(index: usize, series: &Series<K>) -> Option<Standing> {
-    let values: Vec<f64> = series.values().copied().collect();
-    let figure = Summary::from_values(&values)?;
+    let figure = Summary::from_series(series)?;
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
 }
 
@@ -289,7 +287,11 @@ impl Test {
             (_, FewBlocksRule::Scatter(_)) => JudgedBy::Nothing,
         };
         let p = ratios.as_ref().and_then(|ratios| match judged_by {
-            JudgedBy::Ratios => Some(one_sided_p(ratios)),
+            JudgedBy::Ratios => {
+                let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+                let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+                Some(one_sided_p(mean, standard_error(&logs, mean), (logs.len() - 1) as f64))
+            }
             JudgedBy::Scatter(scatter) => Some(scatter.one_sided(ratios)),
             JudgedBy::Threshold | JudgedBy::Nothing => None,
         });
@@ -308,17 +310,6 @@ impl Test {
             JudgedBy::Ratios | JudgedBy::Threshold | JudgedBy::Nothing => ratio_at(ratios, confidence),
         }
     }
-}
-
-/// The probability of ratios this far above 1 if the true ratio is 1.
-fn one_sided_p(ratios: &[f64]) -> f64 {
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    let error = standard_error(&logs, mean);
-    if error == 0.0 {
-        return if mean > 0.0 { 0.0 } else { 1.0 };
-    }
-    StudentsT::new(0.0, 1.0, (logs.len() - 1) as f64).map_or(1.0, |t| t.sf(mean / error))
 }
 
 /// The comparison of a store with the best.

@@ -10,10 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::gamma::digamma;
 
-use super::{Estimate, Interval, Ratio, Series, exp, fractional_t_quantile};
+use super::{Estimate, Interval, Ratio, Series, exp, fractional_t_quantile, one_sided_p};
 
 /// The scatter of a figure over the cells of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,10 +71,7 @@ impl Scatter {
     /// The probability of ratios this far above 1 for equal stores.
     pub(crate) fn one_sided(&self, ratios: &[f64]) -> f64 {
         let (mean, error, degrees) = self.moderated_mean(ratios);
-        if error == 0.0 {
-            return if mean > 0.0 { 0.0 } else { 1.0 };
-        }
-        StudentsT::new(0.0, 1.0, degrees).map_or(1.0, |t| t.sf(mean / error))
+        one_sided_p(mean, error, degrees)
     }
 
     /// The mean ratio with its interval at a confidence.
