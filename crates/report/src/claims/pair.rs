@@ -158,9 +158,8 @@ mod tests {
     fn a_ratio_is_the_same_whichever_figure_is_the_greater() {
         let (a, b) = (series(&[2.0, 2.02, 1.98]), series(&[1.0, 1.0, 1.0]));
         let (up, down) = (times(&a, &b, settled()).unwrap(), times(&b, &a, settled()).unwrap());
-        assert!(
-            (up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9
-        );
+        let (value, inverse) = (up.ratio.value, down.ratio.value);
+        assert!((value - 2.0).abs() < 0.01 && (value * inverse - 1.0).abs() < 1e-9);
         let (BoundsRule::Interval(up), BoundsRule::Interval(down)) = (up.rule, down.rule) else {
             panic!("three blocks have an interval")
         };

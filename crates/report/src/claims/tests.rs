@@ -531,15 +531,10 @@ fn what_makes_no_sense_is_told() {
 
 #[test]
 fn expectations_can_be_read() {
-    let words = |rest: &str| claim(rest).describe();
-    assert_eq!(
-        words(
-            "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }"
-        ),
-        "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks"
-    );
-    assert_eq!(
-        words("average = \"comparisons\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
-        "by insert, the best first: a, b, all others behind, by the mean over combinations"
-    );
+    let rest = "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }";
+    let words = "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks";
+    assert_eq!(claim(rest).describe(), words);
+    let rest = "average = \"comparisons\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }";
+    let words = "by insert, the best first: a, b, all others behind, by the mean over combinations";
+    assert_eq!(claim(rest).describe(), words);
 }

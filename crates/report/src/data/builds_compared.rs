@@ -212,18 +212,13 @@ mod tests {
             "the compiler alone would make one of two builds"
         );
         // With many engines, the number is shown, and what both runs have.
-        let lines = texts(&[
-            built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
-            built(&["leveldb", "lmdb", "redb"], clang),
-        ]);
+        let (four, three) = (["leveldb", "lmdb", "redb", "rocksdb"], ["leveldb", "lmdb", "redb"]);
+        let lines = texts(&[built(&four, gcc), built(&three, clang)]);
         assert_eq!(lines[1], "3 engines built with clang version 20.1.2");
         let ready = run("box", &[Sample::new("rocksdb").distributed(false)]);
         assert_eq!(texts(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
-        assert_eq!(
-            texts(&[built(&["rocksdb"], gcc), run_of(&["rocksdb"])]),
-            ["", ""],
-            "an older run does not know its build"
-        );
+        let older = run_of(&["rocksdb"]);
+        assert_eq!(texts(&[built(&["rocksdb"], gcc), older]), ["", ""], "it does not know its build");
     }
 
     #[test]

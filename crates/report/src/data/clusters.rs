@@ -303,10 +303,8 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let [store_maps] = clusters(&merged).try_into().unwrap();
         assert_eq!(store_maps.title(), "box, process, sqlite");
-        assert_eq!(
-            (store_maps.rows.as_slice(), store_maps.columns.as_slice()),
-            (["ext4", "ntfs", "here"].map(String::from).as_slice(), [1024, 4096, 0].as_slice())
-        );
+        assert_eq!(store_maps.rows, ["ext4", "ntfs", "here"]);
+        assert_eq!(store_maps.columns, [1024, 4096, 0]);
         let names: Vec<&str> = store_maps.maps.iter().map(|map| map.name.as_str()).collect();
         // Files are shorter on disk than they are long.
         assert_eq!(names, ["insert", "update", "get", "remove"]);

@@ -99,12 +99,8 @@ mod tests {
     fn the_load_is_told_once() {
         let lines = |others| describe_contention(&Merged::new(&[run_next_to(others)], &[]));
         assert_eq!(lines(Some(1.2)), Vec::<String>::new());
-        assert_eq!(
-            lines(Some(1.5)),
-            [
-                "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
-              Measure again with nothing else running."
-            ]
-        );
+        let line = "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 \
+                    thread. Measure again with nothing else running.";
+        assert_eq!(lines(Some(1.5)), [line]);
     }
 }

@@ -210,16 +210,11 @@ mod tests {
             ("rand-write", "4KiB", "buffered", "none", 2_000.0),
             ("seq-write", "4KiB", "direct", "none", 4096.0),
         ];
-        let (study, device) =
-            (samples::run("box", &[Sample::new("lmdb")]), device("2026-01-02T03:04:05Z", &cells));
-        let lines = describe_floors(&floors(&[study], &[device]));
-        assert_eq!(
-            lines,
-            [
-                "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
-              4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s."
-            ]
-        );
+        let study = samples::run("box", &[Sample::new("lmdb")]);
+        let lines = describe_floors(&floors(&[study], &[device("2026-01-02T03:04:05Z", &cells)]));
+        let line = "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
+                    4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s.";
+        assert_eq!(lines, [line]);
     }
 
     #[test]
@@ -247,13 +242,11 @@ mod tests {
         assert_eq!(hits(|run| run.header.environment.cpu = None), 0);
         assert_eq!(hits(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
         assert_eq!(hits(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
-        assert_eq!(
-            hits(|run| {
-                run.header.locations[0].path = "/elsewhere".into();
-                run.header.locations[0].device = Some("sda".into());
-            }),
-            0
-        );
+        let another_device = |run: &mut Run| {
+            run.header.locations[0].path = "/elsewhere".into();
+            run.header.locations[0].device = Some("sda".into());
+        };
+        assert_eq!(hits(another_device), 0);
         let half = |run: &mut Run| {
             let plan = storebench_host::plan::find("device").unwrap();
             run.header.plan = plan.to_toml().unwrap();

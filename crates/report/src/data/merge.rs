@@ -430,10 +430,8 @@ mod tests {
             Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
             Sample::new("leveldb").guarantee("process"),
         ];
-        assert_eq!(
-            titles(&[run("box", &samples)]),
-            ["default (as shipped: process)", "default (as shipped: power)", "process"]
-        );
+        let expected = ["default (as shipped: process)", "default (as shipped: power)", "process"];
+        assert_eq!(titles(&[run("box", &samples)]), expected);
     }
 
     #[test]
@@ -486,10 +484,8 @@ mod tests {
         };
         assert_eq!(stores(&merged.groups[0]), ["leveldb", "leveldb", "lmdb"]);
         assert_eq!(stores(&merged.groups[1]), ["sqlite", "lmdb"]);
-        assert_eq!(
-            titles(&[run("box", &[Sample::new("lmdb").guarantee("default").failed("x")])]),
-            ["default (as shipped: unknown)"]
-        );
+        let failed = run("box", &[Sample::new("lmdb").guarantee("default").failed("x")]);
+        assert_eq!(titles(&[failed]), ["default (as shipped: unknown)"]);
     }
 
     #[test]

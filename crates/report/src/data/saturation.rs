@@ -184,10 +184,8 @@ mod tests {
     #[test]
     fn several_rates_are_told_in_one_line() {
         assert_eq!(describe_rates(&[(8580.0, 2e4)]), " did 8,580/s of 20,000/s");
-        assert_eq!(
-            describe_rates(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]),
-            ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials"
-        );
+        let several = describe_rates(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]);
+        assert_eq!(several, ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials");
     }
 
     #[test]

@@ -329,10 +329,8 @@ pub(crate) mod tests {
     fn stores_are_told_by_where_they_fall_and_how_much() {
         let runs = [outgrown()];
         let [all] = sizes(&Merged::new(&runs, &[])).try_into().unwrap();
-        assert_eq!(
-            (all.name().as_str(), all.inside, all.outside),
-            ("box, process, incompressible, 1B..1KiB, 100 records", Some(0.25), Some(4.0))
-        );
+        assert_eq!(all.name(), "box, process, incompressible, 1B..1KiB, 100 records");
+        assert_eq!((all.inside, all.outside), (Some(0.25), Some(4.0)));
         let falls = all.headline().unwrap();
         assert_eq!(falls.operation, "insert");
         let names: Vec<&str> = falls.stores.iter().map(|fall| fall.store.as_str()).collect();
@@ -375,9 +373,8 @@ pub(crate) mod tests {
 
     #[test]
     fn one_size_and_other_work_have_no_such_section() {
-        let one_size = [blocks("box", &[vec![Sample::new("lmdb").data_size("1x")]])];
-        assert!(sizes(&Merged::new(&one_size, &[])).is_empty());
-        let other_work = [blocks("box", &[vec![Sample::new("lmdb")]])];
-        assert!(sizes(&Merged::new(&other_work, &[])).is_empty());
+        for sample in [Sample::new("lmdb").data_size("1x"), Sample::new("lmdb")] {
+            assert!(sizes(&Merged::new(&[blocks("box", &[vec![sample]])], &[])).is_empty());
+        }
     }
 }

@@ -46,19 +46,13 @@ mod tests {
     #[test]
     fn others_may_take_what_a_trial_leaves_and_a_little_more() {
         let judge = |loads: &[(f64, f64)]| {
-            let load = |(others, wall_s): &(f64, f64)| Load {
-                others: *others,
-                wall_s: *wall_s,
-                threads: 1,
-                cores: 2,
-            };
-            find_contention(loads.iter().map(load))
+            let loads = loads.iter().copied();
+            find_contention(loads.map(|(others, wall_s)| Load { others, wall_s, threads: 1, cores: 2 }))
         };
         assert_eq!((judge(&[]), judge(&[(1.2, 1.0)])), (None, None));
         assert_eq!(judge(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));
         // Long trials count for more.
-        assert!(
-            judge(&[(2.0, 1000.0), (0.0, 1.0)]).is_some() && judge(&[(2.0, 0.001), (0.0, 1.0)]).is_none()
-        );
+        let is_found = |wall_s| judge(&[(2.0, wall_s), (0.0, 1.0)]).is_some();
+        assert!(is_found(1000.0) && !is_found(0.001));
     }
 }

@@ -606,10 +606,8 @@ pub(crate) mod tests {
                 let times = standing.times_worse.unwrap().ratio;
                 let interval = times.interval.unwrap();
                 assert_eq!(standing.verdict.wins(), interval.low <= 1.0, "{standing:?}");
-                assert_eq!(
-                    (standing.verdict.rule(), interval.confidence),
-                    (Some(Rule::Interval), CONFIDENCE)
-                );
+                assert_eq!(standing.verdict.rule(), Some(Rule::Interval));
+                assert_eq!(interval.confidence, CONFIDENCE);
                 // The ratio of its width to a single interval's shows the number of comparisons.
                 let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
                 let width = |i: Interval| (i.high / i.low).ln();
@@ -619,10 +617,8 @@ pub(crate) mod tests {
             levels.sort_by(f64::total_cmp);
             let factor =
                 |comparisons: f64| t_quantile(4, 1.0 - 0.1 / comparisons) / t_quantile(4, CONFIDENCE);
-            assert!(
-                (levels[4] - factor(30.0)).abs() < 1e-9,
-                "six stores, and five that each may look better: {levels:?}"
-            );
+            // Six stores, and five that each may look better.
+            assert!((levels[4] - factor(30.0)).abs() < 1e-9, "{levels:?}");
             assert!(levels[0] >= factor(10.0) - 1e-9, "two stores are left at the end: {levels:?}");
         }
         assert!(ties > 100 && separated > 100, "{ties} and {separated}");

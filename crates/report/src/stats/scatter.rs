@@ -187,12 +187,8 @@ mod tests {
         assert_eq!(Scatter::from_cells(&cells), None, "three degrees are too few");
         assert_eq!(Scatter::from_cells(&vec![series(&[0.0, 0.0]); 9]), None, "zeros have no logarithms");
         let never = Scatter::from_cells(&vec![series(&[2.0, 2.0]); 9]).unwrap();
-        assert!(
-            never.variance == 0.0
-                && (never.prior_degrees - 8.0).abs() < 1e-9
-                && never.prior_degrees == never.total_degrees,
-            "{never:?}"
-        );
+        assert_eq!((never.variance, never.prior_degrees), (0.0, never.total_degrees));
+        assert!((never.prior_degrees - 8.0).abs() < 1e-9, "{never:?}");
     }
 
     #[test]
@@ -208,10 +204,9 @@ mod tests {
         let (paired, moderated) = (compare(&b, &a).unwrap(), scatter.ratio(&ratios, CONFIDENCE));
         assert!((paired.ratio.value - moderated.ratio.value).abs() < 1e-12);
         let (paired, moderated) = (paired.ratio.interval.unwrap(), moderated.ratio.interval.unwrap());
-        assert!(
-            (paired.low - moderated.low).abs() < 1e-6 && (paired.high - moderated.high).abs() < 1e-6,
-            "{paired:?} {moderated:?}"
-        );
+        for (paired, moderated) in [(paired.low, moderated.low), (paired.high, moderated.high)] {
+            assert!((paired - moderated).abs() < 1e-6, "{paired} {moderated}");
+        }
     }
 
     #[test]
@@ -391,10 +386,7 @@ mod tests {
             assert!(named >= minimum, "{named} are named");
             assert!(confirmed * 100 >= named * 95, "{confirmed} of {named} are among the best of 24 trials");
             let share = if scatter == RECORDED { 90 } else { 70 };
-            assert!(
-                agreed * 100 >= named * share,
-                "{agreed} of {named} stand alone in another quick run, too"
-            );
+            assert!(agreed * 100 >= named * share, "{agreed} of {named} stand alone in another, too");
         }
     }
 }

@@ -59,10 +59,8 @@ mod tests {
     #[test]
     fn a_leak_has_its_size_and_is_told() {
         let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
-        assert_eq!(
-            Trend::from_series(std::slice::from_ref(&leak)),
-            Some(Trend { per_step: 1.0, is_told: true })
-        );
+        let told = Trend::from_series(std::slice::from_ref(&leak));
+        assert_eq!(told, Some(Trend { per_step: 1.0, is_told: true }));
         // A trend that is hidden by noise in one trial shows in three.
         let noisy =
             |noise: [f64; 5]| leak.iter().zip(noise).map(|(value, noise)| value + noise).collect::<Vec<_>>();

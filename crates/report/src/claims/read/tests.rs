@@ -38,14 +38,10 @@ fn a_wrong_claim_is_told_by_line() {
     ] {
         assert!(CLAIM.contains(text), "{text}");
         let broken = good.replace(CLAIM, &CLAIM.replacen(text, replacement, 1));
-        let error = plan_claims(&broken, "x.toml").unwrap_err();
+        let Error { exit, message, .. } = plan_claims(&broken, "x.toml").unwrap_err();
         let line = format!("line {}: ", first + offset);
-        assert_eq!(error.exit, Exit::BadPlan);
-        assert!(
-            error.message.contains(&line) && error.message.contains(words),
-            "{replacement}: {line}{}",
-            error.message
-        );
+        assert_eq!(exit, Exit::BadPlan);
+        assert!(message.contains(&line) && message.contains(words), "{replacement}: {line}{message}");
     }
     let among = with_claims(CLAIM);
     let error = plan_claims(&among, "x.toml").unwrap_err();
