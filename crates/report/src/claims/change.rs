@@ -367,30 +367,26 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let has_others =
             values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
-        let outcome = match wanted_ratios {
-            Some((_, series)) if has_others && is_complete => CheckOutcome::judge(terms, |terms| {
-                let rank = is_greatest(&values, &ratios, &wanted, terms);
-                worst_outcome([rank, check_range(series, greatest, terms)])
-            }),
-            _ => CheckOutcome::MISSING,
+        let missing = || self.places.iter().flat_map(|place| self.missing_figures(place, self.stores));
+        let (outcome, missing) = match wanted_ratios {
+            None => (CheckOutcome::MISSING, vec![format!("{} {wanted}", greatest.along)]),
+            _ if !has_others => {
+                (CheckOutcome::MISSING, vec![format!("another {} than {wanted}", greatest.along)])
+            }
+            _ if !is_complete => (CheckOutcome::MISSING, missing().collect()),
+            Some((_, series)) => {
+                let outcome = CheckOutcome::judge(terms, |terms| {
+                    let rank = is_greatest(&values, &ratios, &wanted, terms);
+                    worst_outcome([rank, check_range(series, greatest, terms)])
+                });
+                (outcome, Vec::new())
+            }
         };
-        let shown = values
-            .iter()
-            .zip(&ratios)
-            .filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios));
-        let mut evidence = self.evidence(&Position::default(), outcome, shown.collect());
-        evidence.unit = Unit::Count;
-        if wanted_ratios.is_none() {
-            evidence.missing.push(format!("{} {wanted}", greatest.along));
-        } else if !has_others {
-            evidence.missing.push(format!("another {} than {wanted}", greatest.along));
-        } else if !is_complete {
-            evidence
-                .missing
-                .extend(self.places.iter().flat_map(|place| self.missing_figures(place, self.stores)));
-        }
-        evidence.covers = means.into_iter().flat_map(|means| means.places).collect();
-        evidence
+        let shown = values.iter().zip(&ratios);
+        let shown =
+            shown.filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios)).collect();
+        let covers = means.into_iter().flat_map(|means| means.places).collect();
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
     }
 }
 

@@ -77,9 +77,16 @@ impl<K: Ord + Copy> Contest<'_, K> {
         missing_stores.map(|store| store_at(store, &self.spot)).collect()
     }
 
-    /// Whether all of these stores have a figure here. If one is missing, the check is open.
-    fn are_all_there<'s>(&self, mut stores: impl Iterator<Item = &'s String>) -> bool {
-        stores.all(|store| self.series(store).is_some())
+    /// Judges a check if all of these stores have a figure here. If one is missing, it is open.
+    fn judge_all<'s>(
+        &self,
+        mut stores: impl Iterator<Item = &'s String>,
+        judge: impl Fn(Terms) -> Outcome,
+    ) -> CheckOutcome {
+        match stores.all(|store| self.series(store).is_some()) {
+            true => CheckOutcome::judge(self.terms, judge),
+            false => CheckOutcome::MISSING,
+        }
     }
 
     /// Checks that the best is one of the named stores, and so are all that tie with it.
@@ -88,7 +95,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let standings = decide_on(&self.series, better, self.lenient_terms());
         let is_named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let outcome = match winner.within {
-            _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
+            _ if standings.is_empty() || self.series.iter().any(BTreeMap::is_empty) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
             None => CheckOutcome::judge(self.terms, |terms| {
@@ -153,12 +160,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
         let last = if order.rest_behind { rest } else { Vec::new() };
         let compared_stores = || order.stores.iter().chain(last.iter().copied());
-        let outcome = match self.are_all_there(compared_stores()) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
-            }),
-            false => CheckOutcome::MISSING,
-        };
+        let outcome = self.judge_all(compared_stores(), |terms| {
+            worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
+        });
         let mut figures: Vec<CheckedFigure> =
             order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         // Stores that should be behind and are not.
@@ -198,12 +202,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
             times(worse, good, terms)
         };
         let limit = Bounds::up_to(alike.within);
-        let outcome = match self.are_all_there(alike.stores.iter()) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(pairs.iter().map(|pair| judge_times(compare(pair, terms), &limit)))
-            }),
-            false => CheckOutcome::MISSING,
-        };
+        let outcome = self.judge_all(alike.stores.iter(), |terms| {
+            worst_outcome(pairs.iter().map(|pair| judge_times(compare(pair, terms), &limit)))
+        });
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
         let figures = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
@@ -213,12 +214,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
     /// Checks that a store is worse than all others except the expected ones.
     fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
-        let outcome = match self.are_all_there(others().chain([store])) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(others().map(|other| self.ahead(other, store, terms)))
-            }),
-            false => CheckOutcome::MISSING,
-        };
+        let outcome = self.judge_all(others().chain([store]), |terms| {
+            worst_outcome(others().map(|other| self.ahead(other, store, terms)))
+        });
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);

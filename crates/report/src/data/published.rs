@@ -1,5 +1,6 @@
 //! Compares published tables of winners with the matrices of the runs: place by place, and the share of places that agree.
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Data};
 use storebench_core::units::{CountRange, SizeRange};
@@ -115,21 +116,12 @@ impl TableComparison<'_> {
 pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for row in tables.iter().flat_map(|table| &table.rows) {
-        if !names.contains(&row.figure.as_str()) {
-            names.push(&row.figure);
-        }
-    }
-    let figures: Vec<Figure> = names.iter().map(|name| Figure::from_row(name)).collect();
+    let names: IndexSet<&str> =
+        tables.iter().flat_map(|table| &table.rows).map(|row| row.figure.as_str()).collect();
+    let figures: Vec<Figure> = names.into_iter().map(Figure::from_row).collect();
     let pools = pools(merged, &figures);
-    let figures: Vec<OfFigure<'_>> = names
-        .into_iter()
-        .zip(figures)
-        .zip(pools)
-        .map(|((name, figure), pools)| (name, figure, pools))
-        .collect();
-    let Some((.., groups)) = figures.first() else { return Vec::new() };
+    let figures: Vec<OfFigure> = figures.into_iter().zip(pools).collect();
+    let Some((_, groups)) = figures.first() else { return Vec::new() };
     let mut comparisons = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
         for table in &tables {
@@ -146,12 +138,14 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
     comparisons
 }
 
-/// A row's figure by its name, in every group.
-type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
+/// A figure, in every group.
+type OfFigure = (Figure, Vec<Pool<BlockKey>>);
 
-fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<PublishedCell<'a>> {
+fn places<'a>(table: &'a Table, figures: &[OfFigure], group: usize) -> Vec<PublishedCell<'a>> {
     let mut cells = Vec::new();
     for row in &table.rows {
+        let row_figure = Figure::from_row(&row.figure);
+        let pools = figures.iter().find(|(figure, _)| *figure == row_figure).map(|(_, pools)| pools);
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
                 let Some(published) = published else { continue };
@@ -160,10 +154,8 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
                     (Axis::RECORD_SIZE, row.record_size.into()),
                     (Axis::RECORDS, (*records).into()),
                 ]);
-                let found =
-                    figures.iter().find(|(name, ..)| *name == row.figure).and_then(|(_, figure, pools)| {
-                        compare(&table.stores, published, figure, &pools[group], &position)
-                    });
+                let compare_in = |pool| compare(&table.stores, published, &row_figure, pool, &position);
+                let found = pools.and_then(|pools| compare_in(&pools[group]));
                 cells.push(PublishedCell { row, data, records: *records, published, found });
             }
         }

@@ -179,14 +179,15 @@ fn build_sizes(
     (key, rest): (GroupKey, Position),
     mut size_trials: SizeTrials<'_>,
 ) -> Sizes {
-    let measured_sizes: Vec<u64> = size_trials.stores.values().flat_map(BTreeMap::keys).copied().collect();
-    let (least, most) = (measured_sizes.iter().min().copied(), measured_sizes.iter().max().copied());
-    let ends = (least.filter(|least| *least as f64 <= SCALE), most.filter(|most| *most as f64 > SCALE));
+    let measured_sizes = || size_trials.stores.values().flat_map(BTreeMap::keys);
+    let times = |parts: &u64| *parts as f64 / SCALE;
+    let inside = measured_sizes().min().map(times).filter(|least| *least <= 1.0);
+    let outside = measured_sizes().max().map(times).filter(|most| *most > 1.0);
     // All together come first.
     size_trials.operations.sort_by_key(|name| name != OVERALL);
     let operation_falls = |name: &String| StoreFalls {
         operation: name.clone(),
-        stores: find_falls(merged, &size_trials.stores, name, ends),
+        stores: find_falls(merged, &size_trials.stores, name, (inside, outside)),
     };
     let other_values = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
     let words: Vec<String> = other_values.map(|(axis, value)| (axis.def().words)(value)).collect();
@@ -197,8 +198,8 @@ fn build_sizes(
         title,
         groups: size_trials.groups,
         rest,
-        inside: ends.0.map(|parts| parts as f64 / SCALE),
-        outside: ends.1.map(|parts| parts as f64 / SCALE),
+        inside,
+        outside,
     }
 }
 
@@ -206,32 +207,28 @@ fn find_falls(
     merged: &Merged<'_>,
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
     name: &str,
-    (inside, outside): (Option<u64>, Option<u64>),
+    (inside, outside): (Option<f64>, Option<f64>),
 ) -> Vec<Fall> {
     let mut falls = Vec::new();
     let mut kept_shares: Vec<Series<BlockKey>> = Vec::new();
     for (store, sizes) in stores {
-        let curve: Vec<(u64, Series<BlockKey>)> = sizes
-            .iter()
-            .map(|(parts, entries)| (*parts, competing_series(entries, name, &THROUGHPUT)))
-            .filter(|(_, series)| !series.is_empty())
-            .collect();
+        let series = |(parts, entries): (&u64, &Vec<Entry<'_>>)| {
+            (*parts as f64 / SCALE, competing_series(entries, name, &THROUGHPUT))
+        };
+        let mut curve: Vec<(f64, Series<BlockKey>)> = sizes.iter().map(series).collect();
+        curve.retain(|(_, series)| !series.is_empty());
         if curve.is_empty() {
             continue;
         }
         let series_at =
-            |parts: Option<u64>| curve.iter().find(|(key, _)| Some(*key) == parts).map(|(_, series)| series);
+            |times: Option<f64>| curve.iter().find(|(key, _)| Some(*key) == times).map(|(_, series)| series);
         let ends = series_at(outside).zip(series_at(inside));
         kept_shares.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
-        let curve_in_times: Vec<(f64, Series<BlockKey>)> =
-            curve.iter().map(|(parts, series)| (*parts as f64 / SCALE, series.clone())).collect();
+        let figures = curve.iter().filter_map(|(times, series)| figures_at_size(sizes, *times, series, name));
         falls.push(Fall {
             store: store.clone(),
-            sizes: curve_in_times
-                .iter()
-                .filter_map(|(times, series)| figures_at_size(sizes, *times, series, name))
-                .collect(),
-            cliff: cliff::find(&curve_in_times),
+            sizes: figures.collect(),
+            cliff: cliff::find(&curve),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
             falls_last: false,
             falls_least: false,

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
 use storebench_core::units::{exact_bytes, with_commas};
@@ -229,9 +229,9 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     };
     let answers_differ = each_answer.len() == 2 && !each_answer.iter().all(covers);
     if each_answer.len() == 2 && !answers_differ {
-        each_answer
-            .iter_mut()
-            .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
+        for answer in &mut each_answer {
+            answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store);
+        }
     }
     let mut unfilled = facts.unfilled();
     let tables = by_position.iter().zip(&each_answer).map(|((position, contests), answer)| Table {
@@ -240,14 +240,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
         unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
+    let positions: Vec<&Position> = by_position.keys().collect();
+    let title = |position| brief::describe_position(&brief::distinguishing_part(position, &positions, &[]));
     let answers = match answers_differ {
-        true => {
-            let positions: Vec<&Position> = by_position.keys().collect();
-            let titles = positions.iter().map(|position| {
-                brief::describe_position(&brief::distinguishing_part(position, &positions, &[]))
-            });
-            titles.zip(each_answer).collect()
-        }
+        true => positions.iter().copied().map(title).zip(each_answer).collect(),
         false => vec![(String::new(), overall)],
     };
     Some(Standings {
@@ -352,11 +348,8 @@ impl KnownGroup<'_, '_> {
         let operations = select(Figure::is_of_operations);
         let compared: Vec<_> =
             operations.iter().filter(|(_, contest)| contest.contenders.len() > 1).collect();
-        let judged: Vec<&[Contender]> = compared
-            .iter()
-            .filter(|(_, contest)| !contest.is_not_judged())
-            .map(|(_, contest)| contest.contenders.as_slice())
-            .collect();
+        let judged = compared.iter().filter(|(_, contest)| !contest.is_not_judged());
+        let judged: Vec<&[Contender]> = judged.map(|(_, contest)| contest.contenders.as_slice()).collect();
         let not_judged = compared.len() - judged.len();
         let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
         let combined = combine_verdicts(&judged);
@@ -396,13 +389,9 @@ impl KnownGroup<'_, '_> {
             times: times_slower(&operations, store, best),
             won: count_won(store),
         };
-        let mut others: Vec<&str> = Vec::new();
-        for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
-            let store = contender.store.as_str();
-            if !others.contains(&store) && !take.contains(&store) {
-                others.push(store);
-            }
-        }
+        let ranked = operations.iter().flat_map(|(_, contest)| &contest.contenders);
+        let ranked = ranked.map(|contender| contender.store.as_str());
+        let others: IndexSet<&str> = ranked.filter(|store| !take.contains(store)).collect();
         let is_far_behind = |store: &&str| {
             compared.iter().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
         };
@@ -410,9 +399,8 @@ impl KnownGroup<'_, '_> {
         answer.far = far.map(&name_contestant).collect();
         answer.take = take.iter().map(|store| name_contestant(store)).collect();
         answer.others = others.iter().map(|store| name_contestant(store)).collect();
-        answer
-            .others
-            .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
+        let distance = |other: &NamedContestant| other.times.unwrap_or(f64::INFINITY);
+        answer.others.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
         answer.riskier = self.list_risks(&operations, name_contestant);
         answer
     }
@@ -435,18 +423,15 @@ impl KnownGroup<'_, '_> {
 
     /// The contestants that are the best alone, each with its operations.
     fn best_at(&self, compared: &[&(&Figure, &Contest)]) -> Vec<(String, Vec<String>)> {
-        let mut winners: Vec<(String, Vec<String>)> = Vec::new();
+        let mut winners: IndexMap<String, Vec<String>> = IndexMap::new();
         for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
             let Some(best) = contest.winners().next() else { continue };
-            let name = self.name(&best.store);
-            let index = winners.iter().position(|(winner, _)| *winner == name).unwrap_or_else(|| {
-                winners.push((name, Vec::new()));
-                winners.len() - 1
-            });
-            if !winners[index].1.contains(&figure.name) {
-                winners[index].1.push(figure.name.clone());
+            let operations = winners.entry(self.name(&best.store)).or_default();
+            if !operations.contains(&figure.name) {
+                operations.push(figure.name.clone());
             }
         }
+        let mut winners: Vec<_> = winners.into_iter().collect();
         winners.sort_by_key(|(_, operations)| Reverse(operations.len()));
         winners
     }
@@ -455,13 +440,10 @@ impl KnownGroup<'_, '_> {
     fn harm_seen(&self, contestant: &str) -> Option<String> {
         let (store, _) = self.dangers.get(contestant)?;
         let tier = self.group.key.tier.unwrap_or_default();
-        let cuts = self
-            .group
-            .trials
-            .iter()
-            .filter(|entry| self.merged.layout.contestant(&entry.trial.cell) == contestant);
+        let trials = self.group.trials.iter().map(|entry| entry.trial);
+        let trials = trials.filter(|trial| self.merged.layout.contestant(&trial.cell) == contestant);
         let (mut harmed, mut states) = (0, 0);
-        for cuts in cuts.filter_map(|entry| entry.trial.ok()?.cuts()) {
+        for cuts in trials.filter_map(|trial| trial.ok()?.cuts()) {
             harmed += dangerous_harms(cuts, tier).values().sum::<u64>();
             states += cuts.states();
         }

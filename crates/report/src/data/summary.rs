@@ -77,15 +77,16 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
         }
     }
     let left_out: usize = merged.runs.iter().map(|run| run.header.left_out.len()).sum();
+    let left_out = plural(left_out, "combination");
     if ok + failed + unsupported == 0 {
-        return format!("There are no trials yet; {} left out.", combinations(left_out));
+        return format!("There are no trials yet; {left_out} left out.");
     }
     format!(
         "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
         with_commas(ok),
         with_commas(failed),
         with_commas(unsupported),
-        combinations(left_out)
+        left_out
     )
 }
 
@@ -110,10 +111,6 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     };
     let runs = || merged.runs.iter().enumerate();
     runs().filter_map(part_line).chain(runs().filter_map(line)).collect()
-}
-
-fn combinations(number: usize) -> String {
-    plural(number, "combination")
 }
 
 pub(crate) struct RepeatedEvent {

@@ -61,15 +61,6 @@ pub fn is_won_mostly(won: usize, total: usize) -> bool {
     won * 2 >= total
 }
 
-/// The number of combinations that each store won, alone or tied.
-fn count_wins<'a>(rankings: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
-    let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for winner in rankings.iter().flat_map(|ranked| winners(ranked)) {
-        *tally.entry(&winner.store).or_default() += 1;
-    }
-    tally
-}
-
 /// Whether a preferred store is the best alone in more than half, or is preferred for being near the best throughout: in the rest
 /// another may look better.
 fn is_sure(rankings: &[&[Contender]], store: &str) -> bool {
@@ -92,13 +83,12 @@ fn rivals<'a>(rankings: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 /// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
 /// best; `None` if none does.
 fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
-    let wins = count_wins(rankings);
-    let frequent = wins.iter().filter(|(_, won)| is_won_mostly(**won, rankings.len()));
-    let frequent: Vec<&str> = frequent.map(|(store, _)| *store).collect();
+    let frequent = in_half(rankings, |_, contender| contender.verdict.wins());
     if let Some(first) = frequent.first() {
         return nearest_store(rankings, &frequent).map(|(store, _)| store).or(Some(first));
     }
-    let (store, times) = nearest_store(rankings, &measured_in_half(rankings))?;
+    let measured = in_half(rankings, |ranked, contender| times_worse(ranked, &contender.store).is_some());
+    let (store, times) = nearest_store(rankings, &measured)?;
     let factors: Vec<f64> = rankings.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
     (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR))
         .then_some(store)
@@ -114,14 +104,18 @@ pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str
     Some((first, if is_sure(rankings, first) { Vec::new() } else { close }))
 }
 
-/// The stores with a figure in at least half of the combinations.
-fn measured_in_half<'a>(rankings: &[&'a [Contender]]) -> Vec<&'a str> {
+/// The stores that are wanted in at least half of the combinations.
+fn in_half<'a>(
+    rankings: &[&'a [Contender]],
+    is_wanted: impl Fn(&[Contender], &Contender) -> bool,
+) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for ranked in rankings {
-        let measured = ranked.iter().filter(|contender| times_worse(ranked, &contender.store).is_some());
-        measured.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
+        let wanted = ranked.iter().filter(|contender| is_wanted(ranked, contender));
+        wanted.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
     }
-    tally.into_iter().filter(|(_, times)| times * 2 >= rankings.len()).map(|(store, _)| store).collect()
+    tally.retain(|_, times| is_won_mostly(*times, rankings.len()));
+    tally.into_keys().collect()
 }
 
 /// The best overall among some stores, and its factor to the best, as a geometric mean over the
