@@ -1,5 +1,4 @@
-//! Published findings in a form that a run can be checked against: the `[[claim]]` tables of a plan, and their
-//! validity. [`evaluate`] checks a run's figures against them. Pure.
+//! Published findings in a form that a run can be checked against: the `[[claim]]` tables of a plan, and their validity.
 
 mod bounds;
 mod change;

@@ -99,8 +99,7 @@ pub struct Summary {
     pub trials: usize,
     /// Which mean [`Summary::mean`] is.
     pub mean_kind: MeanKind,
-    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms) from [`MIN_BLOCKS`] trials on; for two,
-    /// with their range.
+    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms); for two trials with their range.
     pub mean: Estimate,
     /// The median, with the interval by interpolated order statistics; from five trials on.
     pub median: Estimate,
@@ -193,8 +192,7 @@ fn arithmetic_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: mean, interval })
 }
 
-/// The probability of a mean this far above zero for a true mean of zero, given its standard error and the error's degrees of
-/// freedom.
+/// The chance of a mean this far above zero if the true one is zero, by its standard error and that error's degrees of freedom.
 pub(crate) fn one_sided_p(mean: f64, error: f64, degrees: f64) -> f64 {
     if error == 0.0 {
         return if mean > 0.0 { 0.0 } else { 1.0 };
@@ -310,8 +308,7 @@ pub type Series<K> = BTreeMap<K, f64>;
 pub struct Ratio {
     /// Blocks in which both have a figure.
     pub blocks: usize,
-    /// The geometric mean of `a / b` over those blocks, with Student's t-interval on the logarithms from [`MIN_BLOCKS`] blocks
-    /// on; for two, with the range.
+    /// The geometric mean of `a / b` over those blocks, with Student's t-interval on the logarithms; for two with the range.
     pub ratio: Estimate,
 }
 

@@ -36,8 +36,7 @@ pub struct Claim {
     /// Groups that the claim excludes, such as a place that its source treats in another section.
     #[serde(default, skip_serializing_if = "is_default")]
     pub except: Region,
-    /// The published tables behind the claim's sentence; by default all of its groups, none if the list is
-    /// empty, as for a table that can't be read.
+    /// The published tables behind its sentence; by default all of its groups; none if empty, as for a table that can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Vec<String>>,
     pub expect: Expect,
@@ -65,8 +64,7 @@ pub enum Average {
     /// Only trials: each comparison (record size, records, data) is checked separately.
     #[default]
     None,
-    /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most. Kinds of
-    /// data stay separate.
+    /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most; of each kind of data.
     #[serde(alias = "places")]
     Comparisons,
     Stores,

@@ -124,8 +124,7 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, number: f64) -> 
     Some(if down <= up { below } else { above })
 }
 
-/// The values on an axis, such as record counts, and the figures, less than half of which was measured; empty if that is true of
-/// each.
+/// The values on an axis, and the figures, less than half of which was measured; empty if that is true of each.
 fn short_parts(
     spots: &BTreeSet<Position>,
     measured: &BTreeSet<(&str, Position)>,

@@ -19,11 +19,9 @@ use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 
-/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order;
-/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: a claim with too
-/// little of it measured gets no verdict. Each pool that the claim covers gets a finding, or
-/// each set of pools that differ only in the axis whose values it compares. A claim that covers no
-/// pool gets none.
+/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order; `of_study` names the stores that the
+/// study's claims compare; `design` is what it covers in full: with too little of it measured there is no verdict. A finding for each pool
+/// that the claim covers, or for each set of pools that differ only in the axis whose values it compares.
 pub fn evaluate<'p, K: Ord + Copy + 'p>(
     claim: &Claim,
     of_study: &[String],

@@ -1,5 +1,4 @@
-//! The figure of a claim: `insert` (its mean latency), `get latency_p99`, `space`, `memory`,
-//! `disk_allocated`.
+//! The figure of a claim: `insert` (its mean latency), `get latency_p99`, `space`, `memory`, `disk_allocated`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -6,8 +6,7 @@ use super::verdict::{CheckTally, CheckedFigure, Evidence, Outcome};
 use crate::column::Unit;
 use crate::layout::Position;
 
-/// Checks whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of
-/// the winner of each combination.
+/// Checks whether the stores win a larger share of the combinations by one figure than by the others, from the checks of winners.
 pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence> {
     if checks.is_empty() {
         return checks;

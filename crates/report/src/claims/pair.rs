@@ -17,8 +17,7 @@ impl CheckOutcome {
     /// A needed figure is missing.
     pub const MISSING: CheckOutcome = CheckOutcome { settled: Outcome::Missing, leaning: Outcome::Missing };
 
-    /// Judges on terms; if that settles nothing, as few trials lean, by a threshold. If other programs took the processors, nothing
-    /// is settled.
+    /// Judges on terms; if that settles nothing, as few trials lean. If other programs took the processors, nothing is settled.
     pub fn judge(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> CheckOutcome {
         let settled = match judge(terms) {
             Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,

@@ -89,8 +89,7 @@ pub struct Pool<K> {
     pub cells: Cells<K>,
 }
 
-/// The strictest terms of several pools. Few trials are judged by the scatter of
-/// trials of the same cells.
+/// The strictest terms of several pools. Few trials are judged by the scatter of trials of the same cells.
 pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     let pool_terms = || pools.iter().map(|pool| pool.terms);
     let resolution = pool_terms().map(|terms| terms.resolution);

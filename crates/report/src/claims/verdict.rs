@@ -156,8 +156,7 @@ impl CheckTally {
     }
 }
 
-/// The number of combinations of operation (or other figure), record size, records and data that a claim is about, and
-/// how many of them were measured.
+/// The combinations of figure, record size, records and data that a claim is about, and how many of them were measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     pub measured: usize,
@@ -173,8 +172,7 @@ impl Coverage {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on checks of single combinations: half, at every record count and size,
-    /// for every figure.
+    /// Whether it is enough for checks of single combinations: half, at every record count and size, for every figure.
     pub fn is_half(&self) -> bool {
         2 * self.measured >= self.whole && self.short.is_empty()
     }

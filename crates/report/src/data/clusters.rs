@@ -1,5 +1,4 @@
-//! Maps of file systems by cluster size: how places compare in every figure of a store. Places are compared
-//! whether a plan ranks them or not.
+//! Maps of file systems by cluster size: how places compare in every figure of a store, whether a plan ranks them or not.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The load of other programs: if it left too few processors to the measurement, times depend on those
-//! programs as much as on the stores, and no store is named the best.
+//! The load of other programs: if it left too few processors, times depend on those programs, and no store is named the best.
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;

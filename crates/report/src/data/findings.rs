@@ -191,8 +191,7 @@ pub(crate) fn scope(key: &GroupKey) -> Scope {
     }
 }
 
-/// The values that distinguish a scope from the others, for people; if none do, its guarantee. Axes with several values
-/// are called compared.
+/// The values that distinguish a scope from the others; if none do, its guarantee. Axes with several values are called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
     let has_several = groups.iter().any(|group| group.key.hardware != scope.hardware);

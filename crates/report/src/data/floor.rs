@@ -1,5 +1,4 @@
-//! The figures of a place without a store, from a run of the workload `device` there: floor and ceiling for
-//! the figures of stores. It takes part in no ranking.
+//! The figures of a place without a store, from a run of the workload `device`: floor and ceiling for stores', and in no ranking.
 
 use std::collections::BTreeMap;
 

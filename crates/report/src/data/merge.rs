@@ -42,8 +42,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Why its figures are not ranked: its engine was compiled differently from its authors' release. `None` if they
-    /// are.
+    /// Why its figures are not ranked: its engine was compiled differently from its authors' release. `None` if they are.
     pub fn not_ranked(&self) -> Option<&'a str> {
         self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
     }
@@ -263,8 +262,7 @@ impl<'a> Merged<'a> {
         is_harness(self.stores, store)
     }
 
-    /// A group's label for people: its guarantee, each facet that differs between groups or is not at its default, and how
-    /// its method differs.
+    /// A group's label: its guarantee, each facet that differs between groups or is not at its default, and how its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let varying: Vec<_> = self.varying(key).collect();
         let is_named = |facet: &&(Axis, String)| {
@@ -324,8 +322,7 @@ const SERVER_WORDS: &str = "client and server";
 /// The words that separate libraries which alone report that they keep `power`.
 const UNCHECKED_WORDS: &str = "by the library's word";
 
-/// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check of
-/// these runs confirmed it.
+/// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check confirmed it.
 fn find_unchecked_power<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
     let (mut claimed, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (_, trial) in all_trials(runs) {
@@ -373,9 +370,8 @@ fn group_entry<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: Group
     })
 }
 
-/// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have
-/// been; without any, the trial is missing from every group with the same request. `without_tier` is its key
-/// without a tier.
+/// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have been; without
+/// any, it is missing from every group with the same request. `without_tier` is its key without a tier.
 fn group_keys(
     without_tier: GroupKey,
     cell: &Cell,

@@ -116,8 +116,7 @@ impl Method {
         keys.map(|key| self.describe(key)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if
-    /// time ends them.
+    /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if time ends them.
     fn affects(&self, key: &str) -> bool {
         match key.strip_prefix("settings.").and_then(|rest| rest.split_once('.')) {
             Some((store, _)) => self.stores.contains(store),
@@ -168,8 +167,7 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
     keys.into_iter().filter(differs).collect()
 }
 
-/// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of
-/// operations.
+/// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of operations.
 pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::from_run(run) else { return vec!["by a plan that can't be read".to_owned()] };
     let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
@@ -215,8 +213,7 @@ fn unenforced_limits(run: &Run) -> BTreeMap<String, String> {
     limits
 }
 
-/// When the operations of a run's trials began after loading: older versions never waited, and their plans don't
-/// say so.
+/// When a run's operations began after loading: older versions never waited, and their plans don't say so.
 fn after_load(run: &Run) -> Option<&'static str> {
     let loads = run.trials.iter().filter_map(|trial| trial.ok()).map(|measured| &measured.load);
     let (rested, at_once): (Vec<_>, Vec<_>) =
@@ -287,8 +284,7 @@ impl Methods {
         methods.iter().enumerate().map(words).collect()
     }
 
-    /// How the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
-    /// if it doesn't.
+    /// How the method of a run's cell differs from the other runs': `operations=100, sqlite.page_size=8192`. Empty if it doesn't.
     pub fn describe(&self, run: usize, cell: &Cell) -> String {
         let applies = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),

@@ -1,5 +1,4 @@
-//! Detects a noisy machine: single trials far off their cell's others, and blocks that drift. The report
-//! names them; nothing is ever dropped because of them.
+//! Detects a noisy machine: single trials far off their cell's others, and blocks that drift. Nothing is dropped because of them.
 
 use std::collections::BTreeMap;
 
@@ -44,8 +43,7 @@ impl Drift {
 const MIN_TRIALS: usize = 4;
 /// An outlier is slower or faster than the median by at least this factor, ...
 const OUTLIER_FACTOR: f64 = 1.5;
-/// ... and this many deviations away, with the deviation of a normal distribution of the same median
-/// absolute deviation.
+/// ... and this many deviations away, by a normal distribution of the same median absolute deviation.
 const DEVIATIONS: f64 = 5.0;
 /// The factor from the median absolute deviation of a normal distribution to its standard deviation.
 const NORMAL_FACTOR: f64 = 1.4826;

@@ -111,8 +111,7 @@ impl TableComparison<'_> {
     }
 }
 
-/// Compares each table with each group that was measured under the same load. A table that is asked for by
-/// name is compared with all.
+/// Compares each table with each group that was measured under the same load; one that is asked for by name with all.
 pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();

@@ -1,5 +1,4 @@
-//! Makes settings readable: sizes for people (`page_size=64KiB`, where plans and files
-//! have `page_size=65536`), and shipped values.
+//! Makes settings readable: sizes for people (`page_size=64KiB` for the plan's `page_size=65536`), and shipped values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -64,8 +64,7 @@ pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64
     (is_life && bytes > 0).then_some(bytes as f64)
 }
 
-/// A figure of the last round over that of the first, trial by trial; `None` also if the figure is
-/// doubtful.
+/// A figure of the last round over that of the first, trial by trial; `None` also if the figure is doubtful.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let ratio_of = |measured: &Measurements| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),

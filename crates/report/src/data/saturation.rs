@@ -1,5 +1,4 @@
-//! Open loops that did not keep up. Their operations wait longer and longer for their turn: the latency depends on
-//! the length of the run, and is not ranked.
+//! Open loops that did not keep up: operations wait ever longer, so that latency depends on the run's length and is not ranked.
 
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
@@ -13,12 +12,10 @@ use super::summary::cut_off;
 /// The share of its rate that an open loop must reach to count as keeping up.
 const MIN_RATE_SHARE: f64 = 0.9;
 
-/// The lateness at its end from which a replay counts as behind: in a short trace, a single slow operation at its end is no
-/// sign of it.
+/// The lateness at its end from which a replay is behind: a single slow operation at the end of a short trace is no sign of it.
 const MIN_LATE_S: f64 = 0.1;
 
-/// The reached and the required rate; `None` if the operation kept up, and in a
-/// closed loop, which has no required rate.
+/// The reached and the required rate; `None` if the operation kept up, and in a closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, required) = match cell.rate() {
         Rate::PerSecond(required) => (overall_rate(measured, operation)?, f64::from(required)),

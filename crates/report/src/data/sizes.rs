@@ -45,8 +45,7 @@ pub struct Sizes {
     pub operations: Vec<StoreFalls>,
 }
 
-/// The falls of stores in one operation, the last to fall first; before them the stores that do not fall, after them the
-/// unknown ones.
+/// The falls of stores in one operation: the stores that do not fall, then the last to fall first, then the unknown ones.
 #[derive(Debug, Serialize)]
 pub struct StoreFalls {
     pub operation: String,

@@ -1,5 +1,4 @@
-//! The cost of a background load to each store: operations with the load compared with the same ones without it. An
-//! open loop that fell behind has no comparable latency.
+//! The cost of a background load: operations with it against the same without. An open loop that fell behind has no latency.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,4 @@
-//! The reach of a figure, in words: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
-//! observations for one.
+//! The reach of a figure, in words: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few observations for one.
 
 use crate::stats::Interval;
 

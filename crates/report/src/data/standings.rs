@@ -307,8 +307,7 @@ impl KnownGroup<'_, '_> {
         stores.filter(|store| !self.merged.is_harness(store)).collect::<BTreeSet<_>>().len() == 1
     }
 
-    /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
-    /// was not measured.
+    /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence.
     fn unfilled(&self) -> BTreeMap<Position, String> {
         let mut buffers: BTreeMap<Position, BTreeMap<String, Option<u64>>> = BTreeMap::new();
         for entry in &self.group.trials {

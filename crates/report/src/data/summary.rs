@@ -13,8 +13,7 @@ use super::noise::{self, Outlier};
 use super::planned_trials::{self, UnfinishedRun};
 use crate::layout::Position;
 
-/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
-/// rotates.
+/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk rotates.
 pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Option<&'static str> {
     let says_virtual = |text: &String| text.contains("virtual machine") || text.contains("wsl");
     let is_virtual = environment.virtualisation.as_ref().is_some_and(says_virtual);

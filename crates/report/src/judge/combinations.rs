@@ -1,5 +1,4 @@
-//! Decides which store is best over several combinations, such as of record size and number of records. A combination is the ranking of its
-//! stores, the best first.
+//! Decides which store is best over several combinations, such as of record size and count; each is a ranking, the best first.
 
 use indexmap::IndexMap;
 
@@ -94,9 +93,8 @@ fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
         .then_some(store)
 }
 
-/// The preferred store, and the stores tied with it over all combinations: each is tied with it in some,
-/// and hardly worse than the best in any. There are none if the preferred one is the best alone in most. `None` if none is
-/// preferred.
+/// The preferred store, and the stores tied with it over all combinations: in some, and hardly worse than the best in any. There are none
+/// if the preferred one is the best alone in most. `None` if none is preferred.
 pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
     let first = preferred_store(rankings)?;
     let mut close = rivals(rankings, first);
@@ -118,9 +116,8 @@ fn in_half<'a>(
     tally.into_keys().collect()
 }
 
-/// The best overall among some stores, and its factor to the best, as a geometric mean over the
-/// combinations in which all of them have a figure, so that missing figures favour none. Combinations differ, so
-/// there is no interval.
+/// The best overall among some stores, and its factor to the best: a geometric mean over the combinations in which all of them have a
+/// figure, so that missing figures favour none. Combinations differ, so there is no interval.
 fn nearest_store<'a>(rankings: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()

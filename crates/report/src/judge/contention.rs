@@ -1,5 +1,4 @@
-//! Decides whether other programs left too few processors to the measurement: then times depend on those programs as much as on the
-//! stores, and no store is judged by them.
+//! Decides whether other programs left too few processors: then times depend on those programs, and judge no store.
 
 /// Processors that other programs may use during a trial that needs all: a system is never wholly idle.
 const ROOM: f64 = 0.25;
@@ -24,8 +23,7 @@ pub struct Contention {
     pub threads: u32,
 }
 
-/// The other programs during some trials, weighted by the trials' durations, if they left too few processors. `None` also if that is
-/// unknown.
+/// The other programs during some trials, weighted by their durations, if they left too few processors. `None` also if unknown.
 pub fn find_contention(loads: impl Iterator<Item = Load>) -> Option<Contention> {
     let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
     for load in loads {

@@ -45,8 +45,7 @@ pub fn lost_nothing(cuts: &CutResults) -> bool {
     cuts.count(StateFinding::Held) == cuts.states()
 }
 
-/// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
-/// checked, or if the check is unsound.
+/// An upper bound on the share of losses, with [`CONFIDENCE`]; `None` if some were found, no state was checked, or the check is unsound.
 pub fn loss_bound(cuts: &CutResults) -> Option<f64> {
     // A state that could not be mounted says nothing about the store.
     let states = cuts.states() - cuts.count(StateFinding::FileSystem);

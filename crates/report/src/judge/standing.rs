@@ -69,8 +69,7 @@ pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
 }
 
-/// Whether too few trials name candidates here, and no winner. A store that looks further behind than one that is surely worse has no
-/// part in that.
+/// Whether too few trials name candidates here. A store that looks further behind than one that is surely worse has no part in that.
 pub fn names_candidates(ranked: &[Contender]) -> bool {
     let times = |contender: &Contender| contender.times_worse.map_or(1.0, |times| times.ratio.value);
     let is_surely_worse = |contender: &&Contender| contender.verdict == Verdict::Worse(Rule::Interval);
@@ -360,8 +359,7 @@ fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> boo
     }
 }
 
-/// Whether a store is worse than the best by enough: at the end of its interval nearer to no difference,
-/// if the interval decided.
+/// Whether a store is worse than the best by enough: at the nearer end of its interval, if the interval decided.
 fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, resolution: Resolution) -> bool {
     let good = best.figure.mean.value;
     let times = other.times_worse.map(|times| match (rule, times.ratio.interval) {

@@ -25,13 +25,11 @@ pub struct Scatter {
     total_degrees: f64,
 }
 
-/// With fewer degrees of freedom in all, the scatter is unknown; with fewer cells that vary, the similarity of cells is unknown:
-/// then their variances are pooled.
+/// With fewer degrees of freedom in all the scatter is unknown; with fewer cells that vary their variances are pooled.
 const MIN_COUNT: usize = 5;
 
 impl Scatter {
-    /// The scatter within cells, each with its figures by block, without what moves all cells of a block alike, which cancels out in ratios.
-    /// `None` if too few ran more than once.
+    /// The scatter within cells, by block, without what moves all cells of a block alike. `None` if too few ran more than once.
     pub fn from_cells<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
         let cell_variances = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
         let total_degrees: f64 = cell_variances.iter().map(|(_, degrees)| degrees).sum();

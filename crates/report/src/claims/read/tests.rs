@@ -141,8 +141,7 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
     }
 }
 
-/// The thresholds follow the plan's own comment on the words of its paper, and of file systems'
-/// documentation.
+/// The thresholds follow the plan's own comment on the words of its paper, and of file systems' documentation.
 #[test]
 fn equal_words_on_file_systems_have_equal_thresholds() {
     let study = run_claims("filesystems", "", "x").unwrap().unwrap();

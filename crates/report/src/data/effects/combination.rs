@@ -132,8 +132,7 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
 }
 
 impl Contest<'_> {
-    /// The value that a setting's others are compared with: the plan's own, or none if it is not given; otherwise the
-    /// shipped one; otherwise the first.
+    /// The value that others are compared with: the plan's own, or none if it gives none; otherwise the shipped one; otherwise the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let plan_value = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
         let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));

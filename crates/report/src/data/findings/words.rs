@@ -238,8 +238,7 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
     }
 }
 
-/// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
-/// reproduced`. `None` if winners alone say nothing about the claim.
+/// The same rule's result on the paper's own figures: `ext4 73.5 % of 68 checks: not reproduced`. `None` if winners alone say nothing.
 pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
     let format_verdict =
         |table: &TableVerdict| format!("{} {}: {}", table.table, share(table.tally), table.verdict.name());
