@@ -188,15 +188,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Checks that no store is more than `within` times worse than another.
     fn check_alike(&self, alike: &Alike) -> Evidence {
-        let indices: Vec<usize> = alike
-            .stores
-            .iter()
-            .filter_map(|store| self.series(store).and(self.stores.iter().position(|name| name == store)))
-            .collect();
-        let pairs: Vec<(usize, usize)> = indices
-            .iter()
-            .flat_map(|a| indices.iter().filter(move |b| *b != a).map(move |b| (*a, *b)))
-            .collect();
+        let index_of =
+            |store: &String| self.series(store).and(self.stores.iter().position(|name| name == store));
+        let indices: Vec<usize> = alike.stores.iter().filter_map(index_of).collect();
+        let pairs = indices.iter().flat_map(|a| indices.iter().map(move |b| (*a, *b)));
+        let pairs: Vec<(usize, usize)> = pairs.filter(|(a, b)| a != b).collect();
         let compare = |(worse, good): &(usize, usize), terms| {
             let (worse, good) = self.worse_and_good(*worse, *good);
             times(worse, good, terms)
@@ -277,8 +273,7 @@ pub(super) fn order_series<K: Ord + Copy>(
     stores: &[String],
     series_by_store: &BTreeMap<&str, &Series<K>>,
 ) -> Vec<Series<K>> {
-    stores
-        .iter()
-        .map(|store| series_by_store.get(store.as_str()).map_or_else(Series::new, |series| (*series).clone()))
-        .collect()
+    let series =
+        |store: &String| series_by_store.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone());
+    stores.iter().map(series).collect()
 }

@@ -49,17 +49,10 @@ impl Scope {
 
     /// The same without an axis. Of a file system in a named directory the file system stays; the disk is part of the place.
     pub fn without_axis(&self, axis: Axis) -> Scope {
-        Scope {
-            hardware: self.hardware.clone(),
-            guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
-            facets: self
-                .facets
-                .iter()
-                .filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK)
-                .filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)))
-                .collect(),
-            method: self.method.clone(),
-        }
+        let facets = self.facets.iter().filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK);
+        let facets = facets.filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)));
+        let guarantee = self.guarantee.filter(|_| axis != Axis::GUARANTEE);
+        Scope { guarantee, facets: facets.collect(), ..self.clone() }
     }
 }
 

@@ -200,14 +200,9 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
 fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
     // Two trials each; trials of the same cell differ by 1 %, in eight cells.
     let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
-    let sizes = [SMALL, LARGE];
-    let owned: Vec<(Position, Vec<_>)> = sizes
-        .iter()
-        .flat_map(|size| [100, 1000].map(|records| position(*size, records, Data::Incompressible)))
-        .map(|position| (position, vec![("a", twice(1.0)), ("b", twice(2.0))]))
-        .collect();
-    let places: Vec<SpotFigures<'_>> =
-        owned.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
+    let figures = [("a", twice(1.0)), ("b", twice(2.0))];
+    let places = [(SMALL, 100), (SMALL, 1000), (LARGE, 100), (LARGE, 1000)]
+        .map(|(size, records)| (position(size, records, Data::Incompressible), &figures[..]));
     let verdict_for =
         |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
     assert_eq!((verdict_for("a"), verdict_for("b")), (Verdict::Reproduced, Verdict::NotReproduced));

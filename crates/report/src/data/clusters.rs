@@ -261,10 +261,8 @@ fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason 
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    reasons
-        .chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
-        .min()
-        .unwrap_or(AbsenceReason::NotRun)
+    let left_out = trials.left_out.get(place).map(|_| AbsenceReason::LeftOut);
+    reasons.chain(left_out).min().unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
@@ -320,11 +318,8 @@ mod tests {
     fn settings_make_rows_and_one_place_no_map() {
         let sized =
             |place: &str, size: &str| Sample::new("sqlite").place(place).setting("sqlite.page_size", size);
-        let samples: Vec<Sample> = ["ext4:1024", "ext4:4096"]
-            .iter()
-            .flat_map(|place| ["512", "8192"].map(|size| sized(place, size)))
-            .collect();
-        let runs = [blocks("box", &[samples])];
+        let samples = ["ext4:1024", "ext4:4096"].map(|place| ["512", "8192"].map(|size| sized(place, size)));
+        let runs = [blocks("box", &[samples.concat()])];
         let merged = Merged::new(&runs, &[]);
         let [store_maps] = clusters(&merged).try_into().unwrap();
         assert_eq!(store_maps.rows, ["ext4, page_size=512", "ext4, page_size=8192"]);

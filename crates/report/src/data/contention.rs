@@ -6,7 +6,7 @@ use storebench_core::units::{plural, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
-use crate::judge::contention::{self, Contention, Load};
+use crate::judge::contention::{self, Contention};
 
 impl Contention {
     /// The load, as the beginning of a sentence.
@@ -25,7 +25,7 @@ pub fn find_contention<'e>(
     let load = |Entry { run, trial }: &Entry<'_>| {
         let others = trial.others_processors.filter(|_| trial.ok().is_some())?;
         let cores = headers.get(*run).map_or(u32::MAX, |header| header.environment.cores);
-        Some(Load { others, wall_s: trial.wall_s, threads: trial.cell.threads(), cores })
+        Some((Contention { others, cores, threads: trial.cell.threads() }, trial.wall_s))
     };
     contention::find_contention(entries.filter_map(load))
 }

@@ -50,10 +50,9 @@ impl CheckedStates {
         }
         sums.sessions = results.sessions;
         results.phases.iter().for_each(|(phase, states)| sums.phases.entry(*phase).or_default().add(*states));
-        results
-            .controls
-            .iter()
-            .for_each(|(control, states)| sums.controls.entry(*control).or_default().add(*states));
+        for (control, states) in &results.controls {
+            sums.controls.entry(*control).or_default().add(*states);
+        }
         sums.open_ns.extend(&results.open_ns);
         sums.verified += results.verified;
         self.bad.extend(results.bad.iter().map(|bad| (position, bad.clone())));

@@ -209,11 +209,10 @@ fn main_effect(
         return None;
     }
     let times_of = |figure: &Option<&str>| {
-        let quotients: Vec<Quotient> = pairs
+        let quotients = pairs
             .iter()
-            .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
-            .collect();
-        times(&quotients, confidence)
+            .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] });
+        times(&quotients.collect::<Vec<_>>(), confidence)
     };
     Some(MainEffect {
         setting: setting.to_owned(),
@@ -271,10 +270,8 @@ fn corner_quotients(
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),
 ) -> Vec<Quotient> {
-    let with_both = contest
-        .combinations
-        .iter()
-        .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
+    let has_both = |settings: &Settings| level(settings, first) == a && level(settings, second) == b;
+    let with_both = contest.combinations.iter().filter(|(settings, _)| has_both(settings));
     let corners = |(settings, both_set): (&Settings, &Combination<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
@@ -289,11 +286,9 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
     let measured: Vec<(&Settings, &Combination<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
     let is_best = |candidate: &Combination<'_>| {
-        let rivals: Vec<&Combination<'_>> = measured
-            .iter()
-            .map(|(_, combination)| *combination)
-            .filter(|combination| combination.weakest_guarantee() >= candidate.weakest_guarantee())
-            .collect();
+        let rivals = measured.iter().map(|(_, combination)| *combination);
+        let is_rival = |rival: &&Combination<'_>| rival.weakest_guarantee() >= candidate.weakest_guarantee();
+        let rivals: Vec<&Combination<'_>> = rivals.filter(is_rival).collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = standing::best(&series, Better::Lower, Terms::default());
         best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))

@@ -199,15 +199,9 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
     let value_of = |axis: Axis| scope.facets.iter().find(|(key, _)| *key == axis).map(|(_, value)| value);
-    let facets: Vec<String> = merged
-        .facets()
-        .into_iter()
-        .filter(varies)
-        .map(|axis| match value_of(axis) {
-            Some(value) => format!("{} {value}", axis.name()),
-            None => format!("{} compared", axis.name()),
-        })
-        .collect();
+    let describe =
+        |axis: Axis| format!("{} {}", axis.name(), value_of(axis).map_or("compared", String::as_str));
+    let facets: Vec<String> = merged.facets().into_iter().filter(varies).map(describe).collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
     let is_shown = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());

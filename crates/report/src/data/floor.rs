@@ -70,7 +70,8 @@ pub fn is_device(run: &Run) -> bool {
 pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
     devices.extend(other_runs.iter().map(|run| (false, run)));
-    devices.retain(|(_, run)| is_complete(run));
+    devices.retain(|(_, run)| is_device(run) && run.header.shard.is_none());
+    devices.retain(|(_, run)| planned_trials::unfinished(run).is_none());
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
     let mut by_place: BTreeMap<(String, String), Floor> = BTreeMap::new();
     for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
@@ -83,10 +84,6 @@ pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
         }
     }
     by_place.into_values().collect()
-}
-
-fn is_complete(run: &Run) -> bool {
-    is_device(run) && run.header.shard.is_none() && planned_trials::unfinished(run).is_none()
 }
 
 /// The figures of a place in a device run; `None` if it is of another machine or place.

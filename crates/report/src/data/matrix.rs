@@ -294,11 +294,9 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         let terms = Terms { few, ..judging_terms(&self.headers, self.entries_at(position), name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|store| self.avoided.contains(store));
-        let ranked_series = series
-            .iter()
-            .enumerate()
-            .map(|(index, series)| if is_avoided(&index) { Series::default() } else { series.clone() });
-        let contenders = interim::decide(&ranked_series.collect::<Vec<_>>(), column.better, terms, levels);
+        let mut ranked_series = series.clone();
+        (0..series.len()).filter(is_avoided).for_each(|index| ranked_series[index].clear());
+        let contenders = interim::decide(&ranked_series, column.better, terms, levels);
         let best = contenders.first().map(|best| &series[best.index]);
         let find_riskier = |index: usize| {
             let figures = &series[index];

@@ -391,11 +391,9 @@ fn group_keys(
         };
         return tiers.iter().map(group_key).collect();
     }
-    let matching: Vec<GroupKey> = measured_keys
-        .iter()
-        .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier)
-        .cloned()
-        .collect();
+    let is_matching =
+        |key: &&GroupKey| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier;
+    let matching: Vec<GroupKey> = measured_keys.iter().filter(is_matching).cloned().collect();
     if matching.is_empty() { vec![without_tier] } else { matching }
 }
 
@@ -406,6 +404,7 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measurements)> 
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::cell::{Background, Data};
     use storebench_core::result::{
         COUNTED_BY_LIBRARY, Control, CutCheck, CutResults, FindingCount, StateFinding,
     };
@@ -467,10 +466,7 @@ mod tests {
         let samples = vec![
             Sample::new("sqlite").guarantee("default").tier(Guarantee::Power),
             Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
-            Sample::new("leveldb")
-                .guarantee("default")
-                .data(storebench_core::cell::Data::Compressible)
-                .failed("broken"),
+            Sample::new("leveldb").guarantee("default").data(Data::Compressible).failed("broken"),
             Sample::new("lmdb").guarantee("default").failed("broken"),
         ];
         let runs = [run("box", &samples)];
@@ -497,7 +493,7 @@ mod tests {
 
     #[test]
     fn what_is_off_its_default_is_named_though_it_does_not_differ() {
-        let disturbed = Sample::new("sqlite").background(storebench_core::cell::Background::Video);
+        let disturbed = Sample::new("sqlite").background(Background::Video);
         assert_eq!(titles(&[run("box", &[disturbed])]), ["process, background video"]);
     }
 

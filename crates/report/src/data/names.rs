@@ -87,19 +87,14 @@ pub fn describe_share(count: usize, total: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn known_stores_have_colours_of_their_own() {
-        let mut colours: Vec<u8> = PAPER_STORES
-            .iter()
-            .map(|entry| entry.2)
-            .chain(MORE_STORES.map(|entry| entry.1))
-            .chain(OTHER_COLOURS)
-            .collect();
-        colours.sort_unstable();
-        colours.dedup();
-        assert_eq!(colours.len(), 19);
+        let known = PAPER_STORES.map(|(_, _, colour)| colour).into_iter().chain(MORE_STORES.map(|(_, c)| c));
+        assert_eq!(known.chain(OTHER_COLOURS).collect::<BTreeSet<u8>>().len(), 19);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
     }
 }

@@ -93,12 +93,9 @@ fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     let logs: Vec<f64> = latencies.values().map(|latency| latency.ln()).collect();
     let middle = median(&logs);
     let deviation = NORMAL_FACTOR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
-    latencies
-        .iter()
-        .map(|(block, latency)| (*block, latency.ln() - middle))
-        .filter(|(_, off)| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation)
-        .map(|(block, off)| (block, off.exp()))
-        .collect()
+    let is_far = |off: f64| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation;
+    let distances = latencies.iter().map(|(block, latency)| (*block, latency.ln() - middle));
+    distances.filter(|(_, off)| is_far(*off)).map(|(block, off)| (block, off.exp())).collect()
 }
 
 /// The drift of a run, if its interval excludes none and it is large enough to mention.

@@ -84,11 +84,8 @@ pub fn describe_agreement(agreement: Agreement) -> String {
         None => "No combination can be compared.".into(),
     };
     let skipped = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
-    let skipped: Vec<String> = skipped
-        .iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, reason)| format!("{number} {reason}"))
-        .collect();
+    let skipped = skipped.iter().filter(|(number, _)| *number > 0);
+    let skipped: Vec<String> = skipped.map(|(number, reason)| format!("{number} {reason}")).collect();
     if !skipped.is_empty() {
         words.push_str(&format!(" Not compared: {}.", skipped.join(", ")));
     }

@@ -400,24 +400,15 @@ impl KnownGroup<'_, '_> {
         answer.others = others.iter().map(|store| name_contestant(store)).collect();
         let distance = |other: &NamedContestant| other.times.unwrap_or(f64::INFINITY);
         answer.others.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-        answer.riskier = self.list_risks(&operations, name_contestant);
-        answer
-    }
-
-    /// The contestants that are not ranked, as a power cut costs them more.
-    fn list_risks(
-        &self,
-        operations: &[(&Figure, &Contest)],
-        name_contestant: impl Fn(&str) -> NamedContestant,
-    ) -> Vec<Risk> {
-        let contenders = operations.iter().flat_map(|(_, contest)| &contest.riskier);
-        let stores: BTreeSet<&str> = contenders.map(|contender| contender.store.as_str()).collect();
+        let riskier = operations.iter().flat_map(|(_, contest)| &contest.riskier);
+        let riskier: BTreeSet<&str> = riskier.map(|contender| contender.store.as_str()).collect();
         let describe_risk = |store: &str| {
             let (_, danger) = self.dangers.get(store)?;
             let often = self.harm_seen(store);
             Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, often })
         };
-        stores.into_iter().filter_map(describe_risk).collect()
+        answer.riskier = riskier.into_iter().filter_map(describe_risk).collect();
+        answer
     }
 
     /// The contestants that are the best alone, each with its operations.

@@ -3,32 +3,23 @@
 /// Processors that other programs may use during a trial that needs all: a system is never wholly idle.
 const ROOM: f64 = 0.25;
 
-/// The load of other programs during a trial.
-#[derive(Debug, Clone, Copy)]
-pub struct Load {
-    /// The processors that they kept busy, on average.
-    pub others: f64,
-    pub wall_s: f64,
-    pub threads: u32,
-    /// The processors of the machine; `u32::MAX` if unknown.
-    pub cores: u32,
-}
-
-/// Other programs that left too few processors.
+/// The load of other programs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contention {
     /// The processors that they kept busy, on average.
     pub others: f64,
+    /// The processors of the machine; `u32::MAX` if unknown.
     pub cores: u32,
+    /// The threads that used a store at once.
     pub threads: u32,
 }
 
-/// The other programs during some trials, weighted by their durations, if they left too few processors. `None` also if unknown.
-pub fn find_contention(loads: impl Iterator<Item = Load>) -> Option<Contention> {
+/// The other programs during some trials, each with its duration in seconds, if they left too few processors. `None` also if unknown.
+pub fn find_contention(loads: impl Iterator<Item = (Contention, f64)>) -> Option<Contention> {
     let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
-    for load in loads {
-        work_s += load.others * load.wall_s;
-        took_s += load.wall_s;
+    for (load, wall_s) in loads {
+        work_s += load.others * wall_s;
+        took_s += wall_s;
         threads = threads.max(load.threads);
         cores = cores.min(load.cores);
     }
@@ -44,8 +35,8 @@ mod tests {
     #[test]
     fn others_may_take_what_a_trial_leaves_and_a_little_more() {
         let judge = |loads: &[(f64, f64)]| {
-            let loads = loads.iter().copied();
-            find_contention(loads.map(|(others, wall_s)| Load { others, wall_s, threads: 1, cores: 2 }))
+            let load = |&(others, wall_s): &(f64, f64)| (Contention { others, cores: 2, threads: 1 }, wall_s);
+            find_contention(loads.iter().map(load))
         };
         assert_eq!((judge(&[]), judge(&[(1.2, 1.0)])), (None, None));
         assert_eq!(judge(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));

@@ -35,11 +35,6 @@ pub fn plan_open_analyses(blocks: u32) -> Vec<u32> {
     std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
 
-/// The first look after `blocks` or more blocks; `None` if none is planned that late.
-fn first_look_from(blocks: u32) -> Option<u32> {
-    LOOKS.into_iter().find(|look| *look >= blocks)
-}
-
 /// The confidence of each look's interval so that [`CONFIDENCE`] holds at whichever of `looks` looks the search ends.
 pub fn confidence(looks: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
@@ -220,7 +215,8 @@ fn is_known(second: &Contender, share: f64) -> bool {
 
 /// The first look that likely separates two stores with this ratio, or shows them alike; `None` if none is planned that late.
 pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
-    ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed).and_then(|blocks| first_look_from(blocks as u32))
+    let blocks = ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed)? as u32;
+    LOOKS.into_iter().find(|look| *look >= blocks)
 }
 
 /// The blocks after which a ratio's interval likely excludes 1, or is narrow enough to call both alike. `None` if beyond counting.

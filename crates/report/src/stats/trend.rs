@@ -20,10 +20,8 @@ impl Trend {
             series.iter().flat_map(|values| pairs(values)).map(|(steps, rise)| rise / steps).collect();
         slopes.sort_by(f64::total_cmp);
         let (low, high) = (slopes.get(slopes.len().saturating_sub(1) / 2)?, slopes.get(slopes.len() / 2)?);
-        let (sum, variance) = series
-            .iter()
-            .map(|values| kendall(values))
-            .fold((0.0, 0.0), |total, next| (total.0 + next.0, total.1 + next.1));
+        let tests = series.iter().map(|values| kendall(values));
+        let (sum, variance) = tests.fold((0.0, 0.0), |total, next| (total.0 + next.0, total.1 + next.1));
         // Corrected for continuity.
         let distance = (sum.abs() - 1.0).max(0.0) / variance.max(f64::MIN_POSITIVE).sqrt();
         Some(Trend { per_step: (low + high) / 2.0, is_told: distance > TWO_SIDED })
@@ -33,10 +31,8 @@ impl Trend {
 /// The distance in steps and in value of each value from each earlier one.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let later_values = move |start: usize| {
-        values[start + 1..]
-            .iter()
-            .enumerate()
-            .map(move |(step, value)| (step as f64 + 1.0, value - values[start]))
+        let later = values[start + 1..].iter().enumerate();
+        later.map(move |(step, value)| (step as f64 + 1.0, value - values[start]))
     };
     (0..values.len()).flat_map(later_values)
 }

@@ -24,11 +24,9 @@ fn judge_in_design(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
 
 /// Figures in which `a` wins, at these sizes and counts of incompressible data.
 fn winning_pool(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
-    let figures: Vec<(&str, Series<u32>)> = vec![("a", steady(1.0)), ("b", steady(2.0))];
-    let places: Vec<SpotFigures<'_>> = sizes
-        .iter()
-        .map(|(size, records)| (position(*size, *records, Data::Incompressible), figures.as_slice()))
-        .collect();
+    let figures = [("a", steady(1.0)), ("b", steady(2.0))];
+    let place = |(size, records): &(SizeRange, u64)| position(*size, *records, Data::Incompressible);
+    let places: Vec<SpotFigures<'_>> = sizes.iter().map(|size| (place(size), &figures[..])).collect();
     pool("none", &places)
 }
 

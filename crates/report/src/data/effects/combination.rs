@@ -113,9 +113,8 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
         settings.extend(overrides.clone());
         settings
     };
-    let named_points = plan
-        .points
-        .iter()
+    let named_points = plan.points.iter();
+    let named_points = named_points
         .filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
         other_facets(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));

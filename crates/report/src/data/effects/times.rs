@@ -90,10 +90,8 @@ impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
     fn log_quotient(&self, block: &BlockKey) -> Option<f64> {
         let sum = |series_list: &[Series<BlockKey>]| {
-            series_list
-                .iter()
-                .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
-                .sum()
+            let values = series_list.iter().map(|series| series.get(block).filter(|value| **value > 0.0));
+            values.map(|value| Some(value?.ln())).sum()
         };
         let (above, below): (Option<f64>, Option<f64>) = (sum(&self.above), sum(&self.below));
         Some(above? - below?)
@@ -102,12 +100,8 @@ impl Quotient {
 
 /// The geometric mean of some quotients, paired by block: over the blocks with all of them.
 pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
-    let blocks: BTreeSet<BlockKey> = quotients
-        .iter()
-        .flat_map(|quotient| &quotient.above)
-        .flat_map(|series| series.keys())
-        .copied()
-        .collect();
+    let series = quotients.iter().flat_map(|quotient| &quotient.above);
+    let blocks: BTreeSet<BlockKey> = series.flat_map(|series| series.keys()).copied().collect();
     let block_mean = |block: BlockKey| {
         let sum: Option<f64> = quotients.iter().map(|quotient| quotient.log_quotient(&block)).sum();
         Some((block, (sum? / quotients.len() as f64).exp()))
@@ -129,14 +123,9 @@ mod tests {
     use crate::stats::CONFIDENCE;
 
     fn times_of(values: &[f64]) -> Times {
-        let series = |values: &mut dyn Iterator<Item = f64>| -> Series<BlockKey> {
-            values
-                .enumerate()
-                .map(|(block, value)| (BlockKey { run: 0, block: block as u32 }, value))
-                .collect()
-        };
-        let above = series(&mut values.iter().copied());
-        let below = series(&mut values.iter().map(|_| 1.0));
+        let at = |(block, value): (usize, &f64)| (BlockKey { run: 0, block: block as u32 }, *value);
+        let above: Series<BlockKey> = values.iter().enumerate().map(at).collect();
+        let below = above.keys().map(|block| (*block, 1.0)).collect();
         times(&[Quotient { above: vec![above], below: vec![below] }], CONFIDENCE).unwrap()
     }
 
