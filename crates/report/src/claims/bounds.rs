@@ -24,7 +24,6 @@ pub struct Bounds {
 /// How it is decided whether a value is within a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BoundsRule {
-    /// By an interval.
     Interval(Interval),
     /// By a distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials.
     Threshold,

@@ -98,7 +98,6 @@ pub struct Greatest {
     pub along: Axis,
     /// The value along it with the greatest ratio.
     pub value: String,
-    /// The bounds of the ratio there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Bounds>,
 }

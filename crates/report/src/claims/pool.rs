@@ -71,7 +71,6 @@ pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
     pub scope: Scope,
-    /// The stores that compete.
     pub stores: Vec<String>,
     /// The terms of comparisons: the looks that its runs planned, and the clock's resolution.
     pub terms: Terms,
@@ -97,7 +96,6 @@ pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
 
 /// Averages over places of columns of figures, such as one for each store.
 pub(super) struct AveragedColumns<C, K> {
-    /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
     pub places: Vec<Position>,
     /// Missing columns of other places, which were excluded for all columns.

@@ -20,7 +20,6 @@ pub enum Outcome {
     Disagrees,
     /// The trials can't tell.
     Close,
-    /// A needed figure is missing.
     Missing,
 }
 
@@ -56,7 +55,6 @@ pub struct CheckedFigure {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
     pub figure: String,
-    /// The unit of the shown figures.
     pub unit: Unit,
     /// The position, some of whose axes may be averaged or compared.
     #[serde(flatten)]
@@ -78,7 +76,6 @@ pub struct Evidence {
     /// Further figures that it needs, or that an average lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// The combinations behind it.
     #[serde(skip)]
     pub covers: Vec<Position>,
 }
@@ -187,9 +184,7 @@ pub struct Finding {
     pub so_far: Verdict,
     /// The measured share of the claim's combinations; `None` if unknown.
     pub coverage: Option<Coverage>,
-    /// The settled checks by outcome.
     pub tally: CheckTally,
-    /// The checks by leaning.
     pub leaning: CheckTally,
     pub evidence: Vec<Evidence>,
     /// Values of the claim that the figures lack completely.

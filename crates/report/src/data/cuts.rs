@@ -13,7 +13,6 @@ use super::merge::{Group, Merged};
 #[derive(Debug, Default)]
 pub(crate) struct CheckedStates {
     pub(crate) cuts: CutResults,
-    /// Trials with a cut check.
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,

@@ -28,7 +28,6 @@ pub struct Effects {
     pub place: ContestScope,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
-    /// The effect of each value alone.
     pub main: Vec<MainEffect>,
     /// The joint effects of two values beyond their separate ones, the greatest first.
     pub interactions: Vec<Interaction>,
@@ -45,7 +44,6 @@ pub struct MainEffect {
     pub base: String,
     /// The number of pairs of combinations that differ in nothing else; their geometric mean counts.
     pub pairs: usize,
-    /// The change of the promise, in words.
     pub promise: &'static str,
     /// The factor to the mean latency at the base, by operation; the last one is of all operations together.
     pub times: Vec<Option<Times>>,

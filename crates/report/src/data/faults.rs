@@ -12,7 +12,6 @@ use super::merge::{Group, Merged};
 #[derive(Debug, Default)]
 pub(crate) struct StoreFaults {
     pub(crate) faults: FaultResults,
-    /// Trials with such a check.
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,

@@ -23,7 +23,6 @@ pub struct Floor {
     figures: Vec<String>,
     /// The trials behind the figure with the fewest.
     trials: usize,
-    /// The day of the measurement.
     day: String,
 }
 

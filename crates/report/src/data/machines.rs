@@ -1,6 +1,6 @@
 //! Notes on machine profiles: the effect of each limit.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use storebench_core::result::{LimitKind, LimitReport};
 use storebench_core::units::{exact_bytes, three_digits, with_commas};
 
@@ -8,21 +8,22 @@ use super::merge::Merged;
 
 /// A note for each profile: the limits of its trials, how they were enforced, and which were not.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
-    let mut machines: IndexMap<(&str, &str), IndexMap<String, ()>> = IndexMap::new();
+    let mut machines: IndexMap<(&str, &str), IndexSet<String>> = IndexMap::new();
     for run in merged.runs {
         for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
             let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
             let limits = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
-            words.extend(limits.map(|limit| (describe_limit(limit), ())));
+            words.extend(limits.map(describe_limit));
         }
     }
-    let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {
-        let limits: Vec<&str> = limits.keys().map(String::as_str).collect();
-        let limits =
-            if limits.is_empty() { "no trial came to be limited".to_owned() } else { limits.join("; ") };
+    let note = |((hardware, name), limits): ((&str, &str), IndexSet<String>)| {
+        let limits = match limits.is_empty() {
+            true => "no trial came to be limited".to_owned(),
+            false => Vec::from_iter(limits).join("; "),
+        };
         format!("Machine {name} on {hardware}: {limits}.")
     };
-    machines.iter().map(note).collect()
+    machines.into_iter().map(note).collect()
 }
 
 /// The outcome of one limit, in words: the amount in force, or that there was none.

@@ -76,7 +76,6 @@ const NOTE_KEYS: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 pub struct Method {
     /// Values by key; a key within a table is prefixed with the tables' names: `settings.sqlite.page_size`.
     keys: BTreeMap<String, String>,
-    /// The stores that take part.
     stores: BTreeSet<String>,
     /// Whether any cell has equal caches.
     has_equal_caches: bool,

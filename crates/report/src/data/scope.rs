@@ -111,14 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn shared_devices_are_named_with_what_others_write() {
-        let notes = notes_of(run("box", &[Sample::new("lmdb"), Sample::new("redb")]));
-        let devices: Vec<_> = notes.iter().filter(|note| note.contains("nvme0n1")).collect();
-        let [device] = devices.as_slice() else { panic!("{notes:?}") };
-        assert!(device.contains("the whole of nvme0n1 (box)") && device.contains("12.0 KiB/s"), "{device}");
-    }
-
-    #[test]
     fn what_is_unknown_is_told_once_with_its_reason() {
         let mut run =
             run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("null").failed("no")]);

@@ -223,10 +223,19 @@ fn find_falls(
             |times: Option<f64>| curve.iter().find(|(key, _)| Some(*key) == times).map(|(_, series)| series);
         let ends = series_at(outside).zip(series_at(inside));
         kept_shares.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
-        let figures = curve.iter().filter_map(|(times, series)| figures_at_size(sizes, *times, series, name));
+        let at_size = |(times, series): &(f64, Series<BlockKey>)| {
+            let entries = sizes.get(&((times * SCALE).round() as u64))?;
+            let summarise = |column: &Column| Summary::from_series(&competing_series(entries, name, column));
+            Some(AtSize {
+                times: *times,
+                per_second: Summary::from_series(series)?,
+                latency_ns: summarise(&MEAN_LATENCY),
+                p99_ns: summarise(&P99),
+            })
+        };
         falls.push(Fall {
             store: store.clone(),
-            sizes: figures.collect(),
+            sizes: curve.iter().filter_map(at_size).collect(),
             cliff: cliff::find(&curve),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
             falls_last: false,
@@ -256,22 +265,6 @@ fn quotients(numerator: &Series<BlockKey>, denominator: &Series<BlockKey>) -> Se
         Some((*block, value / denominator))
     };
     numerator.iter().filter_map(pair).collect()
-}
-
-fn figures_at_size(
-    sizes: &BTreeMap<u64, Vec<Entry<'_>>>,
-    times: f64,
-    series: &Series<BlockKey>,
-    name: &str,
-) -> Option<AtSize> {
-    let entries = sizes.get(&((times * SCALE).round() as u64))?;
-    let summarise = |column: &Column| Summary::from_series(&competing_series(entries, name, column));
-    Some(AtSize {
-        times,
-        per_second: Summary::from_series(series)?,
-        latency_ns: summarise(&MEAN_LATENCY),
-        p99_ns: summarise(&P99),
-    })
 }
 
 /// Marks what falls last: the latest, and whatever may fall as late.

@@ -43,7 +43,6 @@ mod tests {
     use crate::compare::{self, Comparison, Side};
     use crate::data::merge::Merged;
     use crate::data::samples::{Sample, blocks};
-    use crate::files::json;
     use crate::report::Report;
     use crate::stats::{Summary, geometric_mean};
     use crate::terminal;
@@ -130,21 +129,5 @@ mod tests {
         let starts_interval =
             |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || c == '<' || c == '>');
         assert!(!full.split('±').skip(1).any(starts_interval), "{full}");
-    }
-
-    #[test]
-    fn data_for_programs_hold_the_range_of_two() {
-        let runs = [noisy_run()];
-        let mut bytes = Vec::new();
-        json::write(&Report::new(&Merged::new(&runs, &[])), &mut bytes).unwrap();
-        let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
-        let insert = &document["matrices"][0]["rows"][0];
-        assert_eq!(insert["name"], "insert");
-        for contender in insert["contests"][0]["contenders"].as_array().unwrap() {
-            let mean = &contender["figure"]["mean"];
-            let [low, high] = ["low", "high"].map(|end| mean["interval"][end].as_f64().unwrap());
-            assert!((high / low / 1e4 - 1.0).abs() < 1e-6, "{mean}");
-            assert_eq!(mean["interval"]["confidence"], 0.5);
-        }
     }
 }

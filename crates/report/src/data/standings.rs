@@ -40,7 +40,6 @@ pub struct Standings {
     pub name: String,
     pub meaning: Option<&'static str>,
     pub figures: Vec<Figure>,
-    /// A table for each position with any figure.
     pub tables: Vec<Table>,
     /// The answers: one for each position if they differ, otherwise one for all.
     pub answers: Vec<(String, Answer)>,
@@ -79,7 +78,6 @@ pub struct Table {
 #[derive(Debug)]
 pub struct Row {
     pub store: String,
-    /// Its place over all operations.
     pub mark: Mark,
     /// The factor to the best of each operation: the geometric mean. It orders rows, and is no verdict.
     pub times: Option<f64>,
@@ -95,7 +93,6 @@ pub struct RowFigure {
     pub figure: Summary,
     /// The height of its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 if it is the only one.
     pub height: usize,
-    /// Whether it is the best here, or may be.
     pub wins: bool,
 }
 

@@ -35,7 +35,6 @@ pub struct ContestScope {
 pub struct Contest<'a> {
     pub place: ContestScope,
     pub combinations: IndexMap<Settings, Combination<'a>>,
-    /// The plan's own.
     base: Settings,
     /// The shipped value of each setting, if it is a value.
     shipped: BTreeMap<&'static str, &'static str>,
@@ -45,7 +44,6 @@ pub struct Contest<'a> {
 
 /// The trials of one combination of settings.
 pub struct Combination<'a> {
-    /// The name under which reports rank it.
     pub name: String,
     /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
