@@ -213,22 +213,16 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let outcome = self.judge_all(others().chain([store]), |terms| {
             worst_outcome(others().map(|other| self.ahead(other, store, terms)))
         });
+        let by_worse = |a: &CheckedFigure, b: &CheckedFigure| match self.figure.column.better {
+            Better::Higher => b.value.total_cmp(&a.value),
+            Better::Lower | Better::Neither => a.value.total_cmp(&b.value),
+        };
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
-        let nearest = deciding_stores
-            .filter_map(|other| self.checked_figure(other))
-            .reduce(|a, b| self.pick_worse(a, b));
+        let nearest = deciding_stores.filter_map(|other| self.checked_figure(other)).max_by(by_worse);
         let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
-    }
-
-    fn pick_worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
-        let is_worse = match self.figure.column.better {
-            Better::Higher => a.value < b.value,
-            Better::Lower | Better::Neither => a.value > b.value,
-        };
-        if is_worse { a } else { b }
     }
 
     fn check_ratio(&self, ratio: &Ratio) -> Evidence {

@@ -159,7 +159,7 @@ fn without_preparation(claim: &Claim, position: &Position) -> Position {
 }
 
 /// A combination as a claim counts it: without the axis whose values it compares.
-fn counted_position(claim: &Claim, position: &Position) -> Position {
+pub(super) fn counted_position(claim: &Claim, position: &Position) -> Position {
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without_axis(axis))
 }
 

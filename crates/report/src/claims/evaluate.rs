@@ -218,16 +218,12 @@ fn check_changes<K: Ord + Copy>(
             *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }
     }
-    let any_place = |has_side: fn(&ComparisonPair) -> bool| places.values().any(has_side);
-    let mut missing = Vec::new();
-    let exist = [any_place(|place| place.a.is_some()), any_place(|place| place.b.is_some())];
-    for (value, exists) in [&a, &b].into_iter().zip(exist) {
-        if !exists {
-            let region = claim.at.places_in_words();
-            let region = if region.is_empty() { region } else { format!(" ({region})") };
-            missing.push(format!("{axis} {value}{region}"));
-        }
-    }
+    let (lacks_a, lacks_b) =
+        (places.values().all(|place| place.a.is_none()), places.values().all(|place| place.b.is_none()));
+    let region = claim.at.places_in_words();
+    let region = if region.is_empty() { region } else { format!(" ({region})") };
+    let lacking = [(lacks_a, &a), (lacks_b, &b)].into_iter().filter(|(lacks, _)| *lacks);
+    let missing: Vec<String> = lacking.map(|(_, value)| format!("{axis} {value}{region}")).collect();
     if !missing.is_empty() {
         return (Vec::new(), missing);
     }

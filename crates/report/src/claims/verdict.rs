@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::design::counted_position;
 use super::figure::Figure;
 use super::pair::CheckOutcome;
 use super::pool::Scope;
@@ -211,9 +212,7 @@ impl Finding {
 
     /// Whether a check that is too close to call rests on a combination.
     pub fn is_close_at(&self, claim: &Claim, position: &Position) -> bool {
-        let without_side = |spot: &Position| {
-            claim.expect.axis().map_or_else(|| spot.clone(), |axis| spot.without_axis(axis))
-        };
+        let without_side = |spot: &Position| counted_position(claim, spot);
         let rests_on = |evidence: &&Evidence| {
             let covers = &evidence.covers;
             covers.is_empty() || covers.iter().any(|spot| without_side(spot) == without_side(position))

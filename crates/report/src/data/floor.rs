@@ -26,34 +26,19 @@ pub struct Floor {
     day: String,
 }
 
-/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can.
-struct FloorFigure {
-    /// The words after the size of the blocks, which bandwidths omit.
-    words: &'static str,
-    pattern: &'static str,
-    /// How the file is opened and writes are synced.
-    io_and_sync: (&'static str, &'static str),
-    unit: Unit,
-}
-
-const fn floor_figure(
-    words: &'static str,
-    pattern: &'static str,
-    io_and_sync: (&'static str, &'static str),
-    unit: Unit,
-) -> FloorFigure {
-    FloorFigure { words, pattern, io_and_sync, unit }
-}
+/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can: the words after the
+/// size of the blocks, which bandwidths omit; the pattern; how the file is opened and writes are synced; and the unit.
+type FloorFigure = (&'static str, &'static str, (&'static str, &'static str), Unit);
 
 const CACHED: (&str, &str) = ("buffered", "none");
 const PAST_THE_CACHE: (&str, &str) = ("direct", "none");
 
 const WANTED: [FloorFigure; 5] = [
-    floor_figure("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
-    floor_figure("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
-    floor_figure("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
-    floor_figure("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
-    floor_figure("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
+    ("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
+    ("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
+    ("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
+    ("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
+    ("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
 ];
 
 /// The block size of latencies: what most file systems and engines use.
@@ -109,14 +94,15 @@ fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
 fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
+    let (words, _, _, unit) = wanted;
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
-        let value = operation.and_then(|operation| value(wanted.unit, operation));
+        let value = operation.and_then(|operation| value(*unit, operation));
         by_cell.entry(&trial.cell).or_default().extend(value);
     }
     let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
-    let is_latency = wanted.unit == Unit::Nanoseconds;
+    let is_latency = *unit == Unit::Nanoseconds;
     // Latency at the usual block, bandwidth at the largest; with several files the largest.
     let suitability = |cell: &&Cell| {
         let usual = is_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
@@ -126,14 +112,14 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
     let cell = by_cell.keys().copied().max_by_key(suitability)?;
     let (_, mean) = stats::mean(&by_cell[cell])?;
     let block = if is_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
-    let show = |value| wanted.unit.show(value);
+    let show = |value| unit.show(value);
     let reach = spread::describe_after(mean.interval, show);
-    Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
+    Some((format!("{block}{words} {}{reach}", show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits(wanted: &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
-    cell.text(Axis::PATTERN) == wanted.pattern
-        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.io_and_sync
+fn fits((_, pattern, io_and_sync, _): &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
+    cell.text(Axis::PATTERN) == *pattern
+        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == *io_and_sync
         && cell.text(Axis::CACHE) == "warm"
         && place.is_location_of(cell)
         && cell.threads() == 1
