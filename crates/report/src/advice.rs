@@ -203,4 +203,4 @@ mod made {
     mod tests;
 }
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

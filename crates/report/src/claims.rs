@@ -1,5 +1,4 @@
-//! Published findings in a form that a run can be checked against: the `[[claim]]` tables of a plan, and their
-//! validity. [`evaluate`] checks a run's figures against them. Pure.
+//! Published findings in a form that a run can be checked against: the `[[claim]]` tables of a plan, and their validity.
 
 mod bounds;
 mod change;
@@ -18,20 +17,15 @@ mod table_verdict;
 mod verdict;
 mod words;
 
-pub use self::bounds::{Bounds, BoundsRule};
-pub use self::claim::{Average, Claim};
-pub use self::contest::Contest;
-pub use self::design::Design;
-pub use self::evaluate::evaluate;
-pub use self::expect::{
-    Alike, Behind, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner,
-};
-pub use self::figure::Figure;
-pub use self::pool::{Cells, Pool, Scope};
+pub(crate) use self::claim::Claim;
+pub(crate) use self::contest::Contest;
+pub(crate) use self::evaluate::evaluate;
+pub(crate) use self::expect::{Expect, Winner};
+pub(crate) use self::figure::Figure;
+pub(crate) use self::pool::{Pool, Scope};
 pub use self::read::{StudyClaims, check, plan_claims, run_claims, study_claims};
-pub use self::region::Region;
-pub use self::table_verdict::{TableVerdict, check_tables};
-pub use self::verdict::{CheckTally, CheckedFigure, Coverage, Evidence, Finding, Outcome, Verdict};
+pub(crate) use self::table_verdict::{TableVerdict, check_tables};
+pub(crate) use self::verdict::{CheckTally, Coverage, Evidence, Finding, Outcome, Verdict};
 
 #[cfg(test)]
 mod tests;

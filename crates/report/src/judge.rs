@@ -1,16 +1,15 @@
-//! Decides which stores are best, tied, candidates, not judged, given up or dangerous. All rules for this are here, on values alone:
-//! the input is figures by block and the conditions of their measurement, the output verdicts. Reading runs and writing sentences
-//! is done elsewhere.
+//! Decides which stores are best, tied, candidates, not judged, given up or dangerous, by figures by block and the conditions of their
+//! measurement alone. Reading runs and writing sentences is done elsewhere.
 
-pub mod change;
-pub mod combinations;
-pub mod contention;
-pub mod danger;
+pub(crate) mod change;
+pub(crate) mod combinations;
+pub(crate) mod contention;
+pub(crate) mod danger;
 pub mod interim;
-pub mod order;
-pub mod recommendation;
-pub mod settings;
-pub mod standing;
+pub(crate) mod order;
+pub(crate) mod recommendation;
+pub(crate) mod settings;
+pub(crate) mod standing;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -74,8 +73,7 @@ impl Serialize for Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// With at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio to the best includes
-    /// 1.
+    /// With at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio includes 1.
     Interval,
     /// With fewer than [`ENOUGH_BLOCKS`](standing::ENOUGH_BLOCKS), but a scatter known from cells that ran more
     /// than once: whether the resulting interval of the ratio includes 1, or the ratio is within
@@ -88,8 +86,7 @@ pub enum Rule {
     /// Without a ratio, or if only likeness is asked for: whether the ratio, or else the figure, is within
     /// [`THRESHOLD`](crate::stats::THRESHOLD) of the best's.
     Threshold,
-    /// Another rule would call it worse, but by no more than the clock's resolution ([`Resolution`](crate::stats::Resolution)): always
-    /// too close.
+    /// Another rule would call it worse, but by no more than the clock's resolution: always too close.
     Clock,
     /// The same for disk space: the difference is too small to matter.
     Little,
@@ -105,14 +102,6 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_verdict_follows_from_its_rule() {
-        assert_eq!(Verdict::from_rule(Rule::Interval, true), Verdict::Worse(Rule::Interval));
-        assert_eq!(Verdict::from_rule(Rule::Interval, false), Verdict::Tied(Rule::Interval));
-        assert_eq!(Verdict::from_rule(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
-        assert_eq!(Verdict::from_rule(Rule::Open, false), Verdict::Candidate(Rule::Open));
-    }
 
     #[test]
     fn those_that_may_be_the_best_win() {

@@ -14,7 +14,7 @@ use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};
 use crate::report::Report;
 
-pub(super) fn question() -> Question {
+pub(crate) fn question() -> Question {
     Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 }.into(),

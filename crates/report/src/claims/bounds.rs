@@ -13,9 +13,7 @@ use super::verdict::Outcome;
 /// A range with at least one end, both included.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// The least value.
     pub low: Option<f64>,
-    /// The greatest value.
     pub high: Option<f64>,
     /// The kind of quantity that the ends are written as.
     kind: Kind,
@@ -26,7 +24,6 @@ pub struct Bounds {
 /// How it is decided whether a value is within a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BoundsRule {
-    /// By an interval.
     Interval(Interval),
     /// By a distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials.
     Threshold,
@@ -116,7 +113,6 @@ impl Bounds {
         }
     }
 
-    /// Whether ratios can be compared with it.
     pub fn fits_ratios(&self) -> bool {
         matches!(self.kind, Kind::Number | Kind::Share)
     }

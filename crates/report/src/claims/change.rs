@@ -8,7 +8,7 @@ use super::claim::{Average, Claim};
 use super::contest::{checked_figure, store_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, judge_times, mean_on, times, worst_outcome};
 use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
 use super::verdict::{CheckedFigure, Evidence, Outcome};
@@ -40,7 +40,6 @@ pub(super) struct ComparisonPair {
     pub b: Option<Position>,
 }
 
-/// The side of a column of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SideName {
     A,
@@ -55,7 +54,6 @@ struct MeanFigures<K> {
     stores: usize,
 }
 
-/// The same places on both sides.
 pub(super) struct Change<'p, K> {
     pub claim: &'p Claim,
     pub figure: &'p Figure,
@@ -63,7 +61,6 @@ pub(super) struct Change<'p, K> {
     pub a: SideFigures<'p, K>,
     pub b: SideFigures<'p, K>,
     pub places: Vec<ComparisonPair>,
-    /// The terms of the comparison.
     pub terms: Terms,
 }
 
@@ -77,29 +74,12 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             Expect::Unchanged(_) => self.check_unchanged(),
             Expect::MoreWins(more) => vec![self.check_more_wins(more)],
             Expect::Greatest(greatest) => vec![self.check_greatest(greatest)],
-            Expect::Winner(_)
-            | Expect::Order(_)
-            | Expect::Value(_)
-            | Expect::MoreAt(_)
-            | Expect::Alike(_)
-            | Expect::Behind(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
     fn evidence(&self, spot: &Position, outcome: CheckOutcome, shown: Vec<CheckedFigure>) -> Evidence {
-        Evidence {
-            figure: self.figure.to_string(),
-            unit: self.figure.column.unit,
-            spot: spot.clone(),
-            averaged: None,
-            averaged_stores: None,
-            outcome: outcome.settled,
-            leaning: outcome.leaning,
-            shown,
-            times: None,
-            missing: Vec::new(),
-            covers: Vec::new(),
-        }
+        Evidence::new(self.figure, spot, outcome, shown)
     }
 
     /// The figures of a place of the stores that have them on both sides.
@@ -170,10 +150,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let outcome = CheckOutcome::judge(terms, |terms| {
-            times(a, b, terms)
-                .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
-        });
+        let outcome = CheckOutcome::judge(terms, |terms| judge_times(times(a, b, terms), &ratio.range));
         let sides = [(&self.a.value, a), (&self.b.value, b)];
         let describe = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
         let figures = sides.into_iter().filter_map(|(value, series)| checked_figure(describe(value), series));
@@ -332,7 +309,6 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Some(best.into_iter().map(|index| self.stores[index].as_str()).collect())
     }
 
-    /// Compares how often the store wins on each side.
     fn check_more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
@@ -391,35 +367,30 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let has_others =
             values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
-        let outcome = match wanted_ratios {
-            Some((_, series)) if has_others && is_complete => CheckOutcome::judge(terms, |terms| {
-                let rank = is_greatest(&values, &ratios, &wanted, terms);
-                worst_outcome([rank, check_range(series, greatest, terms)])
-            }),
-            _ => CheckOutcome::MISSING,
+        let missing = || self.places.iter().flat_map(|place| self.missing_figures(place, self.stores));
+        let (outcome, missing) = match wanted_ratios {
+            None => (CheckOutcome::MISSING, vec![format!("{} {wanted}", greatest.along)]),
+            _ if !has_others => {
+                (CheckOutcome::MISSING, vec![format!("another {} than {wanted}", greatest.along)])
+            }
+            _ if !is_complete => (CheckOutcome::MISSING, missing().collect()),
+            Some((_, series)) => {
+                let outcome = CheckOutcome::judge(terms, |terms| {
+                    let rank = is_greatest(&values, &ratios, &wanted, terms);
+                    worst_outcome([rank, check_range(series, greatest, terms)])
+                });
+                (outcome, Vec::new())
+            }
         };
-        let shown = values
-            .iter()
-            .zip(&ratios)
-            .filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios));
-        let mut evidence = self.evidence(&Position::default(), outcome, shown.collect());
-        evidence.unit = Unit::Count;
-        if wanted_ratios.is_none() {
-            evidence.missing.push(format!("{} {wanted}", greatest.along));
-        } else if !has_others {
-            evidence.missing.push(format!("another {} than {wanted}", greatest.along));
-        } else if !is_complete {
-            evidence
-                .missing
-                .extend(self.places.iter().flat_map(|place| self.missing_figures(place, self.stores)));
-        }
-        evidence.covers = means.into_iter().flat_map(|means| means.places).collect();
-        evidence
+        let shown = values.iter().zip(&ratios);
+        let shown =
+            shown.filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios)).collect();
+        let covers = means.into_iter().flat_map(|means| means.places).collect();
+        Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
     }
 }
 
 impl<K: Ord + Copy> MeanFigures<K> {
-    /// The ratio of the sides in each block.
     fn ratios(&self) -> Series<K> {
         let ratio = |(block, a): (&K, &f64)| Some((*block, a / self.b.get(block).filter(|b| **b > 0.0)?));
         self.a.iter().filter_map(ratio).collect()

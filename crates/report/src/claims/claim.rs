@@ -10,7 +10,6 @@ use super::pool::Scope;
 use super::region::{Region, no_repeats};
 use crate::stats::Better;
 
-/// A published finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -29,7 +28,6 @@ pub struct Claim {
     /// Whether each place is checked separately, or their mean.
     #[serde(default, skip_serializing_if = "is_default")]
     pub average: Average,
-    /// The share of checks that must agree.
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub share: Percent,
     /// The part of the axes that the claim covers.
@@ -38,11 +36,9 @@ pub struct Claim {
     /// Groups that the claim excludes, such as a place that its source treats in another section.
     #[serde(default, skip_serializing_if = "is_default")]
     pub except: Region,
-    /// The published tables behind the claim's sentence; by default all of its groups, none if the list is
-    /// empty, as for a table that can't be read.
+    /// The published tables behind its sentence; by default all of its groups; none if empty, as for a table that can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Vec<String>>,
-    /// The expectation.
     pub expect: Expect,
     /// The line in the plan's text, from 1; 0 without a text.
     #[serde(skip)]
@@ -68,11 +64,9 @@ pub enum Average {
     /// Only trials: each comparison (record size, records, data) is checked separately.
     #[default]
     None,
-    /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most. Kinds of
-    /// data stay separate.
+    /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most; of each kind of data.
     #[serde(alias = "places")]
     Comparisons,
-    /// Stores as well.
     Stores,
 }
 

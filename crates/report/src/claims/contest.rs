@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, best_outcome, mean, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, ahead, best_outcome, judge_times, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -14,23 +14,18 @@ use crate::stats::{Better, Estimate, Series};
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
 pub struct Contest<'a, K> {
-    /// The figure.
     pub figure: &'a Figure,
-    /// The place.
     pub spot: Position,
     /// The number of averaged places; `None` for one place.
     pub averaged: Option<usize>,
-    /// The stores.
     pub stores: &'a [String],
     /// By the stores' positions; empty for a store without a figure.
     pub series: Vec<Series<K>>,
-    /// The terms of the comparison.
     pub terms: Terms,
     /// Figures that are missing from the average.
     pub missing: Vec<String>,
 }
 
-/// A figure as it is shown.
 pub(super) fn checked_figure<K>(who: impl Into<String>, series: &Series<K>) -> Option<CheckedFigure> {
     mean(series).map(|mean| CheckedFigure { who: who.into(), value: mean.value, interval: mean.interval })
 }
@@ -63,19 +58,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
         shown: Vec<CheckedFigure>,
         times: Option<Estimate>,
     ) -> Evidence {
-        Evidence {
-            figure: self.figure.to_string(),
-            unit: self.figure.column.unit,
-            spot: self.spot.clone(),
-            averaged: self.averaged,
-            averaged_stores: None,
-            outcome: outcome.settled,
-            leaning: outcome.leaning,
-            shown,
-            times,
-            missing: self.missing.clone(),
-            covers: Vec::new(),
-        }
+        let evidence = Evidence::new(self.figure, &self.spot, outcome, shown);
+        Evidence { averaged: self.averaged, times, missing: self.missing.clone(), ..evidence }
     }
 
     fn series(&self, store: &str) -> Option<&Series<K>> {
@@ -93,9 +77,16 @@ impl<K: Ord + Copy> Contest<'_, K> {
         missing_stores.map(|store| store_at(store, &self.spot)).collect()
     }
 
-    /// Whether all of these stores have a figure here. If one is missing, the check is open.
-    fn are_all_there<'s>(&self, mut stores: impl Iterator<Item = &'s String>) -> bool {
-        stores.all(|store| self.series(store).is_some())
+    /// Judges a check if all of these stores have a figure here. If one is missing, it is open.
+    fn judge_all<'s>(
+        &self,
+        mut stores: impl Iterator<Item = &'s String>,
+        judge: impl Fn(Terms) -> Outcome,
+    ) -> CheckOutcome {
+        match stores.all(|store| self.series(store).is_some()) {
+            true => CheckOutcome::judge(self.terms, judge),
+            false => CheckOutcome::MISSING,
+        }
     }
 
     /// Checks that the best is one of the named stores, and so are all that tie with it.
@@ -104,7 +95,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let standings = decide_on(&self.series, better, self.lenient_terms());
         let is_named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let outcome = match winner.within {
-            _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
+            _ if standings.is_empty() || self.series.iter().any(BTreeMap::is_empty) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
             None => CheckOutcome::judge(self.terms, |terms| {
@@ -148,8 +139,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let others = (0..self.series.len()).filter(|other| *other != index);
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(index, other);
-            times(worse, good, terms)
-                .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
+            judge_times(times(worse, good, terms), &limit)
         })))
     }
 
@@ -170,12 +160,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
         let last = if order.rest_behind { rest } else { Vec::new() };
         let compared_stores = || order.stores.iter().chain(last.iter().copied());
-        let outcome = match self.are_all_there(compared_stores()) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
-            }),
-            false => CheckOutcome::MISSING,
-        };
+        let outcome = self.judge_all(compared_stores(), |terms| {
+            worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
+        });
         let mut figures: Vec<CheckedFigure> =
             order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         // Stores that should be behind and are not.
@@ -188,12 +175,10 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.with_missing(self.evidence(outcome, figures, None), compared_stores())
     }
 
-    /// The terms of few trials.
     fn lenient_terms(&self) -> Terms {
         Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms }
     }
 
-    /// Whether one store is better than another.
     fn ahead(&self, a: &str, b: &str, terms: Terms) -> Outcome {
         match self.series(a).zip(self.series(b)) {
             Some((a, b)) => ahead(a, b, self.figure.column.better, terms),
@@ -203,29 +188,19 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// Checks that no store is more than `within` times worse than another.
     fn check_alike(&self, alike: &Alike) -> Evidence {
-        let indices: Vec<usize> = alike
-            .stores
-            .iter()
-            .filter_map(|store| self.series(store).and(self.stores.iter().position(|name| name == store)))
-            .collect();
-        let pairs: Vec<(usize, usize)> = indices
-            .iter()
-            .flat_map(|a| indices.iter().filter(move |b| *b != a).map(move |b| (*a, *b)))
-            .collect();
+        let index_of =
+            |store: &String| self.series(store).and(self.stores.iter().position(|name| name == store));
+        let indices: Vec<usize> = alike.stores.iter().filter_map(index_of).collect();
+        let pairs = indices.iter().flat_map(|a| indices.iter().map(move |b| (*a, *b)));
+        let pairs: Vec<(usize, usize)> = pairs.filter(|(a, b)| a != b).collect();
         let compare = |(worse, good): &(usize, usize), terms| {
             let (worse, good) = self.worse_and_good(*worse, *good);
             times(worse, good, terms)
         };
         let limit = Bounds::up_to(alike.within);
-        let outcome = match self.are_all_there(alike.stores.iter()) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(pairs.iter().map(|pair| {
-                    compare(pair, terms)
-                        .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.rule))
-                }))
-            }),
-            false => CheckOutcome::MISSING,
-        };
+        let outcome = self.judge_all(alike.stores.iter(), |terms| {
+            worst_outcome(pairs.iter().map(|pair| judge_times(compare(pair, terms), &limit)))
+        });
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
         let figures = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
@@ -235,38 +210,26 @@ impl<K: Ord + Copy> Contest<'_, K> {
     /// Checks that a store is worse than all others except the expected ones.
     fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
-        let outcome = match self.are_all_there(others().chain([store])) {
-            true => CheckOutcome::judge(self.terms, |terms| {
-                worst_outcome(others().map(|other| self.ahead(other, store, terms)))
-            }),
-            false => CheckOutcome::MISSING,
+        let outcome = self.judge_all(others().chain([store]), |terms| {
+            worst_outcome(others().map(|other| self.ahead(other, store, terms)))
+        });
+        let by_worse = |a: &CheckedFigure, b: &CheckedFigure| match self.figure.column.better {
+            Better::Higher => b.value.total_cmp(&a.value),
+            Better::Lower | Better::Neither => a.value.total_cmp(&b.value),
         };
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
             others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
-        let nearest = deciding_stores
-            .filter_map(|other| self.checked_figure(other))
-            .reduce(|a, b| self.pick_worse(a, b));
+        let nearest = deciding_stores.filter_map(|other| self.checked_figure(other)).max_by(by_worse);
         let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
-    }
-
-    /// The worse of two figures.
-    fn pick_worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
-        let is_worse = match self.figure.column.better {
-            Better::Higher => a.value < b.value,
-            Better::Lower | Better::Neither => a.value > b.value,
-        };
-        if is_worse { a } else { b }
     }
 
     fn check_ratio(&self, ratio: &Ratio) -> Evidence {
         let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
             |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
-        let outcome = CheckOutcome::judge(self.terms, |terms| {
-            compare(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.rule))
-        });
+        let outcome = CheckOutcome::judge(self.terms, |terms| judge_times(compare(terms), &ratio.range));
         let figures =
             [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
         let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));
@@ -304,8 +267,7 @@ pub(super) fn order_series<K: Ord + Copy>(
     stores: &[String],
     series_by_store: &BTreeMap<&str, &Series<K>>,
 ) -> Vec<Series<K>> {
-    stores
-        .iter()
-        .map(|store| series_by_store.get(store.as_str()).map_or_else(Series::new, |series| (*series).clone()))
-        .collect()
+    let series =
+        |store: &String| series_by_store.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone());
+    stores.iter().map(series).collect()
 }

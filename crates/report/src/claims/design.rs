@@ -15,7 +15,6 @@ use crate::layout::{Position, words};
 /// The combinations of record size, records and data that a study covers in full, however little of it was run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Design {
-    /// Each once.
     pub positions: Vec<Position>,
 }
 
@@ -125,8 +124,7 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, number: f64) -> 
     Some(if down <= up { below } else { above })
 }
 
-/// The values on an axis, such as record counts, and the figures, less than half of which was measured; empty if that is true of
-/// each.
+/// The values on an axis, and the figures, less than half of which was measured; empty if that is true of each.
 fn short_parts(
     spots: &BTreeSet<Position>,
     measured: &BTreeSet<(&str, Position)>,
@@ -161,7 +159,7 @@ fn without_preparation(claim: &Claim, position: &Position) -> Position {
 }
 
 /// A combination as a claim counts it: without the axis whose values it compares.
-fn counted_position(claim: &Claim, position: &Position) -> Position {
+pub(super) fn counted_position(claim: &Claim, position: &Position) -> Position {
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without_axis(axis))
 }
 

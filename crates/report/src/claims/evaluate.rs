@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexSet;
 use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
@@ -18,11 +19,9 @@ use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 
-/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order;
-/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: a claim with too
-/// little of it measured gets no verdict. Each pool that the claim covers gets a finding, or
-/// each set of pools that differ only in the axis whose values it compares. A claim that covers no
-/// pool gets none.
+/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order; `of_study` names the stores that the
+/// study's claims compare; `design` is what it covers in full: with too little of it measured there is no verdict. A finding for each pool
+/// that the claim covers, or for each set of pools that differ only in the axis whose values it compares.
 pub fn evaluate<'p, K: Ord + Copy + 'p>(
     claim: &Claim,
     of_study: &[String],
@@ -62,7 +61,6 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     scopes.into_iter().map(|(scope, checks)| build_finding(claim, design, scope, checks)).collect()
 }
 
-/// The checks of one scope.
 #[derive(Default)]
 struct ScopeChecks {
     evidence: Vec<Evidence>,
@@ -72,7 +70,6 @@ struct ScopeChecks {
     crowded: bool,
 }
 
-/// Adds what is not there yet.
 fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item = T>) {
     for item in additions {
         if !items.contains(&item) {
@@ -81,7 +78,6 @@ fn add_new<T: PartialEq>(items: &mut Vec<T>, additions: impl IntoIterator<Item =
     }
 }
 
-/// The finding from the checks of one scope.
 fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: ScopeChecks) -> Finding {
     let ScopeChecks { evidence, missing, behind, without, crowded } = checks;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
@@ -126,13 +122,8 @@ fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) ->
     if !claimed.is_empty() {
         return claimed.to_vec();
     }
-    let mut stores: Vec<String> = Vec::new();
-    for store in pools.iter().flat_map(|pool| &pool.stores).chain(&claim.expect.stores()) {
-        if !stores.contains(store) {
-            stores.push(store.clone());
-        }
-    }
-    stores
+    let stores = pools.iter().flat_map(|pool| &pool.stores).cloned().chain(claim.expect.stores());
+    stores.collect::<IndexSet<String>>().into_iter().collect()
 }
 
 /// The checks of single places or their means; and the parts of the region that don't exist.
@@ -227,16 +218,12 @@ fn check_changes<K: Ord + Copy>(
             *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }
     }
-    let any_place = |has_side: fn(&ComparisonPair) -> bool| places.values().any(has_side);
-    let mut missing = Vec::new();
-    let exist = [any_place(|place| place.a.is_some()), any_place(|place| place.b.is_some())];
-    for (value, exists) in [&a, &b].into_iter().zip(exist) {
-        if !exists {
-            let region = claim.at.places_in_words();
-            let region = if region.is_empty() { region } else { format!(" ({region})") };
-            missing.push(format!("{axis} {value}{region}"));
-        }
-    }
+    let (lacks_a, lacks_b) =
+        (places.values().all(|place| place.a.is_none()), places.values().all(|place| place.b.is_none()));
+    let region = claim.at.places_in_words();
+    let region = if region.is_empty() { region } else { format!(" ({region})") };
+    let lacking = [(lacks_a, &a), (lacks_b, &b)].into_iter().filter(|(lacks, _)| *lacks);
+    let missing: Vec<String> = lacking.map(|(_, value)| format!("{axis} {value}{region}")).collect();
     if !missing.is_empty() {
         return (Vec::new(), missing);
     }

@@ -12,25 +12,15 @@ use super::region::canonical;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Expect {
-    /// A store is the best.
     Winner(Winner),
-    /// Stores in an order.
     Order(Order),
-    /// One figure is a multiple of another.
     Ratio(Ratio),
-    /// A figure lies within a range.
     Value(Values),
-    /// The best store stays the same.
     Unchanged(Unchanged),
-    /// A store is the best in more places.
     MoreWins(MoreWins),
-    /// A ratio is greatest at one value of another axis.
     Greatest(Greatest),
-    /// Stores are the best more often by one figure than by others.
     MoreAt(MoreAt),
-    /// Stores don't differ much.
     Alike(Alike),
-    /// Stores are worse than all others.
     Behind(Behind),
 }
 
@@ -38,7 +28,6 @@ pub enum Expect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Winner {
-    /// The stores.
     pub stores: Vec<String>,
     /// It is enough that one of them is at most this factor worse than the best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +38,6 @@ pub struct Winner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The stores, two or more.
     pub stores: Vec<String>,
     /// Whether all other compared stores are behind them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -63,14 +51,11 @@ pub struct Ratio {
     /// The axis; `None` to compare stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Axis>,
-    /// The store or value in the numerator.
     pub of: String,
-    /// The store or value in the denominator.
     pub to: String,
     /// With an axis: the stores that must agree; all compared ones if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stores: Vec<String>,
-    /// The bounds of the ratio.
     pub range: Bounds,
 }
 
@@ -78,9 +63,7 @@ pub struct Ratio {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Values {
-    /// The stores.
     pub stores: Vec<String>,
-    /// The range.
     pub range: Bounds,
 }
 
@@ -88,9 +71,7 @@ pub struct Values {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unchanged {
-    /// The axis.
     pub axis: Axis,
-    /// Its values.
     pub between: [String; 2],
 }
 
@@ -98,9 +79,7 @@ pub struct Unchanged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreWins {
-    /// The store.
     pub store: String,
-    /// The axis.
     pub axis: Axis,
     /// The value with more wins.
     pub at: String,
@@ -112,17 +91,13 @@ pub struct MoreWins {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greatest {
-    /// The axis.
     pub axis: Axis,
-    /// The value in the numerator.
     pub of: String,
-    /// The value in the denominator.
     pub to: String,
     /// The second axis: one within a matrix, such as `record_size`.
     pub along: Axis,
     /// The value along it with the greatest ratio.
     pub value: String,
-    /// The bounds of the ratio there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Bounds>,
 }
@@ -131,9 +106,7 @@ pub struct Greatest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreAt {
-    /// The stores.
     pub stores: Vec<String>,
-    /// The figure.
     pub figure: Figure,
 }
 
@@ -141,7 +114,6 @@ pub struct MoreAt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alike {
-    /// The stores, two or more.
     pub stores: Vec<String>,
     /// The factor, 1 or more.
     pub within: f64,
@@ -163,16 +135,7 @@ impl Expect {
 
     /// Whether the expectation depends on which direction of a figure is good.
     pub fn ranks(&self) -> bool {
-        match self {
-            Expect::Winner(_)
-            | Expect::Order(_)
-            | Expect::Unchanged(_)
-            | Expect::MoreWins(_)
-            | Expect::MoreAt(_)
-            | Expect::Alike(_)
-            | Expect::Behind(_) => true,
-            Expect::Ratio(_) | Expect::Value(_) | Expect::Greatest(_) => false,
-        }
+        !matches!(self, Expect::Ratio(_) | Expect::Value(_) | Expect::Greatest(_))
     }
 
     /// The compared axis; `None` if stores are compared.
@@ -182,12 +145,7 @@ impl Expect {
             Expect::Unchanged(unchanged) => Some(unchanged.axis),
             Expect::MoreWins(more) => Some(more.axis),
             Expect::Greatest(greatest) => Some(greatest.axis),
-            Expect::Winner(_)
-            | Expect::Order(_)
-            | Expect::Value(_)
-            | Expect::MoreAt(_)
-            | Expect::Alike(_)
-            | Expect::Behind(_) => None,
+            _ => None,
         }
     }
 
@@ -198,17 +156,10 @@ impl Expect {
             | Expect::Greatest(Greatest { of, to, .. }) => Some((of, to)),
             Expect::Unchanged(Unchanged { between: [a, b], .. }) => Some((a, b)),
             Expect::MoreWins(MoreWins { at, than, .. }) => Some((at, than)),
-            Expect::Ratio(_)
-            | Expect::Winner(_)
-            | Expect::Order(_)
-            | Expect::Value(_)
-            | Expect::MoreAt(_)
-            | Expect::Alike(_)
-            | Expect::Behind(_) => None,
+            _ => None,
         }
     }
 
-    /// The named values of axes.
     pub fn values(&self) -> Vec<(Axis, &str)> {
         let sides = self.axis().zip(self.sides());
         let sides = sides.into_iter().flat_map(|(axis, (a, b))| [(axis, a), (axis, b)]);
@@ -219,7 +170,6 @@ impl Expect {
         sides.chain(along).collect()
     }
 
-    /// The stores that it names.
     pub fn stores(&self) -> Vec<String> {
         match self {
             Expect::Winner(Winner { stores, .. })
@@ -281,10 +231,10 @@ impl Expect {
             };
         };
         let Some(axis) = self.axis() else { return Ok(()) };
-        if canonical(axis, a)? == canonical(axis, b)? {
-            return Err(format!("both values on the axis {} are {a:?}", axis.name()));
+        match canonical(axis, a)? == canonical(axis, b)? {
+            true => Err(format!("both values on the axis {} are {a:?}", axis.name())),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 

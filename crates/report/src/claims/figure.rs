@@ -1,5 +1,4 @@
-//! The figure of a claim: `insert` (its mean latency), `get latency_p99`, `space`, `memory`,
-//! `disk_allocated`.
+//! The figure of a claim: `insert` (its mean latency), `get latency_p99`, `space`, `memory`, `disk_allocated`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +19,6 @@ pub struct Figure {
     text: String,
     /// The operation's name; empty for columns of trials.
     pub operation: String,
-    /// The column.
     pub column: &'static Column,
 }
 
@@ -83,7 +81,6 @@ impl Figure {
         Figure { text: name.to_owned(), operation: operation.to_owned(), column }
     }
 
-    /// Checks that the operation exists.
     pub(super) fn check(&self, operations: &[&str]) -> Result<(), String> {
         if self.operation.is_empty() || operations.contains(&self.operation.as_str()) {
             return Ok(());

@@ -6,8 +6,7 @@ use super::verdict::{CheckTally, CheckedFigure, Evidence, Outcome};
 use crate::column::Unit;
 use crate::layout::Position;
 
-/// Checks whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of
-/// the winner of each combination.
+/// Checks whether the stores win a larger share of the combinations by one figure than by the others, from the checks of winners.
 pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence> {
     if checks.is_empty() {
         return checks;
@@ -24,22 +23,12 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
         (CheckTally::count_leaning(&at_figure), CheckTally::count_leaning(&at_others));
     let describe_share =
         |who: String, tally: CheckTally| CheckedFigure { who, value: certain_share(tally), interval: None };
-    vec![Evidence {
-        shown: vec![
-            describe_share(format!("best at {figure}"), at_figure),
-            describe_share("at the others".into(), at_others),
-        ],
-        figure,
-        unit: Unit::Share,
-        spot: Position::default(),
-        averaged: None,
-        averaged_stores: None,
-        outcome: outcome.settled,
-        leaning: outcome.leaning,
-        times: None,
-        missing,
-        covers: Vec::new(),
-    }]
+    let shown = vec![
+        describe_share(format!("best at {figure}"), at_figure),
+        describe_share("at the others".into(), at_others),
+    ];
+    let evidence = Evidence::new(&expected.figure, &Position::default(), outcome, shown);
+    vec![Evidence { unit: Unit::Share, missing, ..evidence }]
 }
 
 fn compare(at_figure: CheckTally, at_others: CheckTally) -> Outcome {

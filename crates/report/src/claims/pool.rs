@@ -15,7 +15,6 @@ use crate::stats::{CONFIDENCE, Scatter, Series};
 /// The scope of comparable figures: everything that they share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// The hardware's name.
     pub hardware: String,
     /// The guarantee asked for, and the tier given; `None` if a claim compares guarantees, and without guarantees.
     pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
@@ -50,17 +49,10 @@ impl Scope {
 
     /// The same without an axis. Of a file system in a named directory the file system stays; the disk is part of the place.
     pub fn without_axis(&self, axis: Axis) -> Scope {
-        Scope {
-            hardware: self.hardware.clone(),
-            guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
-            facets: self
-                .facets
-                .iter()
-                .filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK)
-                .filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)))
-                .collect(),
-            method: self.method.clone(),
-        }
+        let facets = self.facets.iter().filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK);
+        let facets = facets.filter_map(|(facet, value)| Some((*facet, value_without(*facet, value, axis)?)));
+        let guarantee = self.guarantee.filter(|_| axis != Axis::GUARANTEE);
+        Scope { guarantee, facets: facets.collect(), ..self.clone() }
     }
 }
 
@@ -78,9 +70,7 @@ pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 /// One figure of everything comparable: one machine, one guarantee, one place for files, one load and so on.
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
-    /// The scope of its figures.
     pub scope: Scope,
-    /// The stores that compete.
     pub stores: Vec<String>,
     /// The terms of comparisons: the looks that its runs planned, and the clock's resolution.
     pub terms: Terms,
@@ -88,12 +78,10 @@ pub struct Pool<K> {
     pub cannot: Vec<(String, String)>,
     /// Stores that fell behind a rate somewhere, and how far: they have no figure there.
     pub behind: Vec<(String, String)>,
-    /// The figures.
     pub cells: Cells<K>,
 }
 
-/// The strictest terms of several pools. Few trials are judged by the scatter of
-/// trials of the same cells.
+/// The strictest terms of several pools. Few trials are judged by the scatter of trials of the same cells.
 pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     let pool_terms = || pools.iter().map(|pool| pool.terms);
     let resolution = pool_terms().map(|terms| terms.resolution);
@@ -108,9 +96,7 @@ pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
 
 /// Averages over places of columns of figures, such as one for each store.
 pub(super) struct AveragedColumns<C, K> {
-    /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
-    /// The averaged places.
     pub places: Vec<Position>,
     /// Missing columns of other places, which were excluded for all columns.
     pub missing: Vec<(Position, C)>,

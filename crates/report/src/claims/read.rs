@@ -1,6 +1,6 @@
 //! Reads a plan's claims: their lines in its text, their validity, and those of a run.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use storebench_core::axis::{Axis, Form, Role, Value};
@@ -131,70 +131,55 @@ pub fn check(claims: &[Claim], plan: &Plan, stores: &[&str], origin: &str) -> Re
     if let Some(name) = plan.claims_among.iter().find(|name| !exists(name)) {
         return Err(to_error(format!("claims_among: {}", describe_unknown(name))));
     }
-    let ranges = Ranges::from_plan(plan);
     for claim in claims {
         let expected = claim.expect.stores();
         if let Some(name) = claim.among.iter().chain(&expected).find(|name| !exists(name)) {
             return Err(to_error(locate(claim, &describe_unknown(name))));
         }
-        ranges.check(claim).map_err(|message| to_error(locate(claim, &message)))?;
+        check_ranges(claim, plan).map_err(|message| to_error(locate(claim, &message)))?;
     }
     Ok(())
 }
 
-/// The names of a ranked axis's values, in the plan and in its presets.
-fn names_on_axis(plan: &Plan, axis: Axis) -> Vec<String> {
+/// The values of an axis, in the plan and in its presets.
+fn values_on_axis(plan: &Plan, axis: Axis) -> Vec<Value> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
-    let preset_values: Vec<Value> =
-        presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
-    let values = plan.axes.values(axis);
+    let preset_values = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
+    plan.axes.values(axis).iter().cloned().chain(preset_values).collect()
+}
+
+/// The names of a ranked axis's values.
+fn names_on_axis(plan: &Plan, axis: Axis) -> Vec<String> {
     let layout = Layout::from_axes(plan.compare.clone(), [axis]);
-    let name = |value: &Value| layout.contestant(&Cell::default().with(axis, value.clone())).into_owned();
-    values.iter().chain(&preset_values).map(name).collect()
+    let name = |value: Value| layout.contestant(&Cell::default().with(axis, value)).into_owned();
+    values_on_axis(plan, axis).into_iter().map(name).collect()
 }
 
 fn claim_error(origin: &str, message: &str) -> Error {
     Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
 }
 
-/// The values of axes with ranges, on a plan's axes or in a preset.
-struct Ranges(BTreeMap<Axis, Vec<Value>>);
-
-impl Ranges {
-    fn from_plan(plan: &Plan) -> Ranges {
-        let is_range = |axis: &Axis| axis.def().form == Form::Range;
-        let values_by_axis = Axis::as_written().into_iter().filter(is_range).map(|axis| {
-            let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
-            let preset_values = presets.flat_map(|preset| preset.axes.values(axis).into_owned());
-            (axis, plan.axes.values(axis).iter().cloned().chain(preset_values).collect())
-        });
-        Ranges(values_by_axis.collect())
-    }
-
-    /// Checks that cells can be within the ranges of a claim.
-    fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
-        for (axis, values) in &self.0 {
-            let describe_miss = |range: &str| {
-                format!("no {axis} of the plan lies within {range}: its axis is {}", join_first(values))
-            };
-            for claimed in claim.at.values(*axis) {
-                if !values.iter().any(|value| claimed.holds(value)) {
-                    return Err(describe_miss(claimed.text()));
-                }
-            }
-            for (_, value) in claim.expect.values().into_iter().filter(|(other, _)| other == axis) {
-                if !axis.read(value).is_ok_and(|value| values.contains(&value)) {
-                    return Err(describe_miss(value));
-                }
-            }
+/// Checks that cells can be within the ranges of a claim.
+fn check_ranges(claim: &Claim, plan: &Plan) -> std::result::Result<(), String> {
+    let ranges = Axis::as_written().into_iter().filter(|axis| axis.def().form == Form::Range);
+    for axis in ranges.collect::<BTreeSet<Axis>>() {
+        let values = values_on_axis(plan, axis);
+        let is_missed = |claimed: &&Value| !values.iter().any(|value| claimed.holds(value));
+        let missed = claim.at.values(axis).iter().find(is_missed).map(Value::text);
+        let mut named = claim.expect.values().into_iter().filter(|(other, _)| *other == axis);
+        let exists = |name: &str| axis.read(name).is_ok_and(|value| values.contains(&value));
+        let missed = missed.or_else(|| Some(named.find(|(_, name)| !exists(name))?.1));
+        if let Some(range) = missed {
+            let listed = join_first(&values);
+            return Err(format!("no {axis} of the plan lies within {range}: its axis is {listed}"));
         }
-        Ok(())
     }
+    Ok(())
 }
 
-fn join_first<T: ToString>(values: &[T]) -> String {
+fn join_first(values: &[Value]) -> String {
     let ellipsis = if values.len() > MAX_LISTED { ", ..." } else { "" };
-    values.iter().take(MAX_LISTED).map(T::to_string).collect::<Vec<_>>().join(", ") + ellipsis
+    values.iter().take(MAX_LISTED).map(Value::text).collect::<Vec<_>>().join(", ") + ellipsis
 }
 
 /// Values of an axis that a message names.
@@ -206,8 +191,7 @@ const MAX_LISTED: usize = 20;
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let claims = read_claims(study, plan, origin)?;
-    if claims.is_some() { Ok(claims) } else { study_claims(study) }
+    read_claims(study, plan, origin)?.map_or_else(|| study_claims(study), |claims| Ok(Some(claims)))
 }
 
 /// The claims of a built-in study, as this version has them. `None` where it has none.

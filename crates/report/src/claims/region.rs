@@ -23,12 +23,10 @@ impl Region {
         self.0.get(&axis).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it narrows an axis.
     pub fn names(&self, axis: Axis) -> bool {
         !self.values(axis).is_empty()
     }
 
-    /// Whether a place is in the region.
     pub fn holds(&self, position: &Position) -> bool {
         let is_narrowed =
             |axis: Axis, values: &[Value]| position.role(axis).is_within() && !values.is_empty();

@@ -1,5 +1,6 @@
 //! Checks claims against the published tables of winners of the claim's own paper, by the same rule, as far as winners alone allow.
 
+use serde::Serialize;
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Data, GuaranteeChoice};
 
@@ -12,14 +13,14 @@ use crate::layout::Position;
 use crate::published::Table;
 
 /// The result of a claim's rule on published figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableVerdict {
     /// The table's name, or the names of two that are compared.
     pub table: String,
-    /// The combinations by outcome; those that winners alone can't decide count as missing.
-    pub tally: CheckTally,
-    /// The verdict.
     pub verdict: Verdict,
+    /// The combinations by outcome; those that winners alone can't decide count as missing.
+    #[serde(rename = "checks")]
+    pub tally: CheckTally,
 }
 
 /// A combination of a table: its figure's name, its place, and the winner.
@@ -89,18 +90,14 @@ fn pair_tables<'t>(
     axis: Axis,
     (a, b): (&str, &str),
 ) -> impl Iterator<Item = (&'t Table, &'t Table)> {
-    let mut table_pairs = Vec::new();
-    for first in tables {
-        for second in tables {
-            let (scope_a, scope_b) = (table_scope(first), table_scope(second));
-            let are_sides =
-                scope_a.value(axis).as_deref() == Some(a) && scope_b.value(axis).as_deref() == Some(b);
-            if are_sides && scope_a.without_axis(axis).facets == scope_b.without_axis(axis).facets {
-                table_pairs.push((*first, *second));
-            }
-        }
-    }
-    table_pairs.into_iter()
+    let are_sides = move |(first, second): &(&Table, &Table)| {
+        let (first, second) = (table_scope(first), table_scope(second));
+        first.value(axis).as_deref() == Some(a)
+            && second.value(axis).as_deref() == Some(b)
+            && first.without_axis(axis).facets == second.without_axis(axis).facets
+    };
+    let pairs = tables.iter().flat_map(move |first| tables.iter().map(move |second| (*first, *second)));
+    pairs.filter(are_sides)
 }
 
 /// The combinations of a table that a claim is about.
@@ -154,16 +151,11 @@ fn check_more_at(
     let winner = Winner { stores: more.stores.clone(), within: None };
     let share_of_wins = |has_figure: bool| {
         let selected = won.iter().filter(|won| (Figure::from_row(won.figure) == more.figure) == has_figure);
-        let outcomes: Vec<Outcome> =
-            selected.map(|won| check_winner(claim, study_stores, &winner, won)).collect();
-        let tally = CheckTally::count(outcomes.iter().copied());
+        let tally = CheckTally::count(selected.map(|won| check_winner(claim, study_stores, &winner, won)));
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
     };
-    let shares = share_of_wins(true).zip(share_of_wins(false));
-    shares
-        .map(|(share, elsewhere)| if share > elsewhere { Outcome::Agrees } else { Outcome::Disagrees })
-        .into_iter()
-        .collect()
+    let shares = share_of_wins(true).zip(share_of_wins(false)).into_iter();
+    shares.map(|(share, others)| if share > others { Outcome::Agrees } else { Outcome::Disagrees }).collect()
 }
 
 fn check_unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {

@@ -7,6 +7,10 @@ use storebench_core::cell::{Axis, Data, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
+use super::bounds::Bounds;
+use super::design::Design;
+use super::expect::*;
+use super::pool::Cells;
 use super::*;
 use crate::judge::standing::Terms;
 use crate::layout::Position;
@@ -84,6 +88,18 @@ fn verdict(rest: &str, figures: Figures<'_>) -> Verdict {
     judge(&claim(rest), &[pool("none", figures)]).verdict
 }
 
+/// The verdicts on a claim, pool by pool.
+fn verdicts(rest: &str, pools: &[Pool<u32>]) -> Vec<Verdict> {
+    evaluate(&claim(rest), &[], None, &|_| pools).into_iter().map(|finding| finding.verdict).collect()
+}
+
+/// Figures of two stores at one value of an axis that distinguishes groups.
+fn pool_at(axis: Axis, value: &str, [a, b]: [f64; 2]) -> Pool<u32> {
+    let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
+    pool.scope.facets = vec![(axis, value.into())];
+    pool
+}
+
 const A_WINS: &str = "expect.winner = { stores = [\"a\"] }";
 
 #[test]
@@ -126,11 +142,8 @@ fn an_absent_store_leaves_a_check_open_to_both_sides() {
         for (a, b) in [(1.0, 2.0), (2.0, 1.0)] {
             let finding = two(expect, a, b);
             assert_eq!((finding.verdict, finding.so_far), (Verdict::Unknown, Verdict::Unknown), "{expect}");
-            assert_eq!(
-                finding.evidence[0].missing,
-                ["c at 1B..1KiB, 100 records, incompressible"],
-                "{expect}"
-            );
+            let missing = &finding.evidence[0].missing;
+            assert_eq!(missing, &["c at 1B..1KiB, 100 records, incompressible"], "{expect}");
         }
     }
     // A store without figures is as absent as one that is not in the run.
@@ -152,11 +165,8 @@ fn a_claim_is_judged_without_what_cannot_be_had_or_left_out_with_the_reason() {
         "expect.behind = { stores = [\"b\"] }",
     ] {
         let (supported, refuted) = (two(expect, 1.0, 2.0), two(expect, 2.0, 1.0));
-        assert_eq!(
-            (supported.verdict, refuted.verdict),
-            (Verdict::Reproduced, Verdict::NotReproduced),
-            "{expect}"
-        );
+        assert_eq!(supported.verdict, Verdict::Reproduced, "{expect}");
+        assert_eq!(refuted.verdict, Verdict::NotReproduced, "{expect}");
         assert_eq!(supported.without, [("c".to_owned(), "this kernel has no c".to_owned())]);
     }
     let finding = two("expect.winner = { stores = [\"a\", \"c\"] }", 1.0, 2.0);
@@ -190,14 +200,9 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
 fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
     // Two trials each; trials of the same cell differ by 1 %, in eight cells.
     let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
-    let sizes = [SMALL, LARGE];
-    let owned: Vec<(Position, Vec<_>)> = sizes
-        .iter()
-        .flat_map(|size| [100, 1000].map(|records| position(*size, records, Data::Incompressible)))
-        .map(|position| (position, vec![("a", twice(1.0)), ("b", twice(2.0))]))
-        .collect();
-    let places: Vec<SpotFigures<'_>> =
-        owned.iter().map(|(position, figures)| (position.clone(), figures.as_slice())).collect();
+    let figures = [("a", twice(1.0)), ("b", twice(2.0))];
+    let places = [(SMALL, 100), (SMALL, 1000), (LARGE, 100), (LARGE, 1000)]
+        .map(|(size, records)| (position(size, records, Data::Incompressible), &figures[..]));
     let verdict_for =
         |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
     assert_eq!((verdict_for("a"), verdict_for("b")), (Verdict::Reproduced, Verdict::NotReproduced));
@@ -207,13 +212,16 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
 
 #[test]
 fn claims_use_the_looks_that_were_planned() {
-    let near = [("a", steady(1.0)), ("b", [(0, 1.01), (1, 1.016), (2, 1.01)].into())];
-    let verdict_after = |looks: usize| {
-        let mut pool = pool("none", &[(spot(), &near)]);
-        pool.terms.confidence = crate::judge::interim::confidence(looks);
-        judge(&claim(A_WINS), &[pool]).verdict
-    };
-    assert_eq!((verdict_after(1), verdict_after(6)), (Verdict::Reproduced, Verdict::Unknown));
+    let near: [(&str, Series<u32>); 2] =
+        [("a", [(0, 1.0), (1, 1.01), (2, 0.99)].into()), ("b", [(0, 1.03), (1, 1.035), (2, 1.03)].into())];
+    for expect in [A_WINS, "expect.order = { stores = [\"a\", \"b\"] }"] {
+        let verdict_after = |looks: usize| {
+            let mut pool = pool("none", &[(spot(), &near)]);
+            pool.terms.confidence = crate::judge::interim::confidence(looks);
+            judge(&claim(expect), &[pool]).verdict
+        };
+        assert_eq!((verdict_after(1), verdict_after(6)), (Verdict::Reproduced, Verdict::Unknown));
+    }
 }
 
 #[test]
@@ -415,78 +423,62 @@ fn wins_are_counted_on_both_sides() {
 
 #[test]
 fn groups_are_judged_by_themselves_and_may_be_left_aside() {
-    let first = pool("none", &[(spot(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
-    let second = pool("video", &[(spot(), &[("a", steady(2.0)), ("b", steady(1.0))])]);
-    let pools = [first, second];
-    let verdicts = |rest: &str| -> Vec<Verdict> {
-        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts(A_WINS), [Verdict::Reproduced, Verdict::NotReproduced]);
-    assert_eq!(verdicts(&format!("at.background = [\"video\"]\n{A_WINS}")), [Verdict::NotReproduced]);
-    assert_eq!(
-        verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")),
-        [Verdict::Reproduced, Verdict::NotReproduced]
-    );
-    assert!(verdicts(&format!("at.guarantee = [\"power\"]\n{A_WINS}")).is_empty());
+    let pools =
+        [pool_at(Axis::BACKGROUND, "none", [1.0, 2.0]), pool_at(Axis::BACKGROUND, "video", [2.0, 1.0])];
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    for (at, expected) in [
+        ("", &[yes, no][..]),
+        ("at.background = [\"video\"]", &[no]),
+        ("at.place = [\"hdd\"]", &[yes, no]),
+        ("at.guarantee = [\"power\"]", &[]),
+    ] {
+        assert_eq!(verdicts(&format!("{at}\n{A_WINS}"), &pools), expected, "{at}");
+    }
 }
 
 #[test]
 fn a_claim_can_be_about_one_machine() {
-    let pool_on = |machine: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
-        pool.scope.facets = vec![(Axis::MACHINE, machine.into())];
-        pool
-    };
-    let pools = [pool_on("here", [1.0, 2.0]), pool_on("small-board", [2.0, 1.0])];
-    let verdicts = |machines: &str| -> Vec<Verdict> {
-        let claim = claim(&format!("at.machine = [{machines}]\n{A_WINS}"));
-        evaluate(&claim, &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts("\"here\""), [Verdict::Reproduced]);
-    assert_eq!(verdicts("\"small-board\""), [Verdict::NotReproduced]);
-    assert_eq!(verdicts("\"here\", \"small-board\""), [Verdict::Reproduced, Verdict::NotReproduced]);
-    assert!(verdicts("\"laptop-hdd\"").is_empty());
+    let pools =
+        [pool_at(Axis::MACHINE, "here", [1.0, 2.0]), pool_at(Axis::MACHINE, "small-board", [2.0, 1.0])];
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    for (machines, expected) in [
+        ("\"here\"", &[yes][..]),
+        ("\"small-board\"", &[no]),
+        ("\"here\", \"small-board\"", &[yes, no]),
+        ("\"laptop-hdd\"", &[]),
+    ] {
+        let found = verdicts(&format!("at.machine = [{machines}]\n{A_WINS}"), &pools);
+        assert_eq!(found, expected, "{machines}");
+    }
 }
 
 #[test]
 fn disks_cross_with_file_systems_and_may_be_left_out() {
-    let pool_at = |place: &str, [a, b]: [f64; 2]| {
-        let mut pool = pool("none", &[(spot(), &[("a", steady(a)), ("b", steady(b))])]);
-        pool.scope.facets = vec![(Axis::PLACE, place.into())];
-        pool
-    };
-    let pools = [
-        pool_at("hdd", [2.0, 1.0]),
-        pool_at("ssd", [1.0, 2.0]),
-        pool_at("ntfs:4096@hdd", [1.0, 2.0]),
-        pool_at("ntfs:4096@ssd", [1.0, 2.0]),
-    ];
-    let verdicts = |rest: &str| -> Vec<Verdict> {
-        evaluate(&claim(rest), &[], None, &|_| &pools).into_iter().map(|finding| finding.verdict).collect()
-    };
-    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
-    assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
-    assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
-    assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
+    let slow_on_hdd =
+        |place: &str| pool_at(Axis::PLACE, place, if place == "hdd" { [2.0, 1.0] } else { [1.0, 2.0] });
+    let pools = ["hdd", "ssd", "ntfs:4096@hdd", "ntfs:4096@ssd"].map(slow_on_hdd);
     // A simulated disk counts as well, whatever its place.
     let simulated =
         [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, figures)| {
-            let mut pool = pool_at("here", figures);
+            let mut pool = pool_at(Axis::PLACE, "here", figures);
             pool.scope.facets.push((Axis::DISK, disk.into()));
             pool
         });
-    let verdicts_on_disks = |rest: &str| -> Vec<Verdict> {
-        let findings = evaluate(&claim(&format!("{rest}\n{A_WINS}")), &[], None, &|_| &simulated);
-        findings.into_iter().map(|finding| finding.verdict).collect()
-    };
-    assert_eq!(verdicts_on_disks("at.place = [\"hdd\"]"), [no]);
-    assert_eq!(verdicts_on_disks("at.place = [\"ssd\"]"), [yes]);
-    assert_eq!(verdicts_on_disks("except.place = [\"hdd\"]"), [yes, no]);
-    // Separately on each file system.
+    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
+    // The winner stays the same separately on each file system.
     let unchanged = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
-    assert_eq!(verdicts(unchanged), [no, yes]);
-    let findings = evaluate(&claim(unchanged), &[], None, &|_| &simulated);
-    assert_eq!(findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>(), [no], "between two disks");
+    for (rest, pools, expected) in [
+        (format!("at.place = [\"hdd\"]\n{A_WINS}"), &pools[..], &[no, yes][..]),
+        (format!("at.place = [\"ntfs:4096\"]\n{A_WINS}"), &pools, &[yes, yes]),
+        (format!("except.place = [\"hdd\"]\n{A_WINS}"), &pools, &[yes, yes]),
+        (unchanged.to_owned(), &pools, &[no, yes]),
+        (format!("at.place = [\"hdd\"]\n{A_WINS}"), &simulated, &[no]),
+        (format!("at.place = [\"ssd\"]\n{A_WINS}"), &simulated, &[yes]),
+        (format!("except.place = [\"hdd\"]\n{A_WINS}"), &simulated, &[yes, no]),
+        (unchanged.to_owned(), &simulated, &[no]),
+    ] {
+        assert_eq!(verdicts(&rest, pools), expected, "{rest}");
+    }
 }
 
 #[test]
@@ -534,15 +526,10 @@ fn what_makes_no_sense_is_told() {
 
 #[test]
 fn expectations_can_be_read() {
-    let words = |rest: &str| claim(rest).describe();
-    assert_eq!(
-        words(
-            "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }"
-        ),
-        "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks"
-    );
-    assert_eq!(
-        words("average = \"comparisons\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
-        "by insert, the best first: a, b, all others behind, by the mean over combinations"
-    );
+    let rest = "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }";
+    let words = "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks";
+    assert_eq!(claim(rest).describe(), words);
+    let rest = "average = \"comparisons\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }";
+    let words = "by insert, the best first: a, b, all others behind, by the mean over combinations";
+    assert_eq!(claim(rest).describe(), words);
 }

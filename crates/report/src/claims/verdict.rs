@@ -3,6 +3,9 @@
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::design::counted_position;
+use super::figure::Figure;
+use super::pair::CheckOutcome;
 use super::pool::Scope;
 use crate::column::Unit;
 use crate::layout::Position;
@@ -14,13 +17,10 @@ use storebench_core::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// As expected.
     Agrees,
-    /// Otherwise.
     Disagrees,
     /// The trials can't tell.
     Close,
-    /// A needed figure is missing.
     Missing,
 }
 
@@ -48,7 +48,6 @@ pub struct CheckedFigure {
     pub who: String,
     /// The mean over trials, or the number.
     pub value: f64,
-    /// The interval of the mean, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
@@ -56,9 +55,7 @@ pub struct CheckedFigure {
 /// One check, and the figures behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
-    /// The figure's name.
     pub figure: String,
-    /// The unit of the shown figures.
     pub unit: Unit,
     /// The position, some of whose axes may be averaged or compared.
     #[serde(flatten)]
@@ -73,7 +70,6 @@ pub struct Evidence {
     pub outcome: Outcome,
     /// The leaning of few trials; equal to `outcome` if it is settled.
     pub leaning: Outcome,
-    /// The figures.
     pub shown: Vec<CheckedFigure>,
     /// The ratio that decided it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,14 +77,36 @@ pub struct Evidence {
     /// Further figures that it needs, or that an average lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// The combinations behind it.
     #[serde(skip)]
     pub covers: Vec<Position>,
 }
 
+impl Evidence {
+    /// A check of one place, without what only some checks have.
+    pub(super) fn new(
+        figure: &Figure,
+        spot: &Position,
+        outcome: CheckOutcome,
+        shown: Vec<CheckedFigure>,
+    ) -> Evidence {
+        Evidence {
+            figure: figure.to_string(),
+            unit: figure.column.unit,
+            spot: spot.clone(),
+            averaged: None,
+            averaged_stores: None,
+            outcome: outcome.settled,
+            leaning: outcome.leaning,
+            shown,
+            times: None,
+            missing: Vec::new(),
+            covers: Vec::new(),
+        }
+    }
+}
+
 /// The number of checks by their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs)]
 pub struct CheckTally {
     pub agree: usize,
     pub disagree: usize,
@@ -97,17 +115,14 @@ pub struct CheckTally {
 }
 
 impl CheckTally {
-    /// Counts settled outcomes.
     pub fn count_settled(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.outcome))
     }
 
-    /// Counts leanings.
     pub fn count_leaning(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.leaning))
     }
 
-    /// Counts.
     pub fn count(outcomes: impl Iterator<Item = Outcome> + Clone) -> CheckTally {
         let count = |wanted: Outcome| outcomes.clone().filter(|outcome| *outcome == wanted).count();
         CheckTally {
@@ -118,7 +133,6 @@ impl CheckTally {
         }
     }
 
-    /// All checks.
     pub fn total(self) -> usize {
         self.agree + self.disagree + self.close + self.missing
     }
@@ -140,13 +154,10 @@ impl CheckTally {
     }
 }
 
-/// The number of combinations of operation (or other figure), record size, records and data that a claim is about, and
-/// how many of them were measured.
+/// The combinations of figure, record size, records and data that a claim is about, and how many of them were measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// The measured ones.
     pub measured: usize,
-    /// All.
     pub whole: usize,
     /// The record counts or other values on an axis, and the figures, less than half of which was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -159,8 +170,7 @@ impl Coverage {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on checks of single combinations: half, at every record count and size,
-    /// for every figure.
+    /// Whether it is enough for checks of single combinations: half, at every record count and size, for every figure.
     pub fn is_half(&self) -> bool {
         2 * self.measured >= self.whole && self.short.is_empty()
     }
@@ -169,19 +179,14 @@ impl Coverage {
 /// The finding on a claim for one machine, guarantee and so on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The scope of its figures.
     pub scope: Scope,
-    /// The verdict on the claim.
     pub verdict: Verdict,
     /// The verdict that the trials lean to, from what was measured; equal to `verdict` if that is known.
     pub so_far: Verdict,
     /// The measured share of the claim's combinations; `None` if unknown.
     pub coverage: Option<Coverage>,
-    /// The settled checks by outcome.
     pub tally: CheckTally,
-    /// The checks by leaning.
     pub leaning: CheckTally,
-    /// The checks.
     pub evidence: Vec<Evidence>,
     /// Values of the claim that the figures lack completely.
     pub missing: Vec<String>,
@@ -207,9 +212,7 @@ impl Finding {
 
     /// Whether a check that is too close to call rests on a combination.
     pub fn is_close_at(&self, claim: &Claim, position: &Position) -> bool {
-        let without_side = |spot: &Position| {
-            claim.expect.axis().map_or_else(|| spot.clone(), |axis| spot.without_axis(axis))
-        };
+        let without_side = |spot: &Position| counted_position(claim, spot);
         let rests_on = |evidence: &&Evidence| {
             let covers = &evidence.covers;
             covers.is_empty() || covers.iter().any(|spot| without_side(spot) == without_side(position))

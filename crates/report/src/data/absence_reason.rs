@@ -8,9 +8,7 @@ use storebench_core::words::words;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "lowercase")]
 pub enum AbsenceReason {
-    /// Its trials failed.
     Failed,
-    /// It is unsupported here.
     Unsupported,
     /// It has figures, but its engine was compiled differently from its authors' release ([`storebench_core::store::StoreBuild`]).
     #[strum(serialize = "not ranked")]
@@ -20,15 +18,12 @@ pub enum AbsenceReason {
     /// The work has no such operation, or needs what the store lacks by its nature.
     #[strum(serialize = "not applicable")]
     NotApplicable,
-    /// The combination was left out.
     #[strum(serialize = "left out")]
     LeftOut,
-    /// The figure has a warning.
     Warning,
     /// It ran, but has no such figure.
     #[strum(serialize = "not measured")]
     NotMeasured,
-    /// It was not run.
     #[strum(serialize = "not run")]
     NotRun,
 }

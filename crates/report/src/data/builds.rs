@@ -58,20 +58,14 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let style = Style { width: 200, colour: false };
         let sentence = "Not ranked: rocksdb (the distribution's library, built with assertions).";
-        for text in
-            [terminal::overview(&Report::new(&merged), style), terminal::full(&Report::new(&merged), style)]
-        {
-            assert!(text.contains(sentence), "{text}");
-        }
-        assert!(!terminal::overview(&Report::new(&merged), style).contains("rocksdb 1"));
-        let full = terminal::full(&Report::new(&merged), style);
+        let report = Report::new(&merged);
+        let (overview, full) = (terminal::overview(&report, style), terminal::full(&report, style));
+        assert!(overview.contains(sentence) && !overview.contains("rocksdb 1"), "{overview}");
+        assert!(full.contains(sentence), "{full}");
         let line = full.lines().find(|line| line.contains("rocksdb (not ranked)")).unwrap();
         assert!(line.contains("1.00 ns") && !line.contains('*'), "{line}");
         let clean = [run("box", &[Sample::new("rocksdb").distributed(false), Sample::new("lmdb")])];
-        assert!(
-            !terminal::full(&Report::new(&Merged::new(&clean, &[])), style)
-                .to_lowercase()
-                .contains("not ranked")
-        );
+        let full = terminal::full(&Report::new(&Merged::new(&clean, &[])), style);
+        assert!(!full.to_lowercase().contains("not ranked"), "{full}");
     }
 }

@@ -1,13 +1,11 @@
-//! The environment of runs: machine, processor, kernel, and each engine's version and build. Runs that differ
-//! in one of these have different methods.
+//! The environment of runs: machine, processor, kernel, engines' versions and builds. Runs that differ in one have different methods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::store::StoreBuild;
 use storebench_host::run::Run;
 
-/// For each run how its environment differs from another run's, by key: `kernel 6.1`, `sqlite 3.40.1`,
-/// `rocksdb built with -march=native`.
+/// How each run's environment differs from another's, by key: `kernel 6.1`, `sqlite 3.40.1`, `rocksdb built with -march=native`.
 pub fn environment_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     let mut words_by_run = describe_environments(runs);
     for (words, builds) in words_by_run.iter_mut().zip(builds(&runs.iter().collect::<Vec<_>>())) {
@@ -85,8 +83,7 @@ fn parts_of_run(run: &Run) -> Parts<'_> {
 /// The parts that all builds of a store have, and those that any has.
 type DifferingParts<'r> = BTreeMap<&'r str, (BTreeSet<BuildPart<'r>>, BTreeSet<BuildPart<'r>>)>;
 
-/// For each run how its builds differ from another run's: by the parts that only some of these
-/// builds have, or by the compilers alone if these differ.
+/// How each run's builds differ: by the parts that only some of them have, or by the compilers alone if these differ.
 pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
     let parts_by_run: Vec<Parts<'_>> = runs.iter().copied().map(parts_of_run).collect();
     let stores: BTreeSet<&str> = parts_by_run.iter().flat_map(|parts| parts.keys().copied()).collect();
@@ -212,18 +209,13 @@ mod tests {
             "the compiler alone would make one of two builds"
         );
         // With many engines, the number is shown, and what both runs have.
-        let lines = texts(&[
-            built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
-            built(&["leveldb", "lmdb", "redb"], clang),
-        ]);
+        let (four, three) = (["leveldb", "lmdb", "redb", "rocksdb"], ["leveldb", "lmdb", "redb"]);
+        let lines = texts(&[built(&four, gcc), built(&three, clang)]);
         assert_eq!(lines[1], "3 engines built with clang version 20.1.2");
         let ready = run("box", &[Sample::new("rocksdb").distributed(false)]);
         assert_eq!(texts(&[built(&["rocksdb"], gcc), ready])[1], "rocksdb from the distribution's library");
-        assert_eq!(
-            texts(&[built(&["rocksdb"], gcc), run_of(&["rocksdb"])]),
-            ["", ""],
-            "an older run does not know its build"
-        );
+        let older = run_of(&["rocksdb"]);
+        assert_eq!(texts(&[built(&["rocksdb"], gcc), older]), ["", ""], "it does not know its build");
     }
 
     #[test]

@@ -11,9 +11,7 @@ use crate::stats::Summary;
 
 /// A cell on one machine, at its given guarantee, by one method.
 pub struct CellTrials<'a> {
-    /// The hardware's name.
     pub hardware: &'a str,
-    /// The cell.
     pub cell: &'a Cell,
     /// The tier given; `None` if no trial got far enough to report it.
     pub tier: Option<Guarantee>,
@@ -46,7 +44,6 @@ impl<'a> CellTrials<'a> {
 
     /// A figure over the trials; `operation` is empty for figures of whole trials.
     pub fn summary(&self, operation: &str, column: &Column) -> Option<Summary> {
-        let values: Vec<f64> = series(&self.entries, operation, column).into_values().collect();
-        Summary::from_values(&values)
+        Summary::from_series(&series(&self.entries, operation, column))
     }
 }

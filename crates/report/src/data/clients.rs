@@ -61,12 +61,8 @@ mod tests {
             let clients = vec![client("alpha", late_ns, 25_000), client("beta", 4_000, 31_000)];
             trial.measured.as_mut().unwrap().clients = clients;
         }
-        assert_eq!(
-            describe_clients(&Merged::new(&[run], &[])),
-            [
-                "The load came from the clients alpha and beta. The last session started 90.0 µs after the moment set for all, which \
-              is known there to 31.0 µs."
-            ]
-        );
+        let line = "The load came from the clients alpha and beta. The last session started 90.0 µs after the moment set for all, which \
+                    is known there to 31.0 µs.";
+        assert_eq!(describe_clients(&Merged::new(&[run], &[])), [line]);
     }
 }

@@ -1,5 +1,4 @@
-//! The limits of the timed loop's clock, and its cost: a difference between two latencies that may come from the clock
-//! decides nothing.
+//! The limits of the timed loop's clock, and its cost: a difference of latencies that may come from the clock decides nothing.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +42,7 @@ pub(crate) fn resolution<'e>(
     }
 }
 
-/// The resolution that the clocks of some runs give the mean time of a mix with this share of gets.
-/// The hidden part of a get counts by that share.
+/// The resolution of the mean time of a mix with this share of gets: the hidden part of a get counts by that share.
 pub(crate) fn resolution_of_mix<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
     gets: f64,

@@ -1,5 +1,4 @@
-//! Maps of file systems by cluster size: how places compare in every figure of a store. Places are compared
-//! whether a plan ranks them or not.
+//! Maps of file systems by cluster size: how places compare in every figure of a store, whether a plan ranks them or not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +33,6 @@ pub(crate) struct Clusters {
     pub(crate) rows: Vec<String>,
     /// Cluster sizes in bytes, rising; 0, the last, for places without a choice.
     pub(crate) columns: Vec<u32>,
-    /// A map for each figure.
     pub(crate) maps: Vec<Map>,
     /// Why places were left out, each reason with its places.
     pub(crate) left_out: Vec<String>,
@@ -52,7 +50,6 @@ impl Clusters {
 pub(crate) struct Map {
     /// The subject: an operation, or [`SPACE_BEYOND`].
     pub(crate) name: String,
-    /// The unit of its figures.
     pub(crate) unit: Unit,
     /// The number of combinations of the other axes that a figure averages.
     pub(crate) combinations: usize,
@@ -60,12 +57,9 @@ pub(crate) struct Map {
     pub(crate) spots: Vec<Vec<Option<MapSpot>>>,
 }
 
-/// One place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MapSpot {
-    /// Its figure.
     Found(ClusterFigure),
-    /// It has no figure.
     Missing(AbsenceReason),
 }
 
@@ -155,11 +149,7 @@ fn gather_trials<'a>(
         let trials = by_store.entry(key(cell)).or_default();
         let entries = trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
         entries.entry(layout.position(cell)).or_default().push(*entry);
-        for name in &names {
-            if !trials.operations.contains(name) {
-                trials.operations.insert(name.clone());
-            }
-        }
+        trials.operations.extend(names.iter().cloned());
     }
     for omitted in &group.left_out {
         let trials = by_store.entry(key(&omitted.cell)).or_default();
@@ -271,10 +261,8 @@ fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason 
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    reasons
-        .chain(trials.left_out.get(place).map(|_| AbsenceReason::LeftOut))
-        .min()
-        .unwrap_or(AbsenceReason::NotRun)
+    let left_out = trials.left_out.get(place).map(|_| AbsenceReason::LeftOut);
+    reasons.chain(left_out).min().unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
@@ -312,10 +300,8 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let [store_maps] = clusters(&merged).try_into().unwrap();
         assert_eq!(store_maps.title(), "box, process, sqlite");
-        assert_eq!(
-            (store_maps.rows.as_slice(), store_maps.columns.as_slice()),
-            (["ext4", "ntfs", "here"].map(String::from).as_slice(), [1024, 4096, 0].as_slice())
-        );
+        assert_eq!(store_maps.rows, ["ext4", "ntfs", "here"]);
+        assert_eq!(store_maps.columns, [1024, 4096, 0]);
         let names: Vec<&str> = store_maps.maps.iter().map(|map| map.name.as_str()).collect();
         // Files are shorter on disk than they are long.
         assert_eq!(names, ["insert", "update", "get", "remove"]);
@@ -332,11 +318,8 @@ mod tests {
     fn settings_make_rows_and_one_place_no_map() {
         let sized =
             |place: &str, size: &str| Sample::new("sqlite").place(place).setting("sqlite.page_size", size);
-        let samples: Vec<Sample> = ["ext4:1024", "ext4:4096"]
-            .iter()
-            .flat_map(|place| ["512", "8192"].map(|size| sized(place, size)))
-            .collect();
-        let runs = [blocks("box", &[samples])];
+        let samples = ["ext4:1024", "ext4:4096"].map(|place| ["512", "8192"].map(|size| sized(place, size)));
+        let runs = [blocks("box", &[samples.concat()])];
         let merged = Merged::new(&runs, &[]);
         let [store_maps] = clusters(&merged).try_into().unwrap();
         assert_eq!(store_maps.rows, ["ext4, page_size=512", "ext4, page_size=8192"]);

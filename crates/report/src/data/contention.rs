@@ -1,5 +1,4 @@
-//! The load of other programs: if it left too few processors to the measurement, times depend on those
-//! programs as much as on the stores, and no store is named the best.
+//! The load of other programs: if it left too few processors, times depend on those programs, and no store is named the best.
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;
@@ -7,7 +6,7 @@ use storebench_core::units::{plural, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
-use crate::judge::contention::{self, Contention, Load};
+use crate::judge::contention::{self, Contention};
 
 impl Contention {
     /// The load, as the beginning of a sentence.
@@ -26,7 +25,7 @@ pub fn find_contention<'e>(
     let load = |Entry { run, trial }: &Entry<'_>| {
         let others = trial.others_processors.filter(|_| trial.ok().is_some())?;
         let cores = headers.get(*run).map_or(u32::MAX, |header| header.environment.cores);
-        Some(Load { others, wall_s: trial.wall_s, threads: trial.cell.threads(), cores })
+        Some((Contention { others, cores, threads: trial.cell.threads() }, trial.wall_s))
     };
     contention::find_contention(entries.filter_map(load))
 }
@@ -99,12 +98,8 @@ mod tests {
     fn the_load_is_told_once() {
         let lines = |others| describe_contention(&Merged::new(&[run_next_to(others)], &[]));
         assert_eq!(lines(Some(1.2)), Vec::<String>::new());
-        assert_eq!(
-            lines(Some(1.5)),
-            [
-                "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
-              Measure again with nothing else running."
-            ]
-        );
+        let line = "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 \
+                    thread. Measure again with nothing else running.";
+        assert_eq!(lines(Some(1.5)), [line]);
     }
 }

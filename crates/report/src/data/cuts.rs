@@ -12,9 +12,7 @@ use super::merge::{Group, Merged};
 /// The states of one store, and why some trials have none.
 #[derive(Debug, Default)]
 pub(crate) struct CheckedStates {
-    /// All of them.
     pub(crate) cuts: CutResults,
-    /// Trials with a cut check.
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,
@@ -51,10 +49,9 @@ impl CheckedStates {
         }
         sums.sessions = results.sessions;
         results.phases.iter().for_each(|(phase, states)| sums.phases.entry(*phase).or_default().add(*states));
-        results
-            .controls
-            .iter()
-            .for_each(|(control, states)| sums.controls.entry(*control).or_default().add(*states));
+        for (control, states) in &results.controls {
+            sums.controls.entry(*control).or_default().add(*states);
+        }
         sums.open_ns.extend(&results.open_ns);
         sums.verified += results.verified;
         self.bad.extend(results.bad.iter().map(|bad| (position, bad.clone())));

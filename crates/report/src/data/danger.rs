@@ -94,10 +94,8 @@ pub(crate) fn is_in_memory(merged: &Merged<'_>, entry: &Entry<'_>) -> bool {
 
 /// The places of a group at `power` that can't be seen to keep that guarantee.
 pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
-    let at_power = group
-        .trials
-        .iter()
-        .filter(|entry| entry.trial.ok().is_some_and(|measured| measured.guarantee >= Guarantee::Power));
+    let is_at_power = |entry: &&Entry<'_>| entry.trial.ok().is_some_and(|m| m.guarantee >= Guarantee::Power);
+    let at_power = group.trials.iter().filter(is_at_power);
     at_power.filter_map(|entry| location_of(merged, entry)?.unseen()).collect()
 }
 

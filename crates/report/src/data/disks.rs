@@ -86,10 +86,8 @@ mod tests {
         let runs = [run];
         let notes = notes(&Merged::new(&runs, &[]));
         let [note] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(
-            note.starts_with("Disk steady is simulated on box: 2 trials made 2 reads (8.00 KiB), 2 writes"),
-            "{note}"
-        );
+        let start = "Disk steady is simulated on box: 2 trials made 2 reads (8.00 KiB), 2 writes";
+        assert!(note.starts_with(start), "{note}");
         assert!(note.contains("1.00 % of that time"), "{note}");
         assert!(note.ends_with("Its server took 2.00 ns of processor time, 0.500 ns a request."), "{note}");
     }

@@ -24,12 +24,10 @@ use crate::stats::{Better, CONFIDENCE, Series, Summary};
 /// The effects of settings in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
-    /// Where.
     #[serde(flatten)]
     pub place: ContestScope,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
-    /// The effect of each value alone.
     pub main: Vec<MainEffect>,
     /// The joint effects of two values beyond their separate ones, the greatest first.
     pub interactions: Vec<Interaction>,
@@ -40,15 +38,12 @@ pub struct Effects {
 /// The effect of a setting's value, compared with the base's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MainEffect {
-    /// The setting.
     pub setting: String,
-    /// Its value.
     pub value: String,
     /// The value that it is compared with.
     pub base: String,
     /// The number of pairs of combinations that differ in nothing else; their geometric mean counts.
     pub pairs: usize,
-    /// The change of the promise, in words.
     pub promise: &'static str,
     /// The factor to the mean latency at the base, by operation; the last one is of all operations together.
     pub times: Vec<Option<Times>>,
@@ -57,9 +52,7 @@ pub struct MainEffect {
 /// The factor by which two values together differ from their main effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interaction {
-    /// The first setting and its value.
     pub first: (String, String),
-    /// The second.
     pub second: (String, String),
     /// The number of quadruples of combinations.
     pub pairs: usize,
@@ -78,7 +71,6 @@ pub struct SettingsResult {
     pub settings: Settings,
     /// The names that the plan gives it: `the base`, or a point's name.
     pub marks: Vec<String>,
-    /// The tier that it gives.
     pub tier: Guarantee,
     /// The loss that a power cut can cause, if known.
     pub power_cut: Option<Loss>,
@@ -94,7 +86,6 @@ pub struct SettingsResult {
 }
 
 impl Effects {
-    /// Whether anything is still undecided.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
         let mut effects = main.chain(self.interactions.iter().map(|interaction| &interaction.times));
@@ -181,7 +172,6 @@ fn sort_values(values: &BTreeSet<String>) -> Vec<&String> {
     values
 }
 
-/// The value of a setting.
 fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
     settings.get(name).map_or(AS_SHIPPED, String::as_str)
 }
@@ -217,11 +207,10 @@ fn main_effect(
         return None;
     }
     let times_of = |figure: &Option<&str>| {
-        let quotients: Vec<Quotient> = pairs
+        let quotients = pairs
             .iter()
-            .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] })
-            .collect();
-        times(&quotients, confidence)
+            .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] });
+        times(&quotients.collect::<Vec<_>>(), confidence)
     };
     Some(MainEffect {
         setting: setting.to_owned(),
@@ -279,10 +268,8 @@ fn corner_quotients(
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),
 ) -> Vec<Quotient> {
-    let with_both = contest
-        .combinations
-        .iter()
-        .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
+    let has_both = |settings: &Settings| level(settings, first) == a && level(settings, second) == b;
+    let with_both = contest.combinations.iter().filter(|(settings, _)| has_both(settings));
     let corners = |(settings, both_set): (&Settings, &Combination<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
@@ -297,17 +284,14 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
     let measured: Vec<(&Settings, &Combination<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
     let is_best = |candidate: &Combination<'_>| {
-        let rivals: Vec<&Combination<'_>> = measured
-            .iter()
-            .map(|(_, combination)| *combination)
-            .filter(|combination| combination.weakest_guarantee() >= candidate.weakest_guarantee())
-            .collect();
+        let rivals = measured.iter().map(|(_, combination)| *combination);
+        let is_rival = |rival: &&Combination<'_>| rival.weakest_guarantee() >= candidate.weakest_guarantee();
+        let rivals: Vec<&Combination<'_>> = rivals.filter(is_rival).collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = standing::best(&series, Better::Lower, Terms::default());
         best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))
     };
     let build_result = |(settings, combination): &(&Settings, &Combination<'_>)| {
-        let values: Vec<f64> = combination.series(None).into_values().collect();
         let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
             name: combination.name.clone(),
@@ -317,7 +301,7 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             tier,
             power_cut,
             syncs_per_operation: combination.syncs_per_operation(),
-            latency_ns: Summary::from_values(&values)?,
+            latency_ns: Summary::from_series(&combination.series(None))?,
             per_second: Summary::from_values(&combination.per_second()),
             best: is_best(combination),
         })

@@ -12,7 +12,6 @@ pub(crate) const MOST_OFF: f64 = 0.2;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PartTime {
     pub(crate) part: Part,
-    /// The number of its executions.
     pub(crate) times: u64,
     /// The disk of the trials, and the time there, in nanoseconds from the beginning to the end.
     pub(crate) recorded_on: String,
@@ -38,8 +37,7 @@ impl PartTime {
         self.disk_share >= LEAST_SHARE
     }
 
-    /// Whether the time on a disk is known: the estimate for the recorded disk is near the measured time, and the kernel's
-    /// clock would not have ticked less often.
+    /// Whether the time on a disk is known: the estimate for the recorded disk is near, and the kernel's clock would tick no less often.
     pub(crate) fn is_known(&self, on_ns: f64) -> bool {
         let calls = if matches!(self.part, Part::Operation { puts_back: true, .. }) { 2.0 } else { 1.0 };
         let takes_a_tick = |ns: f64| ns / calls >= TICK_NS;

@@ -11,9 +11,7 @@ use super::merge::{Group, Merged};
 /// The faults of a store, and why some trials have none.
 #[derive(Debug, Default)]
 pub(crate) struct StoreFaults {
-    /// All of them.
     pub(crate) faults: FaultResults,
-    /// Trials with such a check.
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,

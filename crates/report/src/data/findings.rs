@@ -6,6 +6,7 @@ pub(crate) mod words;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use indexmap::IndexMap;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::result::RunHeader;
 
@@ -190,8 +191,7 @@ pub(crate) fn scope(key: &GroupKey) -> Scope {
     }
 }
 
-/// The values that distinguish a scope from the others, for people; if none do, its guarantee. Axes with several values
-/// are called compared.
+/// The values that distinguish a scope from the others; if none do, its guarantee. Axes with several values are called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
     let has_several = groups.iter().any(|group| group.key.hardware != scope.hardware);
@@ -199,15 +199,9 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let varies =
         |axis: &Axis| groups.windows(2).any(|pair| pair[0].key.facet(*axis) != pair[1].key.facet(*axis));
     let value_of = |axis: Axis| scope.facets.iter().find(|(key, _)| *key == axis).map(|(_, value)| value);
-    let facets: Vec<String> = merged
-        .facets()
-        .into_iter()
-        .filter(varies)
-        .map(|axis| match value_of(axis) {
-            Some(value) => format!("{} {value}", axis.name()),
-            None => format!("{} compared", axis.name()),
-        })
-        .collect();
+    let describe =
+        |axis: Axis| format!("{} {}", axis.name(), value_of(axis).map_or("compared", String::as_str));
+    let facets: Vec<String> = merged.facets().into_iter().filter(varies).map(describe).collect();
     let method = (!scope.method.is_empty()).then(|| scope.method.clone());
     let is_shown = !is_one_guarantee(merged) || (hardware.is_none() && facets.is_empty() && method.is_none());
     let has_guarantee = groups.iter().any(|group| group.key.asked.is_some());
@@ -261,19 +255,11 @@ pub(crate) type Counts = [usize; Verdict::ALL.len()];
 /// The verdicts counted by scope, at the end those that can't be checked here, and those that no
 /// group covers. A claim that spans groups is counted under what they share.
 pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
-    let mut rows: Vec<(String, Counts)> = Vec::new();
+    let mut rows: IndexMap<String, Counts> = IndexMap::new();
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
     for finding in findings.filter(|finding| !finding.cannot_be_measured()) {
-        let label = label(merged, &finding.scope);
         let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
-        match rows.iter_mut().find(|(row_label, _)| *row_label == label) {
-            Some((_, counts)) => counts[index] += 1,
-            None => {
-                let mut counts = Counts::default();
-                counts[index] = 1;
-                rows.push((label, counts));
-            }
-        }
+        rows.entry(label(merged, &finding.scope)).or_default()[index] += 1;
     }
     let is_silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
     let silent = study.checked.iter().filter(is_silent);
@@ -281,12 +267,10 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
         silent.partition(|checked| checked.findings.is_empty());
     for (label, number) in [(NOT_MEASURABLE, unmeasurable.len()), (NOT_APPLICABLE, inapplicable.len())] {
         if number > 0 {
-            let mut counts = Counts::default();
-            counts[Verdict::ALL.len() - 1] = number;
-            rows.push((label.into(), counts));
+            rows.entry(label.into()).or_default()[Verdict::ALL.len() - 1] = number;
         }
     }
-    rows
+    rows.into_iter().collect()
 }
 
 #[cfg(test)]

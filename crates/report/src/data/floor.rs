@@ -1,5 +1,4 @@
-//! The figures of a place without a store, from a run of the workload `device` there: floor and ceiling for
-//! the figures of stores. It takes part in no ranking.
+//! The figures of a place without a store, from a run of the workload `device`: floor and ceiling for stores', and in no ranking.
 
 use std::collections::BTreeMap;
 
@@ -24,38 +23,22 @@ pub struct Floor {
     figures: Vec<String>,
     /// The trials behind the figure with the fewest.
     trials: usize,
-    /// The day of the measurement.
     day: String,
 }
 
-/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can.
-struct FloorFigure {
-    /// The words after the size of the blocks, which bandwidths omit.
-    words: &'static str,
-    pattern: &'static str,
-    /// How the file is opened and writes are synced.
-    io_and_sync: (&'static str, &'static str),
-    unit: Unit,
-}
-
-const fn floor_figure(
-    words: &'static str,
-    pattern: &'static str,
-    io_and_sync: (&'static str, &'static str),
-    unit: Unit,
-) -> FloorFigure {
-    FloorFigure { words, pattern, io_and_sync, unit }
-}
+/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can: the words after the
+/// size of the blocks, which bandwidths omit; the pattern; how the file is opened and writes are synced; and the unit.
+type FloorFigure = (&'static str, &'static str, (&'static str, &'static str), Unit);
 
 const CACHED: (&str, &str) = ("buffered", "none");
 const PAST_THE_CACHE: (&str, &str) = ("direct", "none");
 
 const WANTED: [FloorFigure; 5] = [
-    floor_figure("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
-    floor_figure("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
-    floor_figure("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
-    floor_figure("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
-    floor_figure("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
+    ("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
+    ("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
+    ("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
+    ("sequential reads past the page cache", "seq-read", PAST_THE_CACHE, Unit::BytesPerSecond),
+    ("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
 ];
 
 /// The block size of latencies: what most file systems and engines use.
@@ -71,7 +54,8 @@ pub fn is_device(run: &Run) -> bool {
 pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
     devices.extend(other_runs.iter().map(|run| (false, run)));
-    devices.retain(|(_, run)| is_complete(run));
+    devices.retain(|(_, run)| is_device(run) && run.header.shard.is_none());
+    devices.retain(|(_, run)| planned_trials::unfinished(run).is_none());
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
     let mut by_place: BTreeMap<(String, String), Floor> = BTreeMap::new();
     for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
@@ -84,10 +68,6 @@ pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
         }
     }
     by_place.into_values().collect()
-}
-
-fn is_complete(run: &Run) -> bool {
-    is_device(run) && run.header.shard.is_none() && planned_trials::unfinished(run).is_none()
 }
 
 /// The figures of a place in a device run; `None` if it is of another machine or place.
@@ -114,14 +94,15 @@ fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
 fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
+    let (words, _, _, unit) = wanted;
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
-        let value = operation.and_then(|operation| value(wanted.unit, operation));
+        let value = operation.and_then(|operation| value(*unit, operation));
         by_cell.entry(&trial.cell).or_default().extend(value);
     }
     let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
-    let is_latency = wanted.unit == Unit::Nanoseconds;
+    let is_latency = *unit == Unit::Nanoseconds;
     // Latency at the usual block, bandwidth at the largest; with several files the largest.
     let suitability = |cell: &&Cell| {
         let usual = is_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
@@ -131,14 +112,14 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
     let cell = by_cell.keys().copied().max_by_key(suitability)?;
     let (_, mean) = stats::mean(&by_cell[cell])?;
     let block = if is_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
-    let show = |value| wanted.unit.show(value);
+    let show = |value| unit.show(value);
     let reach = spread::describe_after(mean.interval, show);
-    Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
+    Some((format!("{block}{words} {}{reach}", show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits(wanted: &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
-    cell.text(Axis::PATTERN) == wanted.pattern
-        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.io_and_sync
+fn fits((_, pattern, io_and_sync, _): &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
+    cell.text(Axis::PATTERN) == *pattern
+        && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == *io_and_sync
         && cell.text(Axis::CACHE) == "warm"
         && place.is_location_of(cell)
         && cell.threads() == 1
@@ -210,16 +191,11 @@ mod tests {
             ("rand-write", "4KiB", "buffered", "none", 2_000.0),
             ("seq-write", "4KiB", "direct", "none", 4096.0),
         ];
-        let (study, device) =
-            (samples::run("box", &[Sample::new("lmdb")]), device("2026-01-02T03:04:05Z", &cells));
-        let lines = describe_floors(&floors(&[study], &[device]));
-        assert_eq!(
-            lines,
-            [
-                "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
-              4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s."
-            ]
-        );
+        let study = samples::run("box", &[Sample::new("lmdb")]);
+        let lines = describe_floors(&floors(&[study], &[device("2026-01-02T03:04:05Z", &cells)]));
+        let line = "This place with no store in the way, measured once on 2026-01-02: 4KiB random reads past the page cache 85.0 µs, \
+                    4KiB synced writes 1.20 ms, sequential writes past the page cache 954 MiB/s.";
+        assert_eq!(lines, [line]);
     }
 
     #[test]
@@ -247,13 +223,11 @@ mod tests {
         assert_eq!(hits(|run| run.header.environment.cpu = None), 0);
         assert_eq!(hits(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
         assert_eq!(hits(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
-        assert_eq!(
-            hits(|run| {
-                run.header.locations[0].path = "/elsewhere".into();
-                run.header.locations[0].device = Some("sda".into());
-            }),
-            0
-        );
+        let another_device = |run: &mut Run| {
+            run.header.locations[0].path = "/elsewhere".into();
+            run.header.locations[0].device = Some("sda".into());
+        };
+        assert_eq!(hits(another_device), 0);
         let half = |run: &mut Run| {
             let plan = storebench_host::plan::find("device").unwrap();
             run.header.plan = plan.to_toml().unwrap();

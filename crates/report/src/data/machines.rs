@@ -1,6 +1,6 @@
 //! Notes on machine profiles: the effect of each limit.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use storebench_core::result::{LimitKind, LimitReport};
 use storebench_core::units::{exact_bytes, three_digits, with_commas};
 
@@ -8,21 +8,22 @@ use super::merge::Merged;
 
 /// A note for each profile: the limits of its trials, how they were enforced, and which were not.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
-    let mut machines: IndexMap<(&str, &str), IndexMap<String, ()>> = IndexMap::new();
+    let mut machines: IndexMap<(&str, &str), IndexSet<String>> = IndexMap::new();
     for run in merged.runs {
         for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
             let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
             let limits = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
-            words.extend(limits.map(|limit| (describe_limit(limit), ())));
+            words.extend(limits.map(describe_limit));
         }
     }
-    let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {
-        let limits: Vec<&str> = limits.keys().map(String::as_str).collect();
-        let limits =
-            if limits.is_empty() { "no trial came to be limited".to_owned() } else { limits.join("; ") };
+    let note = |((hardware, name), limits): ((&str, &str), IndexSet<String>)| {
+        let limits = match limits.is_empty() {
+            true => "no trial came to be limited".to_owned(),
+            false => Vec::from_iter(limits).join("; "),
+        };
         format!("Machine {name} on {hardware}: {limits}.")
     };
-    machines.iter().map(note).collect()
+    machines.into_iter().map(note).collect()
 }
 
 /// The outcome of one limit, in words: the amount in force, or that there was none.
@@ -52,40 +53,30 @@ pub(crate) fn amount(limit: LimitKind, value: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::MachineReport;
-
     use super::*;
-    use crate::data::samples::{Sample, run};
+    use crate::data::samples::{Sample, machine, run};
+
+    fn limit(
+        limit: LimitKind,
+        asked: u64,
+        in_force: Option<u64>,
+        by: Option<&str>,
+        remark: Option<&str>,
+    ) -> LimitReport {
+        LimitReport { limit, asked, in_force, by: by.map(str::to_owned), remark: remark.map(str::to_owned) }
+    }
 
     #[test]
     fn each_machine_says_once_what_held_it() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
-        let limit = |limit, asked, in_force, by: Option<&str>, remark: Option<&str>| LimitReport {
-            limit,
-            asked,
-            in_force,
-            by: by.map(str::to_owned),
-            remark: remark.map(str::to_owned),
-        };
+        let limits = [
+            limit(LimitKind::Memory, 64 << 20, Some(64 << 20), Some("cgroup v2"), None),
+            limit(LimitKind::Share, 45_000, Some(44_998), Some("cgroup v2"), None),
+            limit(LimitKind::WriteBandwidth, 10 << 20, Some(10_000_000), Some("cgroup v1"), Some("in part")),
+            limit(LimitKind::ReadOperations, 1500, None, None, Some("no disk")),
+        ];
         for trial in &mut run.trials {
-            trial.machine = Some(MachineReport {
-                name: "small".into(),
-                limits: vec![
-                    limit(LimitKind::Memory, 64 << 20, Some(64 << 20), Some("cgroup v2"), None),
-                    limit(LimitKind::Share, 45_000, Some(44_998), Some("cgroup v2"), None),
-                    limit(
-                        LimitKind::WriteBandwidth,
-                        10_000_000,
-                        Some(10_000_000),
-                        Some("cgroup v1"),
-                        Some("in part"),
-                    ),
-                    limit(LimitKind::ReadOperations, 1500, None, None, Some("no disk")),
-                ],
-                memory_limit_hits: None,
-                throttled_periods: None,
-                throttled_ns: None,
-            });
+            trial.machine = Some(machine(limits.to_vec()));
         }
         let expected = "Machine small on box: memory 64MiB by cgroup v2; processor time 4.50 % of one processor's by cgroup v2; \
                         write bandwidth 10 MB/s by cgroup v1 (in part); read operations not limited (no disk).";
@@ -95,19 +86,8 @@ mod tests {
     #[test]
     fn a_trial_that_ended_before_it_was_held_says_so() {
         let mut run = run("box", &[Sample::new("lmdb").failed("no")]);
-        run.trials[0].machine = Some(MachineReport {
-            name: "small".into(),
-            limits: vec![LimitReport {
-                limit: LimitKind::Memory,
-                asked: 1,
-                in_force: None,
-                by: Some("cgroup v2".into()),
-                remark: None,
-            }],
-            memory_limit_hits: None,
-            throttled_periods: None,
-            throttled_ns: None,
-        });
+        let unknown = limit(LimitKind::Memory, 1, None, Some("cgroup v2"), None);
+        run.trials[0].machine = Some(machine(vec![unknown]));
         assert_eq!(notes(&Merged::new(&[run], &[])), ["Machine small on box: no trial came to be limited."]);
     }
 }

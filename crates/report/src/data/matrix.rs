@@ -6,10 +6,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
-use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use storebench_core::axis::Role;
-use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
@@ -32,13 +31,10 @@ use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
 /// The operations of paper 000, in the order of reports; others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
 
-/// The name of the row of memory.
 pub const MEMORY: &str = "memory";
 
-/// The matrix of one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Matrix {
-    /// The hardware's name.
     pub hardware: String,
     /// The values that distinguish it from the other matrices.
     pub title: String,
@@ -55,7 +51,6 @@ pub struct Matrix {
     /// The columns, left to right: values of the axes of columns and halves.
     #[serde(serialize_with = "serialize_by_axis")]
     pub columns: Vec<Position>,
-    /// The rows, from top to bottom.
     pub rows: Vec<Row>,
     /// Stores that an accident can destroy, a line for each accident.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,31 +60,24 @@ pub struct Matrix {
 /// A row of a matrix: one figure at one value of the axes that make rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// The figure.
     #[serde(flatten)]
     pub figure: Figure,
     /// The values of the axes of rows, such as the record size.
     #[serde(flatten)]
     pub at: Position,
-    /// One for each column.
     pub contests: Vec<Contest>,
 }
 
-/// The figure of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// The operation's name, or `space` or `memory`.
     pub name: String,
-    /// The column's id.
     pub column: &'static str,
-    /// The unit of its values.
     pub unit: Unit,
-    /// Which direction is good.
     pub better: Better,
 }
 
 impl Figure {
-    /// Whether it is of operations rather than space.
     pub fn is_of_operations(&self) -> bool {
         self.name != SPACE && self.name != MEMORY
     }
@@ -123,14 +111,11 @@ pub struct Contest {
 /// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AbsentStore {
-    /// The store's name.
     pub store: String,
-    /// Why.
     pub why: AbsenceReason,
 }
 
 impl Contest {
-    /// The best store and those too close to call with it.
     pub fn winners(&self) -> impl Iterator<Item = &Contender> {
         winners(&self.contenders)
     }
@@ -140,17 +125,14 @@ impl Contest {
         self.contenders.len() > 1 && !is_judged(&self.contenders)
     }
 
-    /// Whether a single store is the best.
     pub fn is_decided(&self) -> bool {
         is_decided(&self.contenders)
     }
 
     /// Why no store has a figure; `None` if one has.
     pub fn why_empty(&self) -> Option<AbsenceReason> {
-        if !self.contenders.is_empty() || !self.riskier.is_empty() {
-            return None;
-        }
-        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(AbsenceReason::NotRun))
+        let is_empty = self.contenders.is_empty() && self.riskier.is_empty();
+        is_empty.then(|| self.absent.iter().map(|absent| absent.why).min().unwrap_or(AbsenceReason::NotRun))
     }
 }
 
@@ -160,7 +142,6 @@ impl Matrix {
         join_parts([self.hardware.as_str(), &self.title])
     }
 
-    /// The number of its contestants.
     pub fn contestants(&self) -> usize {
         let first = self.rows.first().and_then(|row| row.contests.first());
         first.map_or(0, |contest| contest.contenders.len() + contest.riskier.len() + contest.absent.len())
@@ -183,7 +164,6 @@ impl Matrix {
         absences
     }
 
-    /// The matrix with readable settings in contestants' names.
     pub fn readable<'m>(&'m self, readable: &Readable) -> Cow<'m, Matrix> {
         if !readable.is_any() {
             return Cow::Borrowed(self);
@@ -210,10 +190,8 @@ impl Matrix {
     /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);
-        contests
-            .flat_map(|contest| &contest.contenders)
-            .filter_map(|contender| contender.verdict.rule())
-            .collect()
+        let contenders = contests.flat_map(|contest| &contest.contenders);
+        contenders.filter_map(|contender| contender.verdict.rule()).collect()
     }
 }
 
@@ -224,19 +202,13 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
 
 /// Columns in JSON, each with its values in the order of the axes.
 fn serialize_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut list = serializer.serialize_seq(Some(columns.len()))?;
-    for column in columns {
-        let values: IndexMap<&str, &str> =
-            column.values().map(|(axis, value)| (axis.name(), value.text())).collect();
-        list.serialize_element(&values)?;
-    }
-    list.end()
+    serializer.collect_seq(columns.iter().map(|column| {
+        column.values().map(|(axis, value)| (axis.name(), value.text())).collect::<IndexMap<_, _>>()
+    }))
 }
 
-/// The contestants at a position, with their trials.
 pub(crate) type ContestantTrials<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
 
-/// A group's trials by position and contestant.
 pub(crate) type ByPosition<'a> = BTreeMap<Position, ContestantTrials<'a>>;
 
 /// Sorts a group's trials by position and contestant, contestants in the order of appearance.
@@ -266,15 +238,12 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     paper_names.chain(other_names).map(str::to_owned).collect()
 }
 
-/// A group's trials, sorted for comparison.
 pub(crate) struct SortedTrials<'g, 'a> {
     /// Trials by position and contestant, including the harness's own.
     pub(crate) entries: ByPosition<'a>,
     /// The contestants left out at a position, and whether the store lacks something by its nature.
     left_out: BTreeMap<(Position, Cow<'g, str>), AbsenceReason>,
-    /// The headers of the runs.
     headers: Vec<&'g RunHeader>,
-    /// The competing stores.
     pub(crate) stores: IndexSet<Cow<'g, str>>,
     /// Competing stores that are not ranked, as a power cut can cost more than the guarantee allows.
     pub(crate) avoided: BTreeSet<Cow<'g, str>>,
@@ -322,14 +291,12 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = FewBlocksRule::Scatter(self.scatter(name, column));
-        let terms = Terms { few, ..self.terms_at(position, name, column) };
+        let terms = Terms { few, ..judging_terms(&self.headers, self.entries_at(position), name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|store| self.avoided.contains(store));
-        let ranked_series = series
-            .iter()
-            .enumerate()
-            .map(|(index, series)| if is_avoided(&index) { Series::default() } else { series.clone() });
-        let contenders = interim::decide(&ranked_series.collect::<Vec<_>>(), column.better, terms, levels);
+        let mut ranked_series = series.clone();
+        (0..series.len()).filter(is_avoided).for_each(|index| ranked_series[index].clear());
+        let contenders = interim::decide(&ranked_series, column.better, terms, levels);
         let best = contenders.first().map(|best| &series[best.index]);
         let find_riskier = |index: usize| {
             let figures = &series[index];
@@ -337,7 +304,7 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
                 Better::Higher => compare_at(best, figures, levels.end),
                 Better::Lower | Better::Neither => compare_at(figures, best, levels.end),
             };
-            let figure = Summary::from_values(&figures.values().copied().collect::<Vec<_>>())?;
+            let figure = Summary::from_series(figures)?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
             Some(to_contender(&self.stores, standing))
@@ -383,18 +350,11 @@ impl<'g, 'a> SortedTrials<'g, 'a> {
         clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
     }
 
-    /// The terms on which a figure's stores are compared at a position.
-    fn terms_at(&self, position: &Position, name: &str, column: &Column) -> Terms {
-        judging_terms(&self.headers, self.entries_at(position), name, column)
-    }
-
-    /// All that ran at a position.
     fn entries_at(&self, position: &Position) -> impl Iterator<Item = &Entry<'a>> + Clone {
         self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten()
     }
 }
 
-/// The headers of the entries' runs.
 pub(crate) fn headers_of<'h, 'e>(
     headers: &[&'h RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>>,
@@ -420,7 +380,6 @@ pub(crate) fn judging_terms<'e>(
     terms.during(contention, column.clocked != ClockLimit::No)
 }
 
-/// The entries whose figures are ranked.
 pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
     entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
 }
@@ -431,7 +390,6 @@ pub(crate) fn ranked_stores<'a>(contestants: &ContestantTrials<'a>) -> Contestan
     ranked_entries.filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
-/// A figure of one store by block.
 pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
     let value = |m: &Measurements| column.value_in(m, m.operation(name));
@@ -465,31 +423,20 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
         positions.iter().map(|position| position.values_by_role(Role::Row)).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
+        let figure = Figure { name, column: column.id, unit: column.unit, better: column.better };
         for row in &row_positions {
-            let contest = |column_at: &Position| sorted.contest(&row.merged_with(column_at), &name, column);
-            rows.push(Row {
-                figure: Figure {
-                    name: name.clone(),
-                    column: column.id,
-                    unit: column.unit,
-                    better: column.better,
-                },
-                at: row.clone(),
-                contests: columns.iter().map(contest).collect(),
-            });
+            let contest = |at: &Position| sorted.contest(&row.merged_with(at), &figure.name, column);
+            let contests = columns.iter().map(contest).collect();
+            rows.push(Row { figure: figure.clone(), at: row.clone(), contests });
         }
     }
+    let facets = group.key.facets.iter();
     Some(Matrix {
         hardware: group.key.hardware.clone(),
         title: merged.label(&group.key),
         guarantee_asked: group.key.asked,
         guarantee: group.key.tier,
-        facets: group
-            .key
-            .facets
-            .iter()
-            .map(|(axis, value): &(Axis, String)| (axis.name(), value.clone()))
-            .collect(),
+        facets: facets.map(|(axis, value)| (axis.name(), value.clone())).collect(),
         method: group.key.method.clone(),
         columns: columns.into_iter().collect(),
         rows,
@@ -514,8 +461,10 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
             Headline::Latency => {
                 let mut operations = operations(group);
                 if operations.is_empty() {
-                    // Nothing succeeded: rows are needed all the same, to show that.
-                    operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
+                    // Nothing succeeded: rows are needed all the same, to show that; for crud in the order of the paper.
+                    let is_crud = workload == Workload::CRUD;
+                    let planned = if is_crud { OPERATIONS.as_slice() } else { workload.def().operations };
+                    operations = planned.iter().copied().map(str::to_owned).collect();
                 }
                 // The time of all operations together is shown as operations per second.
                 operations.retain(|name| name != OVERALL);
@@ -536,11 +485,6 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
 fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     merged.workloads.get(run).copied().unwrap_or(Workload::CRUD)
-}
-
-/// The operations of a workload; for crud in the order of the paper.
-fn planned_operations(workload: Workload) -> Vec<&'static str> {
-    if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
 
 fn to_contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {

@@ -22,12 +22,8 @@ impl Basis {
     /// The fairest basis that all of these trials have.
     pub fn fairest<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
         let is_known_by_all = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
-        let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles];
-        fairer
-            .into_iter()
-            .find(is_known_by_all)
-            .filter(|_| trials.clone().next().is_some())
-            .unwrap_or(Basis::Resident)
+        let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles].into_iter().find(is_known_by_all);
+        fairer.filter(|_| trials.clone().next().is_some()).unwrap_or(Basis::Resident)
     }
 
     /// The peak memory of a trial, in bytes, if known.
@@ -39,7 +35,6 @@ impl Basis {
         }
     }
 
-    /// The column that shows it.
     pub fn column(self) -> &'static Column {
         match self {
             Basis::WithPageCache => &PEAK_WITH_PAGE_CACHE,

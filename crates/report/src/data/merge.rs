@@ -42,8 +42,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Why its figures are not ranked: its engine was compiled differently from its authors' release. `None` if they
-    /// are.
+    /// Why its figures are not ranked: its engine was compiled differently from its authors' release. `None` if they are.
     pub fn not_ranked(&self) -> Option<&'a str> {
         self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
     }
@@ -74,35 +73,14 @@ pub struct GroupKey {
 }
 
 impl GroupKey {
-    fn new(
-        hardware: &str,
-        layout: &Layout,
-        cell: &Cell,
-        given: Option<GivenGuarantee>,
-        separation: &str,
-        plan_method: String,
-    ) -> GroupKey {
-        let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
-        let given = given.filter(|_| asked.is_some());
-        GroupKey {
-            hardware: hardware.to_owned(),
-            tier: given.map(|(tier, _)| tier),
-            power_cut: given.and_then(|(_, power_cut)| power_cut),
-            asked,
-            facets: layout.facets(cell),
-            method: join_parts([separation, &plan_method]),
-            plan_method,
-        }
+    /// The guarantee in short; `None` if cells have none.
+    pub fn guarantee(&self) -> Option<GuaranteeLabel> {
+        self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
     /// The key without the difference between servers and libraries, for figures that are compared only with themselves.
     pub(crate) fn beside_libraries(&self) -> GroupKey {
         GroupKey { method: self.plan_method.clone(), ..self.clone() }
-    }
-
-    /// The guarantee in short; `None` if cells have none.
-    pub fn guarantee(&self) -> Option<GuaranteeLabel> {
-        self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
     /// Its value on an axis that distinguishes groups; `None` if its cells have none.
@@ -207,7 +185,18 @@ impl<'a> Merged<'a> {
                 () if unchecked.contains(&(layout.contestant(cell), cell.guarantee())) => UNCHECKED_WORDS,
                 () => "",
             };
-            GroupKey::new(&header.hardware, &layout, cell, given, separation, methods.describe(run, cell))
+            let asked = cell.value(Axis::GUARANTEE).map(|_| cell.guarantee());
+            let given = given.filter(|_| asked.is_some());
+            let plan_method = methods.describe(run, cell);
+            GroupKey {
+                hardware: header.hardware.clone(),
+                tier: given.map(|(tier, _)| tier),
+                power_cut: given.and_then(|(_, power_cut)| power_cut),
+                asked,
+                facets: layout.facets(cell),
+                method: join_parts([separation, &plan_method]),
+                plan_method,
+            }
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -238,7 +227,8 @@ impl<'a> Merged<'a> {
         Merged {
             runs,
             layout,
-            workloads: runs.iter().map(workload).collect(),
+            // A plan from before there were several is crud's; an unknown one counts as crud's, too.
+            workloads: runs.iter().map(|run| run.workload().unwrap_or(Workload::CRUD)).collect(),
             common: common_facets(&groups),
             groups,
             memory: Basis::fairest(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
@@ -272,8 +262,7 @@ impl<'a> Merged<'a> {
         is_harness(self.stores, store)
     }
 
-    /// A group's label for people: its guarantee, each facet that differs between groups or is not at its default, and how
-    /// its method differs.
+    /// A group's label: its guarantee, each facet that differs between groups or is not at its default, and how its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let varying: Vec<_> = self.varying(key).collect();
         let is_named = |facet: &&(Axis, String)| {
@@ -327,20 +316,13 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The workload of a run, if its plan says. A plan from before there were several is crud's; an unknown
-/// one counts as crud's, too.
-fn workload(run: &Run) -> Workload {
-    run.workload().unwrap_or(Workload::CRUD)
-}
-
 /// The words that separate servers from libraries.
 const SERVER_WORDS: &str = "client and server";
 
 /// The words that separate libraries which alone report that they keep `power`.
 const UNCHECKED_WORDS: &str = "by the library's word";
 
-/// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check of
-/// these runs confirmed it.
+/// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check confirmed it.
 fn find_unchecked_power<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
     let (mut claimed, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (_, trial) in all_trials(runs) {
@@ -388,9 +370,8 @@ fn group_entry<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: Group
     })
 }
 
-/// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have
-/// been; without any, the trial is missing from every group with the same request. `without_tier` is its key
-/// without a tier.
+/// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have been; without
+/// any, it is missing from every group with the same request. `without_tier` is its key without a tier.
 fn group_keys(
     without_tier: GroupKey,
     cell: &Cell,
@@ -410,11 +391,9 @@ fn group_keys(
         };
         return tiers.iter().map(group_key).collect();
     }
-    let matching: Vec<GroupKey> = measured_keys
-        .iter()
-        .filter(|key| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier)
-        .cloned()
-        .collect();
+    let is_matching =
+        |key: &&GroupKey| GroupKey { tier: None, power_cut: None, ..(*key).clone() } == without_tier;
+    let matching: Vec<GroupKey> = measured_keys.iter().filter(is_matching).cloned().collect();
     if matching.is_empty() { vec![without_tier] } else { matching }
 }
 
@@ -425,6 +404,7 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measurements)> 
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::cell::{Background, Data};
     use storebench_core::result::{
         COUNTED_BY_LIBRARY, Control, CutCheck, CutResults, FindingCount, StateFinding,
     };
@@ -445,10 +425,8 @@ mod tests {
             Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
             Sample::new("leveldb").guarantee("process"),
         ];
-        assert_eq!(
-            titles(&[run("box", &samples)]),
-            ["default (as shipped: process)", "default (as shipped: power)", "process"]
-        );
+        let expected = ["default (as shipped: process)", "default (as shipped: power)", "process"];
+        assert_eq!(titles(&[run("box", &samples)]), expected);
     }
 
     #[test]
@@ -488,10 +466,7 @@ mod tests {
         let samples = vec![
             Sample::new("sqlite").guarantee("default").tier(Guarantee::Power),
             Sample::new("leveldb").guarantee("default").tier(Guarantee::Process),
-            Sample::new("leveldb")
-                .guarantee("default")
-                .data(storebench_core::cell::Data::Compressible)
-                .failed("broken"),
+            Sample::new("leveldb").guarantee("default").data(Data::Compressible).failed("broken"),
             Sample::new("lmdb").guarantee("default").failed("broken"),
         ];
         let runs = [run("box", &samples)];
@@ -501,10 +476,8 @@ mod tests {
         };
         assert_eq!(stores(&merged.groups[0]), ["leveldb", "leveldb", "lmdb"]);
         assert_eq!(stores(&merged.groups[1]), ["sqlite", "lmdb"]);
-        assert_eq!(
-            titles(&[run("box", &[Sample::new("lmdb").guarantee("default").failed("x")])]),
-            ["default (as shipped: unknown)"]
-        );
+        let failed = run("box", &[Sample::new("lmdb").guarantee("default").failed("x")]);
+        assert_eq!(titles(&[failed]), ["default (as shipped: unknown)"]);
     }
 
     #[test]
@@ -520,7 +493,7 @@ mod tests {
 
     #[test]
     fn what_is_off_its_default_is_named_though_it_does_not_differ() {
-        let disturbed = Sample::new("sqlite").background(storebench_core::cell::Background::Video);
+        let disturbed = Sample::new("sqlite").background(Background::Video);
         assert_eq!(titles(&[run("box", &[disturbed])]), ["process, background video"]);
     }
 

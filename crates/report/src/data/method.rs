@@ -51,13 +51,9 @@ const NOT_IN_METHOD: [&str; 32] = [
     "compression",
 ];
 
-/// Keys that draw the data and the order of the work. Runs that differ in them did the same work with other random numbers.
-const RANDOM_KEYS: [&str; 1] = [SEED];
-
-/// The key of the seed of data and choices.
+/// The key of the seed of data and choices. Runs that differ in it did the same work with other random numbers.
 pub const SEED: &str = "seed";
 
-/// The key of the mix of operations.
 pub const MIX: &str = "mix";
 
 /// The cache of cells with equal caches, which affects no others.
@@ -80,7 +76,6 @@ const NOTE_KEYS: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 pub struct Method {
     /// Values by key; a key within a table is prefixed with the tables' names: `settings.sqlite.page_size`.
     keys: BTreeMap<String, String>,
-    /// The stores that take part.
     stores: BTreeSet<String>,
     /// Whether any cell has equal caches.
     has_equal_caches: bool,
@@ -97,7 +92,6 @@ impl Method {
         Some(method)
     }
 
-    /// The method of a plan with these stores.
     pub fn read(plan: &Table, stores: BTreeSet<String>) -> Method {
         let mut keys = BTreeMap::new();
         for (key, value) in plan.iter().filter(|(key, _)| !NOT_IN_METHOD.contains(&key.as_str())) {
@@ -111,7 +105,6 @@ impl Method {
         Method { keys, stores, has_equal_caches }
     }
 
-    /// The value of a key, if the plan sets it.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.keys.get(key).map(String::as_str)
     }
@@ -122,8 +115,7 @@ impl Method {
         keys.map(|key| self.describe(key)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if
-    /// time ends them.
+    /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if time ends them.
     fn affects(&self, key: &str) -> bool {
         match key.strip_prefix("settings.").and_then(|rest| rest.split_once('.')) {
             Some((store, _)) => self.stores.contains(store),
@@ -159,7 +151,7 @@ pub fn key_of(setting: Axis) -> String {
 
 /// Whether a key only draws random numbers, so that runs that differ in it are equal.
 pub fn is_drawn(key: &str) -> bool {
-    RANDOM_KEYS.contains(&key)
+    key == SEED
 }
 
 /// The keys in which any of these methods differ, in alphabetical order: among the methods that each key affects.
@@ -174,8 +166,7 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
     keys.into_iter().filter(differs).collect()
 }
 
-/// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of
-/// operations.
+/// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of operations.
 pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::from_run(run) else { return vec!["by a plan that can't be read".to_owned()] };
     let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
@@ -189,7 +180,6 @@ pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
     keys.map(|key| method.describe(key)).collect()
 }
 
-/// The machine of a key, and the rest of the key.
 fn machine_of(key: &str) -> Option<(&str, &str)> {
     key.strip_prefix(MACHINES)?.split_once('.')
 }
@@ -222,8 +212,7 @@ fn unenforced_limits(run: &Run) -> BTreeMap<String, String> {
     limits
 }
 
-/// When the operations of a run's trials began after loading: older versions never waited, and their plans don't
-/// say so.
+/// When a run's operations began after loading: older versions never waited, and their plans don't say so.
 fn after_load(run: &Run) -> Option<&'static str> {
     let loads = run.trials.iter().filter_map(|trial| trial.ok()).map(|measured| &measured.load);
     let (rested, at_once): (Vec<_>, Vec<_>) =
@@ -252,7 +241,6 @@ fn flatten(key: &str, value: &Value, keys: &mut BTreeMap<String, String>) {
     }
 }
 
-/// How the methods of several runs differ.
 #[derive(Debug)]
 pub struct Methods {
     /// The words for each run, by key. Empty if all are equal.
@@ -260,7 +248,6 @@ pub struct Methods {
 }
 
 impl Methods {
-    /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::plan_differences(runs);
         for (words, environment) in words.iter_mut().zip(builds_compared::environment_differences(runs)) {
@@ -269,7 +256,6 @@ impl Methods {
         Methods { words }
     }
 
-    /// How the plan of each run differs from another's.
     fn plan_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         let is_alike = |run: &Run| {
             let first = &runs[0];
@@ -297,8 +283,7 @@ impl Methods {
         methods.iter().enumerate().map(words).collect()
     }
 
-    /// How the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
-    /// if it doesn't.
+    /// How the method of a run's cell differs from the other runs': `operations=100, sqlite.page_size=8192`. Empty if it doesn't.
     pub fn describe(&self, run: usize, cell: &Cell) -> String {
         let applies = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
@@ -315,9 +300,9 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, MachineReport, Rest};
+    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, Rest};
 
-    use crate::data::samples::{Sample, run};
+    use crate::data::samples::{Sample, machine, run};
 
     fn planned(store: &str, plan: &str) -> Run {
         let mut run = run("box", &[Sample::new(store)]);
@@ -334,10 +319,8 @@ mod tests {
     fn only_what_differs_is_named_and_only_where_it_bears() {
         let first = "operations = 1000\norder = [\"insert\", \"get\"]\nvisit = \"hash\"\nseed = 1\n";
         let second = "operations = 1000\norder = [\"get\"]\nvisit = \"hash\"\nseed = 2\ntrials = 9\n[settings.sqlite]\npage_size = \"8192\"\n";
-        assert_eq!(
-            differences(&[planned("sqlite", first), planned("sqlite", second)]),
-            ["order=insert, get, sqlite.page_size not set", "order=get, sqlite.page_size=8192"]
-        );
+        let lines = ["order=insert, get, sqlite.page_size not set", "order=get, sqlite.page_size=8192"];
+        assert_eq!(differences(&[planned("sqlite", first), planned("sqlite", second)]), lines);
         // The settings of a store that did not run do not matter.
         assert_eq!(differences(&[planned("sqlite", first), planned("lmdb", second)])[1], "order=get");
         assert_eq!(differences(&[planned("sqlite", first), planned("sqlite", first)]), ["", ""]);
@@ -360,10 +343,8 @@ mod tests {
             let lines = base.lines().filter(|line| !line.starts_with(key));
             let plan = lines.chain([format!("{key} = {value}").as_str()]).collect::<Vec<_>>().join("\n");
             let lines = differences(&[planned("lmdb", base), planned("lmdb", &plan)]);
-            assert!(
-                lines.iter().all(|line| line.starts_with(key)) && lines[0] != lines[1],
-                "{key}: {lines:?}"
-            );
+            let has_key = lines.iter().all(|line| line.starts_with(key));
+            assert!(has_key && lines[0] != lines[1], "{key}: {lines:?}");
         }
         for same in
             ["seed = 9", "trials = 7", "timeout = \"1h\"", "title = \"x\"", "claims_among = [\"lmdb\"]"]
@@ -405,14 +386,7 @@ mod tests {
         // An unenforced limit differs from an enforced one.
         let not_held =
             LimitReport { limit: LimitKind::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
-        let none = None;
-        runs[1].trials[0].machine = Some(MachineReport {
-            name: "small".into(),
-            limits: vec![not_held],
-            memory_limit_hits: none,
-            throttled_periods: none,
-            throttled_ns: none,
-        });
+        runs[1].trials[0].machine = Some(machine(vec![not_held]));
         assert_eq!(differences(&runs), ["small.memory=64MiB", "small.memory=not held"]);
     }
 

@@ -14,7 +14,6 @@ const PAPER_STORES: [(&str, &str, u8); 6] = [
     ("nested-folder", "NestedFolder", 248),
 ];
 
-/// Colours of further stores.
 const MORE_STORES: [(&str, u8); 8] = [
     ("lmdb", 210),
     ("unqlite", 222),
@@ -38,10 +37,8 @@ pub fn paper_name(store: &str) -> &str {
 /// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
     let colours = PAPER_STORES.iter().map(|(name, _, colour)| (*name, *colour)).chain(MORE_STORES);
-    let colour = colours
-        .into_iter()
-        .find(|(name, _)| *name == store)
-        .map_or_else(|| other_colour(store), |(_, colour)| colour);
+    let other = OTHER_COLOURS[(xxh3_64(store.as_bytes()) % OTHER_COLOURS.len() as u64) as usize];
+    let colour = colours.into_iter().find(|(name, _)| *name == store).map_or(other, |(_, colour)| colour);
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
@@ -51,10 +48,6 @@ pub fn palette_position(store: &str) -> usize {
     let names: Vec<&str> = names.chain(["null", "memory"]).collect();
     let position = names.iter().position(|name| *name == store);
     position.unwrap_or_else(|| names.len() + (xxh3_64(store.as_bytes()) % (20 - names.len() as u64)) as usize)
-}
-
-fn other_colour(store: &str) -> u8 {
-    OTHER_COLOURS[(xxh3_64(store.as_bytes()) % OTHER_COLOURS.len() as u64) as usize]
 }
 
 /// The nonempty parts, joined.
@@ -74,10 +67,8 @@ pub fn join_with_and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
 /// Kinds of failure and the like that are listed; the rest is counted.
 pub(crate) const LISTED: usize = 10;
 
-/// The style of headings.
 pub const HEADING: Style = Style::new().bold();
 
-/// The style of failures.
 pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
 
 /// The style of changes for the better.
@@ -88,30 +79,22 @@ pub fn describe_share(count: usize, total: usize) -> String {
     let quantity = match count {
         count if count == total => "all",
         count if 2 * count > total => "most",
-        0 => "none",
+        0 => return format!("on none of {}", plural(total, "machine")),
         _ => "some",
     };
-    match quantity {
-        "none" => format!("on none of {}", plural(total, "machine")),
-        quantity => format!("on {quantity} machines ({count} of {total})"),
-    }
+    format!("on {quantity} machines ({count} of {total})")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn known_stores_have_colours_of_their_own() {
-        let mut colours: Vec<u8> = PAPER_STORES
-            .iter()
-            .map(|entry| entry.2)
-            .chain(MORE_STORES.map(|entry| entry.1))
-            .chain(OTHER_COLOURS)
-            .collect();
-        colours.sort_unstable();
-        colours.dedup();
-        assert_eq!(colours.len(), 19);
+        let known = PAPER_STORES.map(|(_, _, colour)| colour).into_iter().chain(MORE_STORES.map(|(_, c)| c));
+        assert_eq!(known.chain(OTHER_COLOURS).collect::<BTreeSet<u8>>().len(), 19);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));
     }
 }

@@ -1,5 +1,4 @@
-//! Detects a noisy machine: single trials far off their cell's others, and blocks that drift. The report
-//! names them; nothing is ever dropped because of them.
+//! Detects a noisy machine: single trials far off their cell's others, and blocks that drift. Nothing is dropped because of them.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +8,12 @@ use storebench_core::result::TrialResult;
 use storebench_core::units::three_digits;
 use storebench_host::run::Run;
 
-use crate::stats::{Estimate, geometric_mean};
+use crate::stats::{Estimate, geometric_mean, median};
 
 /// A trial that is far off the others of its cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlier {
-    /// The cell's id.
     pub cell: String,
-    /// The block.
     pub block: u32,
     /// The operation with the largest distance.
     pub operation: String,
@@ -46,8 +43,7 @@ impl Drift {
 const MIN_TRIALS: usize = 4;
 /// An outlier is slower or faster than the median by at least this factor, ...
 const OUTLIER_FACTOR: f64 = 1.5;
-/// ... and this many deviations away, with the deviation of a normal distribution of the same median
-/// absolute deviation.
+/// ... and this many deviations away, by a normal distribution of the same median absolute deviation.
 const DEVIATIONS: f64 = 5.0;
 /// The factor from the median absolute deviation of a normal distribution to its standard deviation.
 const NORMAL_FACTOR: f64 = 1.4826;
@@ -93,24 +89,13 @@ fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     if latencies.len() < MIN_TRIALS {
         return Vec::new();
     }
+    let median = |values: &[f64]| median(values).map_or(0.0, |median| median.value);
     let logs: Vec<f64> = latencies.values().map(|latency| latency.ln()).collect();
     let middle = median(&logs);
     let deviation = NORMAL_FACTOR * median(&logs.iter().map(|log| (log - middle).abs()).collect::<Vec<_>>());
-    latencies
-        .iter()
-        .map(|(block, latency)| (*block, latency.ln() - middle))
-        .filter(|(_, off)| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation)
-        .map(|(block, off)| (block, off.exp()))
-        .collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n => (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0,
-    }
+    let is_far = |off: f64| off.abs() >= OUTLIER_FACTOR.ln() && off.abs() > DEVIATIONS * deviation;
+    let distances = latencies.iter().map(|(block, latency)| (*block, latency.ln() - middle));
+    distances.filter(|(_, off)| is_far(*off)).map(|(block, off)| (block, off.exp())).collect()
 }
 
 /// The drift of a run, if its interval excludes none and it is large enough to mention.

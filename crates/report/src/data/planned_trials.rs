@@ -64,11 +64,8 @@ mod tests {
         let three_of_four = UnfinishedRun { done: 3, planned: 4, at_least: false };
         assert_eq!(unfinished(&run(3, |_| {})), Some(three_of_four));
         let mut left_out = run(2, |_| {});
-        let cell = Sample::new("redb").cell();
-        left_out
-            .header
-            .left_out
-            .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
+        let (cell, reason) = (Sample::new("redb").cell(), LeftOutReason::Sentence("too large".into()));
+        left_out.header.left_out.push(LeftOutCell { cell, reason });
         assert_eq!(unfinished(&left_out), None);
         let mut part = run(2, |_| {});
         part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });

@@ -1,5 +1,6 @@
 //! Compares published tables of winners with the matrices of the runs: place by place, and the share of places that agree.
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Data};
 use storebench_core::units::{CountRange, SizeRange};
@@ -16,9 +17,7 @@ use crate::stats::Series;
 /// A published table compared with one group of a run.
 #[derive(Debug)]
 pub struct TableComparison<'a> {
-    /// The table.
     pub table: &'a Table,
-    /// The group.
     pub scope: Scope,
     /// The table's places, each with the run's own.
     pub places: Vec<PublishedCell<'a>>,
@@ -27,13 +26,9 @@ pub struct TableComparison<'a> {
 /// One place of a published table, and the same place of the run.
 #[derive(Debug)]
 pub struct PublishedCell<'a> {
-    /// The table's row.
     pub row: &'a Row,
-    /// The kind of data in the values.
     pub data: Data,
-    /// The number of records.
     pub records: CountRange,
-    /// The published winner.
     pub published: &'a Cell,
     /// The run's own evidence; `None` if it has no such place.
     pub found: Option<Evidence>,
@@ -55,12 +50,10 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// The places that could be compared.
     pub fn compared(self) -> usize {
         self.same + self.close + self.other
     }
 
-    /// All places of the table.
     pub fn total(self) -> usize {
         self.compared() + self.lacking + self.absent
     }
@@ -91,11 +84,8 @@ pub fn describe_agreement(agreement: Agreement) -> String {
         None => "No combination can be compared.".into(),
     };
     let skipped = [(absent, "that this run does not have"), (lacking, "in which a store lacks a figure")];
-    let skipped: Vec<String> = skipped
-        .iter()
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, reason)| format!("{number} {reason}"))
-        .collect();
+    let skipped = skipped.iter().filter(|(number, _)| *number > 0);
+    let skipped: Vec<String> = skipped.map(|(number, reason)| format!("{number} {reason}")).collect();
     if !skipped.is_empty() {
         words.push_str(&format!(" Not compared: {}.", skipped.join(", ")));
     }
@@ -103,7 +93,6 @@ pub fn describe_agreement(agreement: Agreement) -> String {
 }
 
 impl TableComparison<'_> {
-    /// Counts.
     pub fn agreement(&self) -> Agreement {
         let mut counts = Agreement::default();
         for place in &self.places {
@@ -119,26 +108,16 @@ impl TableComparison<'_> {
     }
 }
 
-/// Compares each table with each group that was measured under the same load. A table that is asked for by
-/// name is compared with all.
+/// Compares each table with each group that was measured under the same load; one that is asked for by name with all.
 pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for row in tables.iter().flat_map(|table| &table.rows) {
-        if !names.contains(&row.figure.as_str()) {
-            names.push(&row.figure);
-        }
-    }
-    let figures: Vec<Figure> = names.iter().map(|name| Figure::from_row(name)).collect();
+    let names: IndexSet<&str> =
+        tables.iter().flat_map(|table| &table.rows).map(|row| row.figure.as_str()).collect();
+    let figures: Vec<Figure> = names.into_iter().map(Figure::from_row).collect();
     let pools = pools(merged, &figures);
-    let figures: Vec<OfFigure<'_>> = names
-        .into_iter()
-        .zip(figures)
-        .zip(pools)
-        .map(|((name, figure), pools)| (name, figure, pools))
-        .collect();
-    let Some((.., groups)) = figures.first() else { return Vec::new() };
+    let figures: Vec<OfFigure> = figures.into_iter().zip(pools).collect();
+    let Some((_, groups)) = figures.first() else { return Vec::new() };
     let mut comparisons = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
         for table in &tables {
@@ -155,12 +134,14 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
     comparisons
 }
 
-/// A row's figure by its name, in every group.
-type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
+/// A figure, in every group.
+type OfFigure = (Figure, Vec<Pool<BlockKey>>);
 
-fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<PublishedCell<'a>> {
+fn places<'a>(table: &'a Table, figures: &[OfFigure], group: usize) -> Vec<PublishedCell<'a>> {
     let mut cells = Vec::new();
     for row in &table.rows {
+        let row_figure = Figure::from_row(&row.figure);
+        let pools = figures.iter().find(|(figure, _)| *figure == row_figure).map(|(_, pools)| pools);
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
                 let Some(published) = published else { continue };
@@ -169,10 +150,8 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
                     (Axis::RECORD_SIZE, row.record_size.into()),
                     (Axis::RECORDS, (*records).into()),
                 ]);
-                let found =
-                    figures.iter().find(|(name, ..)| *name == row.figure).and_then(|(_, figure, pools)| {
-                        compare(&table.stores, published, figure, &pools[group], &position)
-                    });
+                let compare_in = |pool| compare(&table.stores, published, &row_figure, pool, &position);
+                let found = pools.and_then(|pools| compare_in(&pools[group]));
                 cells.push(PublishedCell { row, data, records: *records, published, found });
             }
         }

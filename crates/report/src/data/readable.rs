@@ -1,5 +1,4 @@
-//! Makes settings readable: sizes for people (`page_size=64KiB`, where plans and files
-//! have `page_size=65536`), and shipped values.
+//! Makes settings readable: sizes for people (`page_size=64KiB` for the plan's `page_size=65536`), and shipped values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,14 +98,10 @@ mod tests {
     #[test]
     fn only_what_is_a_size_everywhere_is_shortened() {
         let readable = Readable::from_stores(&STORES);
-        assert_eq!(
-            readable.name("sqlite page_size=65536 cache_size=65536"),
-            "sqlite page_size=64KiB cache_size=65536"
-        );
-        assert_eq!(
-            Readable::from_stores(&STORES[1..]).name("redb cache_size=67108864"),
-            "redb cache_size=64MiB"
-        );
+        let name = readable.name("sqlite page_size=65536 cache_size=65536");
+        assert_eq!(name, "sqlite page_size=64KiB cache_size=65536");
+        let redb = Readable::from_stores(&STORES[1..]);
+        assert_eq!(redb.name("redb cache_size=67108864"), "redb cache_size=64MiB");
         assert_eq!(readable.value("page_size", "512"), "512");
         assert_eq!(readable.value("page_size", "65537"), "65537");
         assert!(matches!(readable.name("redb"), Cow::Borrowed("redb")));

@@ -10,7 +10,6 @@ pub(crate) struct PartRequests {
     pub(crate) part: Part,
     /// The number of executions: operations, loaded records, or trials.
     pub(crate) times: u64,
-    /// The sum of the requests.
     pub(crate) requests: Requests,
     /// The mean latency of an operation, in nanoseconds.
     pub(crate) latency_ns: Option<f64>,
@@ -19,12 +18,9 @@ pub(crate) struct PartRequests {
 /// A part of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Loading, by record.
     Loading,
-    /// An operation by its name; whether the requests are of a mix with it as the main operation, and whether each includes
-    /// an insert that puts a record back.
+    /// An operation; whether the requests are of a mix with it as the main one, and whether each includes an insert that puts a record back.
     Operation { name: String, mixed: bool, puts_back: bool },
-    /// Settling, by trial.
     Settling,
     /// The rest of a trial, such as opening the store, closing it and reading it back.
     Rest,

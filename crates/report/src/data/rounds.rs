@@ -7,7 +7,6 @@ use crate::column::{MAX, P99, P999};
 use crate::stats::trend::Trend;
 use crate::stats::{Summary, median, quantile};
 
-/// A figure of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
     /// Operations per second: of all together, or of the only operation.
@@ -65,8 +64,7 @@ pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64
     (is_life && bytes > 0).then_some(bytes as f64)
 }
 
-/// A figure of the last round over that of the first, trial by trial; `None` also if the figure is
-/// doubtful.
+/// A figure of the last round over that of the first, trial by trial; `None` also if the figure is doubtful.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let ratio_of = |measured: &Measurements| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),
@@ -103,7 +101,6 @@ const MAX_CLEARED_SHARE: f64 = 0.5;
 /// Whether the files grow in the last rounds. They are measured with the store open, including its logs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Growth {
-    /// There is no upward trend.
     None,
     /// They grow, but only this number of bytes of values was written, so that logs can explain it.
     Short(u64),

@@ -156,11 +156,8 @@ pub fn measured(ns: f64) -> Measurements {
     let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
     Measurements {
         guarantee: Guarantee::Process,
-        power_cut: None,
         store_version: "1.2.3".into(),
-        store_build: None,
         settings: vec![Setting::read_back("page_size", 4096)],
-        statistics: vec![],
         load: Load {
             records: 100,
             value_bytes: 51_200,
@@ -170,14 +167,12 @@ pub fn measured(ns: f64) -> Measurements {
             rest: Some(Rest { took_ns: 50_000_000, at_rest: true }),
         },
         operations: factors.map(|(name, factor)| operation(name, ns * factor)).into(),
-        rounds: vec![],
         settle_ns: 3_000_000,
         settle_counters: Some(counters(1, 4096)),
         memory: Memory {
             base_bytes: 4 << 20,
             peak_above_base_bytes: (ns * 1024.0) as u64,
-            peak_without_mapped_files_bytes: None,
-            peak_with_page_cache_bytes: None,
+            ..Memory::default()
         },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
@@ -191,8 +186,6 @@ pub fn measured(ns: f64) -> Measurements {
             idle_written_bytes_per_s: Some(12_288.0),
         }),
         processors: Some(Processors { idle_share: 0.5, io_wait_share: 0.125 }),
-        cache_emptied_by: None,
-        cache_left_warm: None,
         audit: Some(Audit {
             records: 100,
             read_back: 100,
@@ -201,23 +194,13 @@ pub fn measured(ns: f64) -> Measurements {
             reopened: 2,
             took_ns: 4_000_000,
         }),
-        cut_check: None,
-        fault_check: None,
-        recovery_check: None,
-        space_reclaim: None,
-        fragmentation: None,
-        bursts: vec![],
-        pauses: None,
-        concurrent_work: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,
             why_not_undone: None,
             took_ns: 300_000_000,
         }),
-        clients: vec![],
-        warnings: vec![],
-        unknown: vec![],
+        ..Measurements::default()
     }
 }
 
@@ -234,20 +217,11 @@ fn operation(name: &str, ns: f64) -> OperationResult {
     OperationResult {
         operation: name.into(),
         count: 1000,
-        errors: 0,
         wall_ns: times(1200.0),
         sum_ns: times(1000.0),
-        rate_over_ns: None,
         harness_share: Some(0.125),
         value_bytes: if name == "remove" { 0 } else { 512_000 },
-        warm_up: 0,
-        phase_disk: None,
-        device_written_bytes: None,
-        device_read_bytes: None,
-        processors: None,
         put_back: if name == "remove" { 1000 } else { 0 },
-        conflicts: 0,
-        epochs: Vec::new(),
         latency: Latency {
             mean_ns: ns,
             stdev_ns: ns / 4.0,
@@ -263,7 +237,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
             "get" => counters(0, 0),
             _ => Counters { sync_ns: Some(times(400.0)), ..counters(1000, 640_000) },
         }),
-        series: vec![],
+        ..OperationResult::default()
     }
 }
 
@@ -288,12 +262,22 @@ fn counters(syncs: u64, written_bytes: u64) -> Counters {
         written_bytes: Some(written_bytes),
         read_bytes: Some(0),
         minor_faults: 20,
-        major_faults: 0,
         voluntary_switches: syncs,
         involuntary_switches: 3,
         cpu_ns: Some(500_000),
         took_ns: Some(1_000_000),
-        disk: None,
+        ..Counters::default()
+    }
+}
+
+/// The report of a machine called small, with these limits.
+pub fn machine(limits: Vec<LimitReport>) -> MachineReport {
+    MachineReport {
+        name: "small".into(),
+        limits,
+        memory_limit_hits: None,
+        throttled_periods: None,
+        throttled_ns: None,
     }
 }
 
@@ -329,6 +313,10 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
 }
 
 fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
+    let location = serde_json::json!({
+        "name": DEFAULT_PLACE, "path": "/srv/bench", "file_system": "ext4", "mount_options": "rw,relatime",
+        "device": "nvme0n1", "device_model": "Example 980", "rotates": false, "free_bytes": 100_u64 << 30
+    });
     RunHeader {
         format: FORMAT_VERSION,
         storebench: "0.1.0".into(),
@@ -352,22 +340,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             clock: "tsc".into(),
             machine_id: None,
         },
-        locations: vec![LocationInfo {
-            name: DEFAULT_PLACE.into(),
-            place: None,
-            path: "/srv/bench".into(),
-            file_system: Some("ext4".into()),
-            mount_options: Some("rw,relatime".into()),
-            device: Some("nvme0n1".into()),
-            device_model: Some("Example 980".into()),
-            rotates: Some(false),
-            free_bytes: 100 << 30,
-            image: None,
-            driver: None,
-            by_fuse: false,
-            bottom: None,
-            disk: None,
-        }],
+        locations: vec![serde_json::from_value(location).unwrap()],
         stores,
         left_out: vec![],
         interim_analyses: vec![],
@@ -425,28 +398,19 @@ pub fn study() -> Run {
 /// A sample, or the failure or gap that occurs in reality.
 fn add_exceptions(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
-    let large = cell.record_size().span().from == 102_400;
+    let size = cell.record_size().span().from;
     let many = cell.records().from == 1_000_000;
     let power = cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Power);
     match cell.store() {
-        _ if large && many => None,
+        _ if size == 102_400 && many => None,
         "unqlite" if power => {
             Some(sample.unsupported("unqlite can't give power in this build: see docs/guarantees.md"))
         }
-        "leveldb" if block == 2 && many && cell.record_size().span().from == 1 => {
+        "leveldb" if block == 2 && many && size == 1 => {
             Some(sample.failed("IO error: LOCK: Resource temporarily unavailable"))
         }
-        "rocksdb"
-            if cell.record_size().span().from == 1024
-                && many
-                && cell.data() == Data::Compressible
-                && power =>
-        {
-            None
-        }
-        _ if cell.record_size().span().from == 10_240 && cell.records().from == 1_000 && power => {
-            Some(sample.failed("disk I/O error"))
-        }
+        "rocksdb" if size == 1024 && many && cell.data() == Data::Compressible && power => None,
+        _ if size == 10_240 && cell.records().from == 1_000 && power => Some(sample.failed("disk I/O error")),
         _ => Some(sample),
     }
 }
@@ -469,18 +433,8 @@ fn leave_out(run: &mut Run) {
 
 /// A run of `cells` cells, in two trials each: ten stores, and enough record counts. No figure equals another.
 pub fn many(cells: usize) -> Run {
-    let stores = [
-        "sqlite",
-        "leveldb",
-        "rocksdb",
-        "berkeleydb",
-        "lmdb",
-        "unqlite",
-        "redb",
-        "fjall",
-        "flat-folder",
-        "nested-folder",
-    ];
+    let stores = "sqlite leveldb rocksdb berkeleydb lmdb unqlite redb fjall flat-folder nested-folder";
+    let stores: Vec<&str> = stores.split(' ').collect();
     let guarantees = ["process", "power"];
     let mut samples = Vec::with_capacity(cells);
     for number in 0..cells {

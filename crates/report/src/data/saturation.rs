@@ -1,5 +1,4 @@
-//! Open loops that did not keep up. Their operations wait longer and longer for their turn: the latency depends on
-//! the length of the run, and is not ranked.
+//! Open loops that did not keep up: operations wait ever longer, so that latency depends on the run's length and is not ranked.
 
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
@@ -8,17 +7,15 @@ use storebench_core::units::{three_digits, with_commas};
 use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
-use super::names::LISTED;
+use super::summary::cut_off;
 
 /// The share of its rate that an open loop must reach to count as keeping up.
 const MIN_RATE_SHARE: f64 = 0.9;
 
-/// The lateness at its end from which a replay counts as behind: in a short trace, a single slow operation at its end is no
-/// sign of it.
+/// The lateness at its end from which a replay is behind: a single slow operation at the end of a short trace is no sign of it.
 const MIN_LATE_S: f64 = 0.1;
 
-/// The reached and the required rate; `None` if the operation kept up, and in a
-/// closed loop, which has no required rate.
+/// The reached and the required rate; `None` if the operation kept up, and in a closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, required) = match cell.rate() {
         Rate::PerSecond(required) => (overall_rate(measured, operation)?, f64::from(required)),
@@ -85,11 +82,7 @@ pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
     let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
         format!("Saturated, latency not ranked: {operation} of {store}{}.", describe_rates(rates))
     };
-    let mut lines: Vec<String> = rates_by_name.iter().take(LISTED).map(line).collect();
-    if rates_by_name.len() > LISTED {
-        lines.push(format!("And {} more that are saturated.", rates_by_name.len() - LISTED));
-    }
-    lines
+    cut_off(rates_by_name.iter().map(line).collect(), "that are saturated")
 }
 
 /// A required rate: as given, or a trace's average.
@@ -119,6 +112,8 @@ fn describe_rates(rates: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::axis::Value;
+    use storebench_core::cell::Axis;
     use storebench_core::store::Setting;
 
     use super::*;
@@ -128,21 +123,16 @@ mod tests {
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {
-        let open_cell = Sample::new("lmdb").cell().with(
-            storebench_core::cell::Axis::RATE,
-            storebench_core::cell::Axis::RATE.read("20000/s").unwrap(),
-        );
+        let open_cell = Sample::new("lmdb").cell().with(Axis::RATE, Axis::RATE.read("20000/s").unwrap());
         let block = vec![Sample::new("lmdb"), Sample::new("redb")];
         let mut run = blocks("box", &[block.clone(), block.clone(), block]);
         for trial in &mut run.trials {
-            let store = trial.cell.store() == "lmdb";
-            trial.cell = open_cell.clone().with(
-                storebench_core::cell::Axis::STORE,
-                storebench_core::axis::Value::word(if store { "lmdb" } else { "redb" }),
-            );
+            let is_redb = trial.cell.store() == "redb";
+            let store = Value::word(trial.cell.store());
+            trial.cell = open_cell.clone().with(Axis::STORE, store);
             for operation in &mut trial.measured.as_mut().unwrap().operations {
                 // A thousand operations: at 20,000/s they take 50 ms.
-                let keeps_up = !store || operation.operation != "insert";
+                let keeps_up = is_redb || operation.operation != "insert";
                 operation.rate_over_ns = Some(if keeps_up { 50_000_000 } else { 116_550_000 });
             }
         }
@@ -163,12 +153,8 @@ mod tests {
             figures.values().filter(|series| !series.is_empty()).count()
         };
         assert_eq!((counted(0), counted(1)), (1, 2), "claims rank no more than the matrix");
-        assert_eq!(
-            describe_saturation(&merged),
-            [
-                "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s."
-            ]
-        );
+        let line = "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s.";
+        assert_eq!(describe_saturation(&merged), [line]);
     }
 
     /// Of 1,000 operations in 50 ms, the store of samples, 200 are updates: 4,000/s of them, and 20,000/s of all.
@@ -176,8 +162,7 @@ mod tests {
     fn operations_that_come_in_turn_are_judged_together() {
         let mut run = blocks("box", &[vec![Sample::new("lmdb")]]);
         let trial = &mut run.trials[0];
-        let rate = storebench_core::cell::Axis::RATE.read("20000/s").unwrap();
-        trial.cell = trial.cell.clone().with(storebench_core::cell::Axis::RATE, rate);
+        trial.cell = trial.cell.clone().with(Axis::RATE, Axis::RATE.read("20000/s").unwrap());
         let measured = trial.measured.as_mut().unwrap();
         measured.operations.truncate(2);
         for (operation, (count, wall_ns)) in measured.operations.iter_mut().zip([(800, 7), (200, 7)]) {
@@ -196,10 +181,8 @@ mod tests {
     #[test]
     fn several_rates_are_told_in_one_line() {
         assert_eq!(describe_rates(&[(8580.0, 2e4)]), " did 8,580/s of 20,000/s");
-        assert_eq!(
-            describe_rates(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]),
-            ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials"
-        );
+        let several = describe_rates(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]);
+        assert_eq!(several, ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials");
     }
 
     #[test]
@@ -235,11 +218,5 @@ mod tests {
         measured.statistics.push(Setting::unverified(BEHIND_US, 90_000));
         measured.operations.iter_mut().for_each(|operation| operation.wall_ns = 250_000_000);
         assert_eq!(describe_saturation(&Merged::new(&[run], &[])), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_closed_loop_is_never_saturated() {
-        let runs = [crate::data::samples::study()];
-        assert_eq!(describe_saturation(&Merged::new(&runs, &[])), Vec::<String>::new());
     }
 }

@@ -111,17 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn shared_devices_are_named_with_what_others_write() {
-        let notes = notes_of(run("box", &[Sample::new("lmdb"), Sample::new("redb")]));
-        let devices: Vec<_> = notes.iter().filter(|note| note.contains("nvme0n1")).collect();
-        assert_eq!(devices.len(), 1, "{notes:?}");
-        assert!(
-            devices[0].contains("the whole of nvme0n1 (box)") && devices[0].contains("12.0 KiB/s"),
-            "{notes:?}"
-        );
-    }
-
-    #[test]
     fn what_is_unknown_is_told_once_with_its_reason() {
         let mut run =
             run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("null").failed("no")]);

@@ -26,7 +26,6 @@ const SCALE: f64 = 1000.0;
 /// The stores of one machine, one guarantee, one number of threads, with growing data.
 #[derive(Debug, Serialize)]
 pub struct Sizes {
-    /// The hardware's name.
     pub hardware: String,
     /// The common values of its trials: machine, guarantee, threads.
     pub title: String,
@@ -46,22 +45,17 @@ pub struct Sizes {
     pub operations: Vec<StoreFalls>,
 }
 
-/// The falls of stores in one operation, the last to fall first; before them the stores that do not fall, after them the
-/// unknown ones.
+/// The falls of stores in one operation: the stores that do not fall, then the last to fall first, then the unknown ones.
 #[derive(Debug, Serialize)]
 pub struct StoreFalls {
-    /// Its name.
     pub operation: String,
-    /// The stores.
     pub stores: Vec<Fall>,
 }
 
-/// The fall of a store.
 #[derive(Debug, Serialize)]
 pub struct Fall {
     /// Its name, with ranked settings.
     pub store: String,
-    /// Its figures by size.
     pub sizes: Vec<AtSize>,
     /// The sizes between which throughput falls, as multiples of the memory.
     pub cliff: Cliff,
@@ -74,27 +68,17 @@ pub struct Fall {
     pub falls_least: bool,
 }
 
-/// Figures at one size.
 #[derive(Debug, Serialize)]
 pub struct AtSize {
-    /// The data over the memory.
     pub times: f64,
-    /// Operations per second.
     pub per_second: Summary,
-    /// Mean latency in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<Summary>,
-    /// 99th percentile of latency in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<Summary>,
 }
 
 impl Fall {
-    /// Throughput at a size.
-    pub fn throughput_at(&self, times: Option<f64>) -> Option<&Summary> {
-        self.sizes.iter().find(|size| Some(size.times) == times).map(|size| &size.per_second)
-    }
-
     /// Where it falls, on a scale; `None` if it does not, or that is unknown.
     fn falling_point(&self) -> Option<f64> {
         match self.cliff {
@@ -103,7 +87,6 @@ impl Fall {
         }
     }
 
-    /// The order of presentation.
     fn order(&self) -> (u8, f64) {
         match (self.cliff, self.falling_point()) {
             (Cliff::None, _) => (0, 0.0),
@@ -195,14 +178,15 @@ fn build_sizes(
     (key, rest): (GroupKey, Position),
     mut size_trials: SizeTrials<'_>,
 ) -> Sizes {
-    let measured_sizes: Vec<u64> = size_trials.stores.values().flat_map(BTreeMap::keys).copied().collect();
-    let (least, most) = (measured_sizes.iter().min().copied(), measured_sizes.iter().max().copied());
-    let ends = (least.filter(|least| *least as f64 <= SCALE), most.filter(|most| *most as f64 > SCALE));
+    let measured_sizes = || size_trials.stores.values().flat_map(BTreeMap::keys);
+    let times = |parts: &u64| *parts as f64 / SCALE;
+    let inside = measured_sizes().min().map(times).filter(|least| *least <= 1.0);
+    let outside = measured_sizes().max().map(times).filter(|most| *most > 1.0);
     // All together come first.
     size_trials.operations.sort_by_key(|name| name != OVERALL);
     let operation_falls = |name: &String| StoreFalls {
         operation: name.clone(),
-        stores: find_falls(merged, &size_trials.stores, name, ends),
+        stores: find_falls(merged, &size_trials.stores, name, (inside, outside)),
     };
     let other_values = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
     let words: Vec<String> = other_values.map(|(axis, value)| (axis.def().words)(value)).collect();
@@ -213,42 +197,46 @@ fn build_sizes(
         title,
         groups: size_trials.groups,
         rest,
-        inside: ends.0.map(|parts| parts as f64 / SCALE),
-        outside: ends.1.map(|parts| parts as f64 / SCALE),
+        inside,
+        outside,
     }
 }
 
-/// The falls of all stores in one operation.
 fn find_falls(
     merged: &Merged<'_>,
     stores: &IndexMap<String, BTreeMap<u64, Vec<Entry<'_>>>>,
     name: &str,
-    (inside, outside): (Option<u64>, Option<u64>),
+    (inside, outside): (Option<f64>, Option<f64>),
 ) -> Vec<Fall> {
     let mut falls = Vec::new();
     let mut kept_shares: Vec<Series<BlockKey>> = Vec::new();
     for (store, sizes) in stores {
-        let curve: Vec<(u64, Series<BlockKey>)> = sizes
-            .iter()
-            .map(|(parts, entries)| (*parts, competing_series(entries, name, &THROUGHPUT)))
-            .filter(|(_, series)| !series.is_empty())
-            .collect();
+        let series = |(parts, entries): (&u64, &Vec<Entry<'_>>)| {
+            (*parts as f64 / SCALE, competing_series(entries, name, &THROUGHPUT))
+        };
+        let mut curve: Vec<(f64, Series<BlockKey>)> = sizes.iter().map(series).collect();
+        curve.retain(|(_, series)| !series.is_empty());
         if curve.is_empty() {
             continue;
         }
         let series_at =
-            |parts: Option<u64>| curve.iter().find(|(key, _)| Some(*key) == parts).map(|(_, series)| series);
+            |times: Option<f64>| curve.iter().find(|(key, _)| Some(*key) == times).map(|(_, series)| series);
         let ends = series_at(outside).zip(series_at(inside));
         kept_shares.push(ends.map(|(outside, inside)| quotients(outside, inside)).unwrap_or_default());
-        let curve_in_times: Vec<(f64, Series<BlockKey>)> =
-            curve.iter().map(|(parts, series)| (*parts as f64 / SCALE, series.clone())).collect();
+        let at_size = |(times, series): &(f64, Series<BlockKey>)| {
+            let entries = sizes.get(&((times * SCALE).round() as u64))?;
+            let summarise = |column: &Column| Summary::from_series(&competing_series(entries, name, column));
+            Some(AtSize {
+                times: *times,
+                per_second: Summary::from_series(series)?,
+                latency_ns: summarise(&MEAN_LATENCY),
+                p99_ns: summarise(&P99),
+            })
+        };
         falls.push(Fall {
             store: store.clone(),
-            sizes: curve_in_times
-                .iter()
-                .filter_map(|(times, series)| figures_at_size(sizes, *times, series, name))
-                .collect(),
-            cliff: cliff::find(&curve_in_times),
+            sizes: curve.iter().filter_map(at_size).collect(),
+            cliff: cliff::find(&curve),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
             falls_last: false,
             falls_least: false,
@@ -271,34 +259,12 @@ fn find_falls(
     falls
 }
 
-/// One series over another, block by block.
 fn quotients(numerator: &Series<BlockKey>, denominator: &Series<BlockKey>) -> Series<BlockKey> {
     let pair = |(block, value): (&BlockKey, &f64)| {
         let denominator = denominator.get(block).filter(|denominator| **denominator > 0.0)?;
         Some((*block, value / denominator))
     };
     numerator.iter().filter_map(pair).collect()
-}
-
-fn figures_at_size(
-    sizes: &BTreeMap<u64, Vec<Entry<'_>>>,
-    times: f64,
-    series: &Series<BlockKey>,
-    name: &str,
-) -> Option<AtSize> {
-    let entries = sizes.get(&((times * SCALE).round() as u64))?;
-    let summarise = |column: &Column| summary(&competing_series(entries, name, column));
-    Some(AtSize {
-        times,
-        per_second: summary(series)?,
-        latency_ns: summarise(&MEAN_LATENCY),
-        p99_ns: summarise(&P99),
-    })
-}
-
-fn summary(series: &Series<BlockKey>) -> Option<Summary> {
-    let values: Vec<f64> = series.values().copied().collect();
-    Summary::from_values(&values)
 }
 
 /// Marks what falls last: the latest, and whatever may fall as late.
@@ -313,11 +279,11 @@ fn mark_last(falls: &mut [Fall]) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use storebench_core::result::{LimitReport, MachineReport};
+    use storebench_core::result::LimitReport;
     use storebench_host::run::Run;
 
     use super::*;
-    use crate::data::samples::{Sample, blocks};
+    use crate::data::samples::{Sample, blocks, machine};
 
     const TIMES: [&str; 7] = ["0.25x", "0.5x", "0.75x", "1x", "1.5x", "2x", "4x"];
 
@@ -352,10 +318,8 @@ pub(crate) mod tests {
     fn stores_are_told_by_where_they_fall_and_how_much() {
         let runs = [outgrown()];
         let [all] = sizes(&Merged::new(&runs, &[])).try_into().unwrap();
-        assert_eq!(
-            (all.name().as_str(), all.inside, all.outside),
-            ("box, process, incompressible, 1B..1KiB, 100 records", Some(0.25), Some(4.0))
-        );
+        assert_eq!(all.name(), "box, process, incompressible, 1B..1KiB, 100 records");
+        assert_eq!((all.inside, all.outside), (Some(0.25), Some(4.0)));
         let falls = all.headline().unwrap();
         assert_eq!(falls.operation, "insert");
         let names: Vec<&str> = falls.stores.iter().map(|fall| fall.store.as_str()).collect();
@@ -368,11 +332,8 @@ pub(crate) mod tests {
         }
         assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_last), [false, true, false]);
         assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_least), [true, false, false]);
-        assert_eq!(lmdb.sizes.len(), 7);
-        assert!(
-            lmdb.throughput_at(Some(4.0)).unwrap().mean.value
-                < lmdb.throughput_at(Some(0.25)).unwrap().mean.value / 9.0
-        );
+        let per_second: Vec<f64> = lmdb.sizes.iter().map(|size| size.per_second.mean.value).collect();
+        assert!(per_second.len() == 7 && per_second[6] < per_second[0] / 9.0, "{per_second:?}");
     }
 
     #[test]
@@ -390,13 +351,7 @@ pub(crate) mod tests {
             remark: None,
         };
         for trial in &mut run.trials {
-            trial.machine = Some(MachineReport {
-                name: "small".into(),
-                limits: vec![limit.clone()],
-                memory_limit_hits: None,
-                throttled_periods: None,
-                throttled_ns: None,
-            });
+            trial.machine = Some(machine(vec![limit.clone()]));
         }
         let runs = [run];
         let [all] = sizes(&Merged::new(&runs, &[])).try_into().unwrap();
@@ -407,9 +362,8 @@ pub(crate) mod tests {
 
     #[test]
     fn one_size_and_other_work_have_no_such_section() {
-        let one_size = [blocks("box", &[vec![Sample::new("lmdb").data_size("1x")]])];
-        assert!(sizes(&Merged::new(&one_size, &[])).is_empty());
-        let other_work = [blocks("box", &[vec![Sample::new("lmdb")]])];
-        assert!(sizes(&Merged::new(&other_work, &[])).is_empty());
+        for sample in [Sample::new("lmdb").data_size("1x"), Sample::new("lmdb")] {
+            assert!(sizes(&Merged::new(&[blocks("box", &[vec![sample]])], &[])).is_empty());
+        }
     }
 }

@@ -1,5 +1,4 @@
-//! The cost of a background load to each store: operations with the load compared with the same ones without it. An
-//! open loop that fell behind has no comparable latency.
+//! The cost of a background load: operations with it against the same without. An open loop that fell behind has no latency.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +15,9 @@ use crate::stats::{Ratio, Series, compare, geometric_mean};
 /// The slow-downs of stores by one background load, compared with the same cells without it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdowns {
-    /// The hardware's name.
     pub hardware: String,
     /// The values that distinguish the disturbed group from the others, including its background load.
     pub title: String,
-    /// The load.
     pub background: String,
     /// By store, in the order of appearance, then by operation.
     pub slowdowns: Vec<Slowdown>,
@@ -29,23 +26,17 @@ pub struct Slowdowns {
 /// The slow-down of one store at one operation, over all cells measured both ways.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdown {
-    /// The store's name.
     pub store: String,
-    /// The operation's name.
     pub operation: String,
-    /// The latencies with and without the load.
     #[serde(flatten)]
     pub found: LoadedLatencies,
 }
 
-/// Latencies with and without a load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LoadedLatencies {
-    /// Cells measured both ways.
     pub cells: usize,
     /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
     pub undisturbed_ns: f64,
-    /// The mean latency with it.
     pub disturbed_ns: f64,
     /// The latency with it over that without, paired by block.
     pub ratio: Ratio,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
 use storebench_core::units::{exact_bytes, with_commas};
@@ -30,25 +30,19 @@ use crate::stats::{Better, Summary, geometric_mean};
 const MAX_COMPARISONS: usize = 40;
 /// The most rows of a readable table.
 const MAX_ROWS: usize = 30;
-/// The number of heights of a bar.
 pub const HEIGHTS: usize = 8;
 /// The smallest ratio to the best that the highest bar represents.
 const MIN_SPAN: f64 = 4.0;
 
-/// The standings of a group's contestants.
 #[derive(Debug)]
 pub struct Standings {
-    /// What the group's trials share.
     pub key: GroupKey,
     /// The group's name: `Guarantee power`.
     pub name: String,
     /// The name without that word: `power`.
     pub label: String,
-    /// The meaning of its guarantee.
     pub meaning: Option<&'static str>,
-    /// The figures, from left to right.
     pub figures: Vec<Figure>,
-    /// A table for each position with any figure.
     pub tables: Vec<Table>,
     /// The answers: one for each position if they differ, otherwise one for all.
     pub answers: Vec<(String, Answer)>,
@@ -75,10 +69,8 @@ impl Standings {
     }
 }
 
-/// The contestants at one position.
 #[derive(Debug)]
 pub struct Table {
-    /// The position.
     pub at: Position,
     /// The ranked ones in the order of their factors, then the riskier ones.
     pub rows: Vec<Row>,
@@ -86,16 +78,12 @@ pub struct Table {
     pub unfilled: Option<String>,
 }
 
-/// A contestant at one position.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name for people.
     pub store: String,
-    /// Its place over all operations.
     pub mark: Mark,
     /// The factor to the best of each operation: the geometric mean. It orders rows, and is no verdict.
     pub times: Option<f64>,
-    /// One for each figure.
     pub figures: Vec<Option<RowFigure>>,
     /// The cost of a power cut; `None` if unknown.
     pub power_cut: Option<Loss>,
@@ -103,23 +91,18 @@ pub struct Row {
     pub is_riskier: bool,
 }
 
-/// A figure in a row.
 #[derive(Debug)]
 pub struct RowFigure {
-    /// The figure over trials.
     pub figure: Summary,
     /// The height of its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 if it is the only one.
     pub height: usize,
-    /// Whether it is the best here, or may be.
     pub wins: bool,
 }
 
 /// The place of a contestant over all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// The one to take.
     Best,
-    /// Tied with it.
     Close,
     /// Neither, or nothing was decided.
     None,
@@ -130,7 +113,6 @@ pub enum Mark {
 pub struct Answer {
     /// The one to take, then those tied with it: the safer first, then the smaller. Empty if none is best.
     pub take: Vec<NamedContestant>,
-    /// The other ranked ones.
     pub others: Vec<NamedContestant>,
     /// If none is recommended: the contestants that are the best alone, each with its operations.
     pub best_at: Vec<(String, Vec<String>)>,
@@ -148,14 +130,12 @@ pub struct Answer {
     pub few: usize,
     /// What a power cut can cost the recommended one, if that is more than the guarantee allows.
     pub risk: Option<Loss>,
-    /// The contestants that are not ranked.
     pub riskier: Vec<Risk>,
 }
 
 /// A contestant with the factor to the recommended one.
 #[derive(Debug)]
 pub struct NamedContestant {
-    /// Its name for people.
     pub store: String,
     /// The factor, if both have figures.
     pub times: Option<f64>,
@@ -166,9 +146,7 @@ pub struct NamedContestant {
 /// A contestant that a power cut can cost more than the guarantee allows.
 #[derive(Debug)]
 pub struct Risk {
-    /// The contestant.
     pub named: NamedContestant,
-    /// What it can cost.
     pub loss: Loss,
     /// Why; empty if it is unknown.
     pub why: &'static str,
@@ -232,14 +210,12 @@ pub fn describe_guarantee(key: &GroupKey) -> Option<&'static str> {
     })
 }
 
-/// The duration of the trials.
 pub fn trial_time(merged: &Merged<'_>) -> Option<Duration> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
     let took_s: f64 = trials.map(|trial| trial.took_s()).sum();
     Duration::try_from_secs_f64(took_s.round().max(1.0)).ok().filter(|_| took_s > 0.0)
 }
 
-/// The figures of a position, with their contests.
 type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
 
 fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
@@ -272,9 +248,9 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     };
     let answers_differ = each_answer.len() == 2 && !each_answer.iter().all(covers);
     if each_answer.len() == 2 && !answers_differ {
-        each_answer
-            .iter_mut()
-            .for_each(|answer| answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store));
+        for answer in &mut each_answer {
+            answer.take.sort_by_key(|named| Some(named.store.as_str()) != best_store);
+        }
     }
     let mut unfilled = facts.unfilled();
     let tables = by_position.iter().zip(&each_answer).map(|((position, contests), answer)| Table {
@@ -283,14 +259,10 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
         unfilled: unfilled.remove(position),
     });
     let tables: Vec<Table> = tables.collect();
+    let positions: Vec<&Position> = by_position.keys().collect();
+    let title = |position| brief::describe_position(&brief::distinguishing_part(position, &positions, &[]));
     let answers = match answers_differ {
-        true => {
-            let positions: Vec<&Position> = by_position.keys().collect();
-            let titles = positions.iter().map(|position| {
-                brief::describe_position(&brief::distinguishing_part(position, &positions, &[]))
-            });
-            titles.zip(each_answer).collect()
-        }
+        true => positions.iter().copied().map(title).zip(each_answer).collect(),
         false => vec![(String::new(), overall)],
     };
     Some(Standings {
@@ -328,7 +300,6 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
     dangers
 }
 
-/// A group with what is known of its contestants.
 struct KnownGroup<'k, 'a> {
     merged: &'k Merged<'a>,
     group: &'k Group<'a>,
@@ -356,8 +327,7 @@ impl KnownGroup<'_, '_> {
         stores.filter(|store| !self.merged.is_harness(store)).collect::<BTreeSet<_>>().len() == 1
     }
 
-    /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
-    /// was not measured.
+    /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence.
     fn unfilled(&self) -> BTreeMap<Position, String> {
         let mut buffers: BTreeMap<Position, BTreeMap<String, Option<u64>>> = BTreeMap::new();
         for entry in &self.group.trials {
@@ -397,11 +367,8 @@ impl KnownGroup<'_, '_> {
         let operations = select(Figure::is_of_operations);
         let compared: Vec<_> =
             operations.iter().filter(|(_, contest)| contest.contenders.len() > 1).collect();
-        let judged: Vec<&[Contender]> = compared
-            .iter()
-            .filter(|(_, contest)| !contest.is_not_judged())
-            .map(|(_, contest)| contest.contenders.as_slice())
-            .collect();
+        let judged = compared.iter().filter(|(_, contest)| !contest.is_not_judged());
+        let judged: Vec<&[Contender]> = judged.map(|(_, contest)| contest.contenders.as_slice()).collect();
         let not_judged = compared.len() - judged.len();
         let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
         let combined = combine_verdicts(&judged);
@@ -441,13 +408,9 @@ impl KnownGroup<'_, '_> {
             times: times_slower(&operations, store, best),
             won: count_won(store),
         };
-        let mut others: Vec<&str> = Vec::new();
-        for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
-            let store = contender.store.as_str();
-            if !others.contains(&store) && !take.contains(&store) {
-                others.push(store);
-            }
-        }
+        let ranked = operations.iter().flat_map(|(_, contest)| &contest.contenders);
+        let ranked = ranked.map(|contender| contender.store.as_str());
+        let others: IndexSet<&str> = ranked.filter(|store| !take.contains(store)).collect();
         let is_far_behind = |store: &&str| {
             compared.iter().all(|(_, contest)| contender(&contest.contenders, store).is_some_and(is_far))
         };
@@ -455,43 +418,30 @@ impl KnownGroup<'_, '_> {
         answer.far = far.map(&name_contestant).collect();
         answer.take = take.iter().map(|store| name_contestant(store)).collect();
         answer.others = others.iter().map(|store| name_contestant(store)).collect();
-        answer
-            .others
-            .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
-        answer.riskier = self.list_risks(&operations, name_contestant);
-        answer
-    }
-
-    /// The contestants that are not ranked, as a power cut costs them more.
-    fn list_risks(
-        &self,
-        operations: &[(&Figure, &Contest)],
-        name_contestant: impl Fn(&str) -> NamedContestant,
-    ) -> Vec<Risk> {
-        let contenders = operations.iter().flat_map(|(_, contest)| &contest.riskier);
-        let stores: BTreeSet<&str> = contenders.map(|contender| contender.store.as_str()).collect();
+        let distance = |other: &NamedContestant| other.times.unwrap_or(f64::INFINITY);
+        answer.others.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let riskier = operations.iter().flat_map(|(_, contest)| &contest.riskier);
+        let riskier: BTreeSet<&str> = riskier.map(|contender| contender.store.as_str()).collect();
         let describe_risk = |store: &str| {
             let (_, danger) = self.dangers.get(store)?;
             let seen = self.seen_harm(store);
             Some(Risk { named: name_contestant(store), loss: danger.power_cut, why: danger.why, seen })
         };
-        stores.into_iter().filter_map(describe_risk).collect()
+        answer.riskier = riskier.into_iter().filter_map(describe_risk).collect();
+        answer
     }
 
     /// The contestants that are the best alone, each with its operations.
     fn best_at(&self, compared: &[&(&Figure, &Contest)]) -> Vec<(String, Vec<String>)> {
-        let mut winners: Vec<(String, Vec<String>)> = Vec::new();
+        let mut winners: IndexMap<String, Vec<String>> = IndexMap::new();
         for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
             let Some(best) = contest.winners().next() else { continue };
-            let name = self.name(&best.store);
-            let index = winners.iter().position(|(winner, _)| *winner == name).unwrap_or_else(|| {
-                winners.push((name, Vec::new()));
-                winners.len() - 1
-            });
-            if !winners[index].1.contains(&figure.name) {
-                winners[index].1.push(figure.name.clone());
+            let operations = winners.entry(self.name(&best.store)).or_default();
+            if !operations.contains(&figure.name) {
+                operations.push(figure.name.clone());
             }
         }
+        let mut winners: Vec<_> = winners.into_iter().collect();
         winners.sort_by_key(|(_, operations)| Reverse(operations.len()));
         winners
     }
@@ -500,13 +450,10 @@ impl KnownGroup<'_, '_> {
     fn seen_harm(&self, contestant: &str) -> Option<SeenHarm> {
         let (store, _) = self.dangers.get(contestant)?;
         let tier = self.group.key.tier.unwrap_or_default();
-        let cuts = self
-            .group
-            .trials
-            .iter()
-            .filter(|entry| self.merged.layout.contestant(&entry.trial.cell) == contestant);
+        let trials = self.group.trials.iter().map(|entry| entry.trial);
+        let trials = trials.filter(|trial| self.merged.layout.contestant(&trial.cell) == contestant);
         let (mut harmed, mut states) = (0, 0);
-        for cuts in cuts.filter_map(|entry| entry.trial.ok()?.cuts()) {
+        for cuts in trials.filter_map(|trial| trial.ok()?.cuts()) {
             harmed += dangerous_harms(cuts, tier).values().sum::<u64>();
             states += cuts.states();
         }
@@ -598,7 +545,6 @@ fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f6
     paired_ratio.or_else(|| Some(mean_ratio).filter(|times| times.is_finite() && *times > 0.0))
 }
 
-/// The geometric mean of a contestant's factors.
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, lookup(contest, store)?);
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
@@ -615,7 +561,6 @@ fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) 
     geometric_mean(&factors).map(|mean| mean.value)
 }
 
-/// The height of a bar among those of its contest.
 fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usize {
     let contenders = contest.contenders.iter().chain(&contest.riskier);
     let factors: Vec<f64> = contenders.filter_map(|contender| times(figure, contest, contender)).collect();
@@ -634,7 +579,6 @@ mod tests {
 
     use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
     use storebench_core::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
-    use storebench_core::stores::{MEMORY, NULL};
     use storebench_core::units::SizeRange;
 
     use super::*;
@@ -665,7 +609,6 @@ mod tests {
         with_report_on(StorageBacking::Disk, times, lost, read)
     }
 
-    /// Stores on a disk, or in memory.
     fn with_report_on<R>(
         bottom: StorageBacking,
         times: &[(&'static str, f64)],
@@ -703,12 +646,8 @@ mod tests {
     fn rows_stand_by_their_mean_and_the_best_and_those_too_close_are_marked() {
         let stores = [("lmdb", 1.0), ("sqlite", 3.0), ("redb", 1.001)];
         let marked_rows = with_report(&stores, 0, rows);
-        assert_eq!(
-            marked_rows.iter().map(|(store, ..)| store.as_str()).collect::<Vec<_>>(),
-            ["lmdb", "redb", "sqlite"]
-        );
-        let marks: Vec<Mark> = marked_rows.iter().map(|(_, mark, _)| *mark).collect();
-        assert_eq!(marks, [Mark::Best, Mark::Close, Mark::None]);
+        let marked: Vec<_> = marked_rows.iter().map(|(store, mark, _)| (store.as_str(), *mark)).collect();
+        assert_eq!(marked, [("lmdb", Mark::Best), ("redb", Mark::Close), ("sqlite", Mark::None)]);
     }
 
     #[test]
@@ -858,14 +797,6 @@ mod tests {
         assert!(lines.contains(sentence) && !lines.contains("take ") && !is_marked, "{lines}");
         let (lines, is_marked) = read_brief(3000.0);
         assert!(lines.contains(": take sqlite journal_mode=") && is_marked, "{lines}");
-    }
-
-    #[test]
-    fn many_comparisons_have_no_table_first() {
-        let runs = [crate::data::samples::study()];
-        let merged = Merged::new(&runs, &[NULL, MEMORY]);
-        let report = Report::new(&merged);
-        assert!(!are_short(report.standings(), &report));
     }
 
     #[test]

@@ -13,8 +13,7 @@ use super::noise::{self, Outlier};
 use super::planned_trials::{self, UnfinishedRun};
 use crate::layout::Position;
 
-/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
-/// rotates.
+/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk rotates.
 pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Option<&'static str> {
     let says_virtual = |text: &String| text.contains("virtual machine") || text.contains("wsl");
     let is_virtual = environment.virtualisation.as_ref().is_some_and(says_virtual);
@@ -48,7 +47,6 @@ pub(crate) fn cut_off(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     lines
 }
 
-/// Outliers and drift, run by run.
 pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -78,15 +76,16 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
         }
     }
     let left_out: usize = merged.runs.iter().map(|run| run.header.left_out.len()).sum();
+    let left_out = plural(left_out, "combination");
     if ok + failed + unsupported == 0 {
-        return format!("There are no trials yet; {} left out.", combinations(left_out));
+        return format!("There are no trials yet; {left_out} left out.");
     }
     format!(
         "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
         with_commas(ok),
         with_commas(failed),
         with_commas(unsupported),
-        combinations(left_out)
+        left_out
     )
 }
 
@@ -113,11 +112,6 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     runs().filter_map(part_line).chain(runs().filter_map(line)).collect()
 }
 
-fn combinations(number: usize) -> String {
-    plural(number, "combination")
-}
-
-/// Equal events: their number, and an example.
 pub(crate) struct RepeatedEvent {
     pub(crate) times: usize,
     pub(crate) example: String,
@@ -127,15 +121,9 @@ pub(crate) struct RepeatedEvent {
 pub(crate) type Lists = IndexMap<String, RepeatedEvent>;
 
 fn count_in(list: &mut Lists, event: String, example: impl FnOnce() -> String) {
-    match list.get_mut(&event) {
-        Some(repeated) => repeated.times += 1,
-        None => {
-            list.insert(event, RepeatedEvent { times: 1, example: example() });
-        }
-    }
+    list.entry(event).or_insert_with(|| RepeatedEvent { times: 0, example: example() }).times += 1;
 }
 
-/// Everything without figures.
 pub(crate) struct MissingFigures {
     pub(crate) failed: Lists,
     pub(crate) unsupported: Lists,

@@ -92,7 +92,6 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
     ids
 }
 
-/// A position that continues.
 struct UndecidedComparison {
     /// The ids of its cells that continue.
     cells: Vec<String>,
@@ -153,25 +152,25 @@ mod tests {
     use crate::claims;
     use crate::data::samples::{Sample, blocks};
 
-    /// The stores of the next block after blocks with these times, in ns by block.
-    fn next_stores(
-        count: usize,
-        stores: &[(&str, &dyn Fn(usize) -> f64)],
-        precision: Option<f64>,
-    ) -> Vec<&'static str> {
-        next_of_table(&[], count, stores, precision)
-    }
+    /// A store, its time in ns, and the share and steps by which that varies from block to block.
+    type Noisy = (&'static str, f64, f64, usize);
 
-    /// The stores of the next block, given what is known of the stores.
-    fn next_of_table(
+    const LMDB: Noisy = ("lmdb", 1000.0, 0.01, 1);
+    const REDB: Noisy = ("redb", 1010.0, 0.01, 3);
+    const SQLITE: Noisy = ("sqlite", 3000.0, 0.01, 2);
+
+    /// The stores of the next block after so many blocks, given what is known of the stores.
+    fn next_stores(
         table: &[StoreDef],
         count: usize,
-        stores: &[(&str, &dyn Fn(usize) -> f64)],
+        stores: &[Noisy],
         precision: Option<f64>,
     ) -> Vec<&'static str> {
         const KNOWN: [&str; 3] = ["lmdb", "redb", "sqlite"];
-        let block =
-            |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
+        let block = |number: usize| {
+            let times = stores.iter().map(|(store, ns, share, step)| (store, noisy(*ns, *share, *step)(number)));
+            times.map(|(store, ns)| Sample::new(store).ns(ns)).collect()
+        };
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
         run.header.interim_analyses = interim::plan_open_analyses(1);
         let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
@@ -190,14 +189,26 @@ mod tests {
 
     #[test]
     fn what_is_told_is_measured_no_further_and_the_undecided_pair_is() {
-        let (first, second, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
-            [("lmdb", &first), ("redb", &second), ("sqlite", &third)];
-        assert_eq!(next_stores(5, &stores, None), ["lmdb", "redb"]);
-        assert_eq!(next_stores(4, &stores, None), ["lmdb", "redb", "sqlite"], "no look is planned");
-        assert_eq!(next_stores(32, &stores, None), Vec::<&str>::new(), "the last look is over");
-        let decided = [stores[0], stores[2]];
-        assert_eq!(next_stores(5, &decided, None), Vec::<&str>::new());
+        let all = [LMDB, REDB, SQLITE];
+        let coarse = [("lmdb", 1000.0, 0.9, 1), ("redb", 1001.0, 0.9, 3)];
+        let alike = [("lmdb", 1000.0, 0.05, 1), ("redb", 1040.0, 0.1, 3)];
+        let exact = [("lmdb", 1000.0, 0.002, 1), ("redb", 1500.0, 0.0, 1)];
+        let rough = [("lmdb", 1000.0, 0.2, 1), ("redb", 1500.0, 0.0, 1)];
+        let precise = Some(0.05);
+        let cases: [(usize, &[Noisy], Option<f64>, &[&str], &str); 9] = [
+            (5, &all, None, &["lmdb", "redb"], "the pair is too close to call"),
+            (4, &all, None, &["lmdb", "redb", "sqlite"], "no look is planned"),
+            (32, &all, None, &[], "the last look is over"),
+            (5, &[LMDB, SQLITE], None, &[], "it is told"),
+            (12, &coarse, None, &[], "no budget decides it"),
+            (5, &alike, None, &["lmdb", "redb"], "4 % apart, with as much noise, is not given up"),
+            (2, &exact, precise, &["lmdb", "redb"], "two blocks are not enough"),
+            (5, &exact, precise, &[], "the precision is reached"),
+            (5, &rough, precise, &["lmdb", "redb"], "the precision is not reached"),
+        ];
+        for (count, stores, precision, expected, why) in cases {
+            assert_eq!(next_stores(&[], count, stores, precision), expected, "{why}");
+        }
     }
 
     #[test]
@@ -206,10 +217,7 @@ mod tests {
         const OFFERS: &[GuaranteeOffer] =
             &[GuaranteeOffer::replacing_values(Guarantee::Process, "as made", WHOLE)];
         let table = [StoreDef { name: "lmdb", offers: OFFERS, ..StoreDef::DEFAULT }];
-        let (first, second, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
-            [("lmdb", &first), ("redb", &second), ("sqlite", &third)];
-        assert_eq!(next_of_table(&table, 5, &stores, None), Vec::<&str>::new());
+        assert_eq!(next_stores(&table, 5, &[LMDB, REDB, SQLITE], None), Vec::<&str>::new());
     }
 
     #[test]
@@ -237,30 +245,6 @@ mod tests {
         assert_eq!(next(3, "lmdb", 300.0), NONE, "it does not");
         assert_eq!(next(3, "fjall", 1010.0), NONE, "no block brings what did not run");
         assert_eq!(next(32, "lmdb", 1010.0), NONE, "the last look is over");
-    }
-
-    #[test]
-    fn a_pair_that_no_budget_decides_is_left() {
-        let (first, second) = (noisy(1000.0, 0.9, 1), noisy(1001.0, 0.9, 3));
-        assert_eq!(next_stores(12, &[("lmdb", &first), ("redb", &second)], None), Vec::<&str>::new());
-    }
-
-    #[test]
-    fn a_pair_of_few_blocks_that_look_alike_is_not_given_up() {
-        // 4 % apart, with as much noise.
-        let (first, second) = (noisy(1000.0, 0.05, 1), noisy(1040.0, 0.1, 3));
-        assert_eq!(next_stores(5, &[("lmdb", &first), ("redb", &second)], None), ["lmdb", "redb"]);
-    }
-
-    #[test]
-    fn a_precision_is_reached_at_planned_looks() {
-        let (first, second) = (noisy(1000.0, 0.002, 1), noisy(1500.0, 0.0, 1));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &first), ("redb", &second)];
-        assert_eq!(next_stores(2, &stores, Some(0.05)), ["lmdb", "redb"], "two blocks are not enough");
-        assert_eq!(next_stores(5, &stores, Some(0.05)), Vec::<&str>::new());
-        let (first, second) = (noisy(1000.0, 0.2, 1), noisy(1500.0, 0.0, 1));
-        let stores: [(&str, &dyn Fn(usize) -> f64); 2] = [("lmdb", &first), ("redb", &second)];
-        assert_eq!(next_stores(5, &stores, Some(0.05)), ["lmdb", "redb"]);
     }
 
     #[test]

@@ -43,21 +43,17 @@ impl Verdict {
     }
 }
 
-/// A figure to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct ChangedFigure {
     /// The second side over the first; `None` if a value is zero.
     pub change: Option<Change>,
     /// Whether both sides together have two values at most ([`is_coarse`]).
     pub is_coarse: bool,
-    /// Which direction is good.
     pub better: Better,
 }
 
-/// The claim about a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgedChange {
-    /// The claim.
     pub verdict: Verdict,
     /// The chance of such a change if nothing changed, adjusted for the number of figures.
     pub p_adjusted: Option<f64>,
@@ -65,7 +61,6 @@ pub struct JudgedChange {
     pub detectable: Option<f64>,
 }
 
-/// Whether there are two values at most.
 pub fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
     let Some(first) = values.clone().next() else { return true };
     let mut others = values.filter(|value| *value != first);

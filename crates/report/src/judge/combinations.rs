@@ -1,5 +1,4 @@
-//! Decides which store is best over several combinations, such as of record size and number of records. A combination is the ranking of its
-//! stores, the best first.
+//! Decides which store is best over several combinations, such as of record size and count; each is a ranking, the best first.
 
 use indexmap::IndexMap;
 
@@ -10,7 +9,6 @@ use crate::stats::geometric_mean;
 /// A store within this factor of the best is near it.
 const NEAR_FACTOR: f64 = 1.2;
 
-/// A store's figure in a combination.
 pub fn contender<'a>(ranked: &'a [Contender], store: &str) -> Option<&'a Contender> {
     ranked.iter().find(|contender| contender.store == store)
 }
@@ -46,7 +44,6 @@ pub enum CombinedVerdict {
     Close,
 }
 
-/// What several combinations show together.
 pub fn combine_verdicts(rankings: &[&[Contender]]) -> CombinedVerdict {
     let is_open = |contender: &Contender| matches!(contender.verdict.rule(), None | Some(Rule::Open));
     let contenders = || rankings.iter().flat_map(|ranked| ranked.iter());
@@ -61,15 +58,6 @@ pub fn combine_verdicts(rankings: &[&[Contender]]) -> CombinedVerdict {
 /// Whether so many combinations won are enough to be preferred: at least half.
 pub fn is_won_mostly(won: usize, total: usize) -> bool {
     won * 2 >= total
-}
-
-/// The number of combinations that each store won, alone or tied.
-fn count_wins<'a>(rankings: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
-    let mut tally: IndexMap<&str, usize> = IndexMap::new();
-    for winner in rankings.iter().flat_map(|ranked| winners(ranked)) {
-        *tally.entry(&winner.store).or_default() += 1;
-    }
-    tally
 }
 
 /// Whether a preferred store is the best alone in more than half, or is preferred for being near the best throughout: in the rest
@@ -94,21 +82,19 @@ fn rivals<'a>(rankings: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 /// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
 /// best; `None` if none does.
 fn preferred_store<'a>(rankings: &[&'a [Contender]]) -> Option<&'a str> {
-    let wins = count_wins(rankings);
-    let frequent = wins.iter().filter(|(_, won)| is_won_mostly(**won, rankings.len()));
-    let frequent: Vec<&str> = frequent.map(|(store, _)| *store).collect();
+    let frequent = in_half(rankings, |_, contender| contender.verdict.wins());
     if let Some(first) = frequent.first() {
         return nearest_store(rankings, &frequent).map(|(store, _)| store).or(Some(first));
     }
-    let (store, times) = nearest_store(rankings, &measured_in_half(rankings))?;
+    let measured = in_half(rankings, |ranked, contender| times_worse(ranked, &contender.store).is_some());
+    let (store, times) = nearest_store(rankings, &measured)?;
     let factors: Vec<f64> = rankings.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
     (times <= NEAR_FACTOR && geometric_mean(&factors).is_some_and(|mean| mean.value <= NEAR_FACTOR))
         .then_some(store)
 }
 
-/// The preferred store, and the stores tied with it over all combinations: each is tied with it in some,
-/// and hardly worse than the best in any. There are none if the preferred one is the best alone in most. `None` if none is
-/// preferred.
+/// The preferred store, and the stores tied with it over all combinations: in some, and hardly worse than the best in any. There are none
+/// if the preferred one is the best alone in most. `None` if none is preferred.
 pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
     let first = preferred_store(rankings)?;
     let mut close = rivals(rankings, first);
@@ -116,19 +102,22 @@ pub fn leaders<'a>(rankings: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str
     Some((first, if is_sure(rankings, first) { Vec::new() } else { close }))
 }
 
-/// The stores with a figure in at least half of the combinations.
-fn measured_in_half<'a>(rankings: &[&'a [Contender]]) -> Vec<&'a str> {
+/// The stores that are wanted in at least half of the combinations.
+fn in_half<'a>(
+    rankings: &[&'a [Contender]],
+    is_wanted: impl Fn(&[Contender], &Contender) -> bool,
+) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for ranked in rankings {
-        let measured = ranked.iter().filter(|contender| times_worse(ranked, &contender.store).is_some());
-        measured.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
+        let wanted = ranked.iter().filter(|contender| is_wanted(ranked, contender));
+        wanted.for_each(|contender| *tally.entry(&contender.store).or_default() += 1);
     }
-    tally.into_iter().filter(|(_, times)| times * 2 >= rankings.len()).map(|(store, _)| store).collect()
+    tally.retain(|_, times| is_won_mostly(*times, rankings.len()));
+    tally.into_keys().collect()
 }
 
-/// The best overall among some stores, and its factor to the best, as a geometric mean over the
-/// combinations in which all of them have a figure, so that missing figures favour none. Combinations differ, so
-/// there is no interval.
+/// The best overall among some stores, and its factor to the best: a geometric mean over the combinations in which all of them have a
+/// figure, so that missing figures favour none. Combinations differ, so there is no interval.
 fn nearest_store<'a>(rankings: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()
@@ -193,11 +182,8 @@ mod tests {
             contest(&[("a", 1.0), ("b", 1.1), ("c", 3.0)]),
             contest(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]),
         ];
-        assert_eq!(
-            leaders(&slices(&rankings)),
-            Some(("a", vec!["b"])),
-            "c ties in two, and is far behind in one"
-        );
+        // The last ties in two, and is far behind in one.
+        assert_eq!(leaders(&slices(&rankings)), Some(("a", vec!["b"])));
         assert_eq!(leaders(&slices(&rankings[1..2])), Some(("a", vec![])), "a is best by itself");
         assert_eq!(leaders(&[]), None);
     }

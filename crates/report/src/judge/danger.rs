@@ -41,13 +41,11 @@ pub fn costs_no_more(danger: Option<&Danger>, other: Option<&Danger>) -> bool {
     }
 }
 
-/// Whether nothing was lost in any state.
 pub fn lost_nothing(cuts: &CutResults) -> bool {
     cuts.count(StateFinding::Held) == cuts.states()
 }
 
-/// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
-/// checked, or if the check is unsound.
+/// An upper bound on the share of losses, with [`CONFIDENCE`]; `None` if some were found, no state was checked, or the check is unsound.
 pub fn loss_bound(cuts: &CutResults) -> Option<f64> {
     // A state that could not be mounted says nothing about the store.
     let states = cuts.states() - cuts.count(StateFinding::FileSystem);
@@ -111,14 +109,15 @@ mod tests {
     #[test]
     fn a_store_that_a_power_cut_can_wreck_is_dangerous_to_who_writes_and_minds() {
         let newest = &Danger::NEWEST[0];
-        let is_dangerous_at = |guarantee, writes| is_dangerous(Some(&WRECKED), guarantee, writes);
-        assert!(
-            is_dangerous_at(Guarantee::Process, true)
-                && !is_dangerous_at(Guarantee::None, true)
-                && !is_dangerous_at(Guarantee::Power, false)
-        );
-        assert!(!is_dangerous(Some(newest), Guarantee::Process, true));
-        assert!(!is_dangerous(None, Guarantee::Process, true));
+        for (danger, guarantee, writes, expected) in [
+            (Some(&WRECKED), Guarantee::Process, true, true),
+            (Some(&WRECKED), Guarantee::None, true, false),
+            (Some(&WRECKED), Guarantee::Power, false, false),
+            (Some(newest), Guarantee::Process, true, false),
+            (None, Guarantee::Process, true, false),
+        ] {
+            assert_eq!(is_dangerous(danger, guarantee, writes), expected, "{danger:?} {guarantee}");
+        }
         let dangerous_stores = |stores: &[(&'static str, bool)]| dangerous(stores.iter().copied());
         assert_eq!(dangerous_stores(&[("lmdb", true), ("redb", false)]), BTreeSet::from(["lmdb"]));
         assert_eq!(dangerous_stores(&[("lmdb", true)]), BTreeSet::new(), "there is no other");

@@ -35,11 +35,6 @@ pub fn plan_open_analyses(blocks: u32) -> Vec<u32> {
     std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
 
-/// The first look after `blocks` or more blocks; `None` if none is planned that late.
-fn first_look_from(blocks: u32) -> Option<u32> {
-    LOOKS.into_iter().find(|look| *look >= blocks)
-}
-
 /// The confidence of each look's interval so that [`CONFIDENCE`] holds at whichever of `looks` looks the search ends.
 pub fn confidence(looks: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
@@ -123,8 +118,7 @@ pub fn decide<K: Ord>(
     if levels.end < levels.early && may_be_best != 1 { decide_at(levels.end) } else { early }
 }
 
-/// Whether more blocks won't move a store relative to the best: it is clear, as in [`is_clear`], or unlikely to become so even at the last
-/// of these looks.
+/// Whether more blocks won't move a store relative to the best: it is clear, or unlikely to become so even at the last of these looks.
 pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, looks: &[u32]) -> bool {
     let blocks = looks.last().copied().unwrap_or(0);
     let last = InterimAnalysis { blocks, confidence: confidence(looks.len()) };
@@ -188,8 +182,7 @@ fn nearness(ratio: Ratio, look: InterimAnalysis, share: f64) -> f64 {
     forecast(ratio, look).map_or(1.0, |(_, half_width)| (share.ln_1p() / half_width).min(1.0))
 }
 
-/// The standard error of a ratio, and the half-width of its interval after a look, both of its logarithm; `None` with too few blocks to
-/// estimate.
+/// The standard error of a ratio's logarithm, and the half-width of its interval after a look; `None` with too few blocks.
 fn forecast(ratio: Ratio, look: InterimAnalysis) -> Option<(f64, f64)> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
     let half_width = (interval.high / ratio.ratio.value).ln();
@@ -220,14 +213,13 @@ fn is_known(second: &Contender, share: f64) -> bool {
     })
 }
 
-/// The first look that is likely to separate two stores with this ratio, or to show that they are alike; `None` if none is planned
-/// that late.
+/// The first look that likely separates two stores with this ratio, or shows them alike; `None` if none is planned that late.
 pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
-    ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed).and_then(|blocks| first_look_from(blocks as u32))
+    let blocks = ratio.map_or(Some(USUALLY_ENOUGH), blocks_needed)? as u32;
+    LOOKS.into_iter().find(|look| *look >= blocks)
 }
 
-/// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
-/// if that is beyond counting.
+/// The blocks after which a ratio's interval likely excludes 1, or is narrow enough to call both alike. `None` if beyond counting.
 fn blocks_needed(ratio: &Ratio) -> Option<f64> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
     let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
@@ -246,15 +238,12 @@ mod tests {
 
     #[test]
     fn looks_are_as_many_as_there_is_time_for() {
-        assert_eq!(plan_analyses(0), [3]);
-        assert_eq!(plan_analyses(3), [3]);
-        assert_eq!(plan_analyses(10), [3, 5, 8, 12]);
-        assert_eq!(plan_analyses(1_000), LOOKS);
-        assert_eq!(
-            (plan_open_analyses(1), plan_open_analyses(4)),
-            (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32])
-        );
-        assert_eq!(plan_open_analyses(40), [40]);
+        for (blocks, looks) in [(0, &[3][..]), (3, &[3]), (10, &[3, 5, 8, 12]), (1_000, &LOOKS)] {
+            assert_eq!(plan_analyses(blocks), looks);
+        }
+        for (blocks, looks) in [(1, &LOOKS[..]), (4, &[4, 5, 8, 12, 20, 32]), (40, &[40])] {
+            assert_eq!(plan_open_analyses(blocks), looks);
+        }
         assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
     }
 

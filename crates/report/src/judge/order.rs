@@ -181,10 +181,8 @@ mod tests {
         assert_eq!(have_enough_blocks(&stores), [true, false, true, false]);
         assert_eq!(ordered(&stores, Better::Lower), [2, 0, 1, 3]);
         // If none has three blocks, those with the most.
-        assert_eq!(
-            have_enough_blocks(&[repeat(1.0, 2), repeat(1.0, 1), repeat(1.0, 0)]),
-            [true, false, false]
-        );
+        let few = [2, 1, 0].map(|blocks| repeat(1.0, blocks));
+        assert_eq!(have_enough_blocks(&few), [true, false, false]);
     }
 
     #[test]

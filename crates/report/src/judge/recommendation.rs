@@ -1,5 +1,4 @@
-//! Decides which stores can be recommended: which have enough blocks to be ranked, which another beats in everything, and which
-//! are better under another condition.
+//! Decides which stores can be recommended: which have enough blocks, which another beats in everything, which are better otherwise.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +6,8 @@ use super::standing::{Standing, Terms, decide_on, rank_with_leader};
 use super::{Verdict, order};
 use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 
-/// The blocks of all figures in a ranking, and the indices of the stores that have them: those that were measured most
-/// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts
-/// another.
+/// The blocks of all figures in a ranking, and the indices of the stores that have them: those measured most `often`, or all that share a
+/// block. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts another.
 pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSet<K>, Vec<usize>) {
     let most = stores.iter().map(|series| series.len()).max().unwrap_or(0);
     // A store that a planned look gave up has three quarters of them at most.

@@ -6,11 +6,9 @@ use crate::stats::{MIN_BLOCKS, Ratio};
 /// The verdict on settings, from their time of an operation as a multiple of the default's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The settings are faster than the default.
     Faster,
     /// They and the default are alike to within [`ALIKE`].
     Alike,
-    /// The settings are slower.
     Slower,
     /// There are too few trials, or too much scatter, to decide.
     Open,
@@ -61,41 +59,29 @@ mod tests {
 
     #[test]
     fn a_gain_is_known_by_its_interval() {
-        let judge = |value, low, high| Verdict::judge(&Ratio::with_ends(value, low, high, 3));
-        assert_eq!(judge(0.8, 0.7, 0.9), Verdict::Faster);
-        assert_eq!(judge(0.99, 0.98, 0.999), Verdict::Alike);
-        assert_eq!(judge(1.2, 1.1, 1.3), Verdict::Slower);
-        assert_eq!(judge(0.8, 0.5, 1.1), Verdict::Open);
-        assert_eq!(
-            Verdict::judge(&Ratio::with_ends(0.8, 0.7, 0.9, 2)),
-            Verdict::Open,
-            "two blocks are too few"
-        );
-    }
-
-    #[test]
-    fn what_is_known_well_is_settled() {
-        assert!(
-            is_settled(&Ratio::with_ends(0.8, 0.77, 0.83, 5))
-                && is_settled(&Ratio::with_ends(1.2, 1.1, 1.3, 5))
-        );
-        assert!(!is_settled(&Ratio::with_ends(0.8, 0.7, 0.9, 5)), "how large the gain is");
+        for (value, low, high, blocks, verdict, settled) in [
+            (0.8, 0.7, 0.9, 3, Verdict::Faster, false),
+            (0.8, 0.77, 0.83, 3, Verdict::Faster, true),
+            (0.99, 0.98, 0.999, 3, Verdict::Alike, true),
+            (1.2, 1.1, 1.3, 3, Verdict::Slower, true),
+            (0.8, 0.5, 1.1, 3, Verdict::Open, false),
+            // Two blocks are too few.
+            (0.8, 0.7, 0.9, 2, Verdict::Open, false),
+        ] {
+            let times = Ratio::with_ends(value, low, high, blocks);
+            assert_eq!((Verdict::judge(&times), is_settled(&times)), (verdict, settled), "{times:?}");
+        }
     }
 
     #[test]
     fn a_race_gives_up_what_is_surely_worse_and_keeps_what_looks_better() {
-        assert!(is_surely_worse(&Ratio::with_ends(1.1, 1.01, 1.2, 3)));
-        assert!(
-            !is_surely_worse(&Ratio::with_ends(1.02, 1.01, 1.03, 3))
-                && !is_surely_worse(&Ratio::with_ends(1.1, 0.9, 1.3, 3))
-        );
-        assert!(
-            is_better(&Ratio::with_ends(0.9, 0.8, 0.99, 3), 0.03)
-                && is_better(&Ratio::with_ends(0.9, 0.8, 1.1, 2), 0.03)
-        );
-        assert!(
-            !is_better(&Ratio::with_ends(0.9, 0.8, 1.1, 3), 0.03)
-                && !is_better(&Ratio::with_ends(0.99, 0.98, 0.995, 3), 0.03)
-        );
+        for (value, low, high, is_worse) in
+            [(1.1, 1.01, 1.2, true), (1.02, 1.01, 1.03, false), (1.1, 0.9, 1.3, false)]
+        {
+            assert_eq!(is_surely_worse(&Ratio::with_ends(value, low, high, 3)), is_worse, "{value} {low}");
+        }
+        let better = |value, low, high, blocks| is_better(&Ratio::with_ends(value, low, high, blocks), 0.03);
+        assert!(better(0.9, 0.8, 0.99, 3) && better(0.9, 0.8, 1.1, 2));
+        assert!(!better(0.9, 0.8, 1.1, 3) && !better(0.99, 0.98, 0.995, 3));
     }
 }

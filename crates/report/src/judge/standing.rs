@@ -17,13 +17,12 @@
 //! that of all comparisons together.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::contention::Contention;
 use super::{Rule, Verdict, order};
 use crate::stats::{
     Better, CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio, Resolution, Scale, Scatter, Series, Summary,
-    THRESHOLD, ratio_at, ratios, standard_error,
+    THRESHOLD, one_sided_p, ratio_at, ratios, standard_error,
 };
 
 /// The standing of one store relative to the best.
@@ -31,38 +30,31 @@ use crate::stats::{
 pub struct Standing {
     /// The store's index in the list given to [`decide`].
     pub index: usize,
-    /// Its figure over trials.
     pub figure: Summary,
     /// The factor by which it is worse than the best: over 1 is worse, whichever direction is better. Its interval is
     /// the deciding one; its confidence holds for all comparisons of the place together. `None` for the best
     /// itself and without a ratio.
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or may be.
     pub verdict: Verdict,
 }
 
 /// A store with its standing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contender {
-    /// The store's name.
     pub store: String,
-    /// Its figure over trials.
     pub figure: Summary,
     /// The factor to the best, as in its [`Standing`].
     pub times_worse: Option<Ratio>,
-    /// Whether it is the best, or may be.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
 impl Contender {
-    /// A store of this name with its standing.
     pub fn new(store: String, Standing { figure, times_worse, verdict, .. }: Standing) -> Contender {
         Contender { store, figure, times_worse, verdict }
     }
 }
 
-/// The best, and those that may be as good.
 pub fn winners(ranked: &[Contender]) -> impl Iterator<Item = &Contender> {
     ranked.iter().filter(|contender| contender.verdict.wins())
 }
@@ -77,8 +69,7 @@ pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
 }
 
-/// Whether too few trials name candidates here, and no winner. A store that looks further behind than one that is surely worse has no
-/// part in that.
+/// Whether too few trials name candidates here. A store that looks further behind than one that is surely worse has no part in that.
 pub fn names_candidates(ranked: &[Contender]) -> bool {
     let times = |contender: &Contender| contender.times_worse.map_or(1.0, |times| times.ratio.value);
     let is_surely_worse = |contender: &&Contender| contender.verdict == Verdict::Worse(Rule::Interval);
@@ -106,21 +97,17 @@ pub fn is_won(ranked: &[Contender]) -> bool {
 /// The status of a store among the stores of its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// There is no other.
     Alone,
     /// Other programs left too few processors for a verdict.
     NotJudged,
     /// It may be the best; there are too few trials to decide.
     Candidate,
-    /// The best, and no other is as good.
     Best,
     /// Too close to call with others.
     Tied,
-    /// Another is better.
     Worse,
 }
 
-/// The status of one store among some.
 pub fn status(ranked: &[Contender], contender: &Contender) -> Status {
     match () {
         () if ranked.len() < 2 => Status::Alone,
@@ -135,7 +122,6 @@ pub fn status(ranked: &[Contender], contender: &Contender) -> Status {
 /// The outcome between two stores that were ranked as a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pair {
-    /// The best of them is better.
     Better,
     /// The best of them is the only candidate, with few trials.
     Candidate,
@@ -162,7 +148,6 @@ pub struct Terms {
     pub confidence: f64,
     /// The smallest difference that counts, mostly the clock's resolution.
     pub resolution: Resolution,
-    /// The rule for stores with few shared blocks.
     pub few: FewBlocksRule,
     /// Whether other programs left too few processors: then nothing is judged, unless the best is ahead by [`FAR`].
     pub crowded: bool,
@@ -256,8 +241,7 @@ pub fn rank_with_leader<K: Ord>(
 }
 
 fn unranked_standing<K>(index: usize, series: &Series<K>) -> Option<Standing> {
-    let values: Vec<f64> = series.values().copied().collect();
-    let figure = Summary::from_values(&values)?;
+    let figure = Summary::from_series(series)?;
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
 }
 
@@ -269,14 +253,12 @@ struct Test {
     p: Option<f64>,
 }
 
-/// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum JudgedBy {
     /// By the scatter of its own ratios.
     Ratios,
     /// By the scatter of all such figures as well.
     Scatter(Scatter),
-    /// By a threshold.
     Threshold,
     /// Not: too little is known.
     Nothing,
@@ -304,7 +286,11 @@ impl Test {
             (_, FewBlocksRule::Scatter(_)) => JudgedBy::Nothing,
         };
         let p = ratios.as_ref().and_then(|ratios| match judged_by {
-            JudgedBy::Ratios => Some(one_sided_p(ratios)),
+            JudgedBy::Ratios => {
+                let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+                let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+                Some(one_sided_p(mean, standard_error(&logs, mean), (logs.len() - 1) as f64))
+            }
             JudgedBy::Scatter(scatter) => Some(scatter.one_sided(ratios)),
             JudgedBy::Threshold | JudgedBy::Nothing => None,
         });
@@ -323,17 +309,6 @@ impl Test {
             JudgedBy::Ratios | JudgedBy::Threshold | JudgedBy::Nothing => ratio_at(ratios, confidence),
         }
     }
-}
-
-/// The probability of ratios this far above 1 if the true ratio is 1.
-fn one_sided_p(ratios: &[f64]) -> f64 {
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-    let error = standard_error(&logs, mean);
-    if error == 0.0 {
-        return if mean > 0.0 { 0.0 } else { 1.0 };
-    }
-    StudentsT::new(0.0, 1.0, (logs.len() - 1) as f64).map_or(1.0, |t| t.sf(mean / error))
 }
 
 /// The comparison of a store with the best.
@@ -384,8 +359,7 @@ fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> boo
     }
 }
 
-/// Whether a store is worse than the best by enough: at the end of its interval nearer to no difference,
-/// if the interval decided.
+/// Whether a store is worse than the best by enough: at the nearer end of its interval, if the interval decided.
 fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, resolution: Resolution) -> bool {
     let good = best.figure.mean.value;
     let times = other.times_worse.map(|times| match (rule, times.ratio.interval) {
@@ -630,10 +604,8 @@ pub(crate) mod tests {
                 let times = standing.times_worse.unwrap().ratio;
                 let interval = times.interval.unwrap();
                 assert_eq!(standing.verdict.wins(), interval.low <= 1.0, "{standing:?}");
-                assert_eq!(
-                    (standing.verdict.rule(), interval.confidence),
-                    (Some(Rule::Interval), CONFIDENCE)
-                );
+                assert_eq!(standing.verdict.rule(), Some(Rule::Interval));
+                assert_eq!(interval.confidence, CONFIDENCE);
                 // The ratio of its width to a single interval's shows the number of comparisons.
                 let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
                 let width = |i: Interval| (i.high / i.low).ln();
@@ -643,10 +615,8 @@ pub(crate) mod tests {
             levels.sort_by(f64::total_cmp);
             let factor =
                 |comparisons: f64| t_quantile(4, 1.0 - 0.1 / comparisons) / t_quantile(4, CONFIDENCE);
-            assert!(
-                (levels[4] - factor(30.0)).abs() < 1e-9,
-                "six stores, and five that each may look better: {levels:?}"
-            );
+            // Six stores, and five that each may look better.
+            assert!((levels[4] - factor(30.0)).abs() < 1e-9, "{levels:?}");
             assert!(levels[0] >= factor(10.0) - 1e-9, "two stores are left at the end: {levels:?}");
         }
         assert!(ties > 100 && separated > 100, "{ties} and {separated}");

@@ -11,15 +11,11 @@ use super::{CONFIDENCE, MIN_BLOCKS, Series, THRESHOLD, arithmetic_mean_at};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "shape", rename_all = "kebab-case")]
 pub enum Cliff {
-    /// Too few sizes or blocks.
     Unknown,
     /// No step is steeper than the rest, or the fall is within [`THRESHOLD`].
     None,
-    /// It falls most steeply between two sizes.
     At {
-        /// The smaller size.
         low: f64,
-        /// The larger size.
         high: f64,
     },
 }
@@ -38,11 +34,8 @@ pub fn find<K: Ord + Copy>(curve: &Curve<K>) -> Cliff {
     let [(_, first), _, _, ..] = points.as_slice() else { return Cliff::Unknown };
     let is_complete = |block: &&K| points.iter().all(|(_, series)| series.contains_key(block));
     // The logarithms of the figures of each complete block.
-    let blocks: Vec<Vec<f64>> = first
-        .keys()
-        .filter(is_complete)
-        .map(|block| points.iter().map(|(_, series)| series[block].ln()).collect())
-        .collect();
+    let logs = |block: &K| points.iter().map(|(_, series)| series[block].ln()).collect();
+    let blocks: Vec<Vec<f64>> = first.keys().filter(is_complete).map(logs).collect();
     if blocks.len() < MIN_BLOCKS {
         return Cliff::Unknown;
     }
@@ -82,10 +75,8 @@ mod tests {
             let noise = block_effects[block as usize] + 0.05 * normal(random);
             (8.0 + level(size.ln()) + noise).exp()
         };
-        sizes
-            .iter()
-            .map(|size| (*size, (0..blocks).map(|block| (block, figure(*size, block))).collect()))
-            .collect()
+        let at = |size: &f64| (*size, (0..blocks).map(|block| (block, figure(*size, block))).collect());
+        sizes.iter().map(at).collect()
     }
 
     const SIZES: [f64; 6] = [0.25, 0.5, 0.75, 1.25, 2.5, 4.0];

@@ -10,7 +10,6 @@ pub struct Resolution {
     pub share: f64,
     /// ... of at most this, in nanoseconds.
     pub share_at_most_ns: f64,
-    /// The scale of the figures.
     pub scale: Scale,
 }
 
@@ -22,12 +21,10 @@ pub enum Scale {
     Nanoseconds,
     /// Operations per second of several threads.
     PerSecond {
-        /// The threads.
         threads: f64,
     },
     /// Disk space in bytes, with a smallest difference.
     Bytes {
-        /// The bytes.
         least: f64,
     },
 }

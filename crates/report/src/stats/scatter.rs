@@ -10,10 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::gamma::digamma;
 
-use super::{Estimate, Interval, Ratio, Series, exp, fractional_t_quantile};
+use super::{Estimate, Interval, Ratio, Series, exp, fractional_t_quantile, one_sided_p};
 
 /// The scatter of a figure over the cells of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,13 +25,11 @@ pub struct Scatter {
     total_degrees: f64,
 }
 
-/// With fewer degrees of freedom in all, the scatter is unknown; with fewer cells that vary, the similarity of cells is unknown:
-/// then their variances are pooled.
+/// With fewer degrees of freedom in all the scatter is unknown; with fewer cells that vary their variances are pooled.
 const MIN_COUNT: usize = 5;
 
 impl Scatter {
-    /// The scatter within cells, each with its figures by block, without what moves all cells of a block alike, which cancels out in ratios.
-    /// `None` if too few ran more than once.
+    /// The scatter within cells, by block, without what moves all cells of a block alike. `None` if too few ran more than once.
     pub fn from_cells<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
         let cell_variances = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
         let total_degrees: f64 = cell_variances.iter().map(|(_, degrees)| degrees).sum();
@@ -72,10 +69,7 @@ impl Scatter {
     /// The probability of ratios this far above 1 for equal stores.
     pub(crate) fn one_sided(&self, ratios: &[f64]) -> f64 {
         let (mean, error, degrees) = self.moderated_mean(ratios);
-        if error == 0.0 {
-            return if mean > 0.0 { 0.0 } else { 1.0 };
-        }
-        StudentsT::new(0.0, 1.0, degrees).map_or(1.0, |t| t.sf(mean / error))
+        one_sided_p(mean, error, degrees)
     }
 
     /// The mean ratio with its interval at a confidence.
@@ -191,12 +185,8 @@ mod tests {
         assert_eq!(Scatter::from_cells(&cells), None, "three degrees are too few");
         assert_eq!(Scatter::from_cells(&vec![series(&[0.0, 0.0]); 9]), None, "zeros have no logarithms");
         let never = Scatter::from_cells(&vec![series(&[2.0, 2.0]); 9]).unwrap();
-        assert!(
-            never.variance == 0.0
-                && (never.prior_degrees - 8.0).abs() < 1e-9
-                && never.prior_degrees == never.total_degrees,
-            "{never:?}"
-        );
+        assert_eq!((never.variance, never.prior_degrees), (0.0, never.total_degrees));
+        assert!((never.prior_degrees - 8.0).abs() < 1e-9, "{never:?}");
     }
 
     #[test]
@@ -212,10 +202,9 @@ mod tests {
         let (paired, moderated) = (compare(&b, &a).unwrap(), scatter.ratio(&ratios, CONFIDENCE));
         assert!((paired.ratio.value - moderated.ratio.value).abs() < 1e-12);
         let (paired, moderated) = (paired.ratio.interval.unwrap(), moderated.ratio.interval.unwrap());
-        assert!(
-            (paired.low - moderated.low).abs() < 1e-6 && (paired.high - moderated.high).abs() < 1e-6,
-            "{paired:?} {moderated:?}"
-        );
+        for (paired, moderated) in [(paired.low, moderated.low), (paired.high, moderated.high)] {
+            assert!((paired - moderated).abs() < 1e-6, "{paired} {moderated}");
+        }
     }
 
     #[test]
@@ -395,10 +384,7 @@ mod tests {
             assert!(named >= minimum, "{named} are named");
             assert!(confirmed * 100 >= named * 95, "{confirmed} of {named} are among the best of 24 trials");
             let share = if scatter == RECORDED { 90 } else { 70 };
-            assert!(
-                agreed * 100 >= named * share,
-                "{agreed} of {named} stand alone in another quick run, too"
-            );
+            assert!(agreed * 100 >= named * share, "{agreed} of {named} stand alone in another, too");
         }
     }
 }

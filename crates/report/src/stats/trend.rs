@@ -5,7 +5,6 @@
 /// The two-sided normal quantile of 5 %.
 const TWO_SIDED: f64 = 1.96;
 
-/// The trend of one or more series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// The change per step: the median of the slopes between all pairs of a series.
@@ -21,10 +20,8 @@ impl Trend {
             series.iter().flat_map(|values| pairs(values)).map(|(steps, rise)| rise / steps).collect();
         slopes.sort_by(f64::total_cmp);
         let (low, high) = (slopes.get(slopes.len().saturating_sub(1) / 2)?, slopes.get(slopes.len() / 2)?);
-        let (sum, variance) = series
-            .iter()
-            .map(|values| kendall(values))
-            .fold((0.0, 0.0), |total, next| (total.0 + next.0, total.1 + next.1));
+        let tests = series.iter().map(|values| kendall(values));
+        let (sum, variance) = tests.fold((0.0, 0.0), |total, next| (total.0 + next.0, total.1 + next.1));
         // Corrected for continuity.
         let distance = (sum.abs() - 1.0).max(0.0) / variance.max(f64::MIN_POSITIVE).sqrt();
         Some(Trend { per_step: (low + high) / 2.0, is_told: distance > TWO_SIDED })
@@ -34,10 +31,8 @@ impl Trend {
 /// The distance in steps and in value of each value from each earlier one.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let later_values = move |start: usize| {
-        values[start + 1..]
-            .iter()
-            .enumerate()
-            .map(move |(step, value)| (step as f64 + 1.0, value - values[start]))
+        let later = values[start + 1..].iter().enumerate();
+        later.map(move |(step, value)| (step as f64 + 1.0, value - values[start]))
     };
     (0..values.len()).flat_map(later_values)
 }
@@ -60,10 +55,8 @@ mod tests {
     #[test]
     fn a_leak_has_its_size_and_is_told() {
         let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
-        assert_eq!(
-            Trend::from_series(std::slice::from_ref(&leak)),
-            Some(Trend { per_step: 1.0, is_told: true })
-        );
+        let told = Trend::from_series(std::slice::from_ref(&leak));
+        assert_eq!(told, Some(Trend { per_step: 1.0, is_told: true }));
         // A trend that is hidden by noise in one trial shows in three.
         let noisy =
             |noise: [f64; 5]| leak.iter().zip(noise).map(|(value, noise)| value + noise).collect::<Vec<_>>();

@@ -1,5 +1,4 @@
-//! Compares two independent sets of trials: the ratio of their figures, its certainty, and which of
-//! many such changes can be believed at once. Pure.
+//! Compares two independent sets of trials: the ratio of their figures, its certainty, and which of many changes to believe.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -12,8 +11,7 @@ pub const LEVEL: f64 = 0.05;
 /// The observations that each side needs for a significant change.
 pub const MIN_OBSERVATIONS: usize = MIN_BLOCKS;
 
-/// If neither side varies, different values count as changed if chance would separate them no more often than this:
-/// from five observations on each side on.
+/// If neither side varies, values that chance separates no more often than this have changed: from five observations on each side on.
 pub const RARE: f64 = 0.002;
 
 /// The change of a figure from one set of observations to another.
@@ -86,8 +84,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     Some(Change { ratio, p: has_test.then_some(p), constant: None, spread })
 }
 
-/// The ratio of two counts of the same work, second over first: 1 if both are zero, infinite if
-/// only the first is.
+/// The ratio of two counts of the same work, second over first: 1 if both are zero, infinite if only the first is.
 pub fn ratio_of_pair((base, new): (f64, f64)) -> f64 {
     if base == new {
         return 1.0;

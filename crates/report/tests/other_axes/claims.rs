@@ -1,5 +1,7 @@
 //! Claims about axes outside the built-in table, which a plan compares and places differently.
 
+use storebench_report::claims::run_claims;
+
 use super::*;
 
 const CLAIMS: &str = r#"
@@ -31,10 +33,9 @@ fn claims_narrow_and_compare_its_axes() {
     let runs = [device()];
     axis("motion");
     let text = CLAIMS.replace("figure = [\"latency\"]", "figure = [\"memory\"]");
-    let read = |text: &str| storebench_report::claims::run_claims("other", text, "the run").unwrap().unwrap();
-    assert!(read(&text).claims.iter().all(|claim| claim.figure.len() == 1));
+    let mut study = run_claims("other", &text, "the run").unwrap().unwrap();
+    assert!(study.claims.iter().all(|claim| claim.figure.len() == 1));
     // Operations are known from the table of workloads, which lacks this one: its figures are added by hand.
-    let mut study: StudyClaims = read(&text);
     for claim in &mut study.claims {
         claim.figure = vec!["read".parse().unwrap()];
     }
@@ -66,7 +67,7 @@ fn claims_follow_what_a_plan_compares() {
     run.header.plan.push_str("compare = [\"flush\"]\n");
     let claim = "workload = \"device\"\ncompare = [\"flush\"]\n[[claim]]\nsays = \"Random reads are quicker without a sync\"\nsource = \"1\"\n\
         figure = [\"read\"]\nat.motion = [\"random\"]\nat.chunk_size = [\"4KiB\"]\nexpect.winner = { stores = [\"flush no\"] }\n";
-    let read = |text: &str| storebench_report::claims::run_claims("other", text, "the run");
+    let read = |text: &str| run_claims("other", text, "the run");
     let study = read(claim).unwrap().unwrap();
     let runs = [run];
     let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
@@ -89,7 +90,7 @@ fn a_plan_may_place_axes_otherwise() {
     let claim = "workload = \"device\"\n[[claim]]\nsays = \"Random reads of small chunks are quickest\"\nsource = \"1\"\n\
         figure = [\"read\"]\nat.extent = [\"64MiB\"]\nat.chunk_size = [\"4KiB\"]\nat.flush = [\"yes\"]\n\
         expect.winner = { stores = [\"random\"] }\n";
-    let study = storebench_report::claims::run_claims("other", claim, "the run").unwrap().unwrap();
+    let study = run_claims("other", claim, "the run").unwrap().unwrap();
     let merged = Merged::new(&runs, &[]).with_published(vec![study], Vec::new());
     let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
     assert_eq!(titles, ["extent 1MiB", "extent 64MiB"]);

@@ -38,14 +38,10 @@ fn a_wrong_claim_is_told_by_line() {
     ] {
         assert!(CLAIM.contains(text), "{text}");
         let broken = good.replace(CLAIM, &CLAIM.replacen(text, replacement, 1));
-        let error = plan_claims(&broken, "x.toml").unwrap_err();
+        let Error { exit, message, .. } = plan_claims(&broken, "x.toml").unwrap_err();
         let line = format!("line {}: ", first + offset);
-        assert_eq!(error.exit, Exit::BadPlan);
-        assert!(
-            error.message.contains(&line) && error.message.contains(words),
-            "{replacement}: {line}{}",
-            error.message
-        );
+        assert_eq!(exit, Exit::BadPlan);
+        assert!(message.contains(&line) && message.contains(words), "{replacement}: {line}{message}");
     }
     let among = with_claims(CLAIM);
     let error = plan_claims(&among, "x.toml").unwrap_err();
@@ -66,12 +62,8 @@ fn claims_name_stores_that_there_are() {
     let typo = text.replacen("{ stores = [\"lmdb\"] }", "{ stores = [\"lmbd\"] }", 1);
     let error = checked(&typo, &["lmdb"]).unwrap_err();
     let line = typo.lines().position(|line| line == "[[claim]]").unwrap() + 1;
-    assert!(
-        error.contains(&format!(
-            "line {line}: this claim: this version has no store \"lmbd\" (did you mean lmdb?)"
-        )),
-        "{error}"
-    );
+    let words = format!("line {line}: this claim: this version has no store \"lmbd\" (did you mean lmdb?)");
+    assert!(error.contains(&words), "{error}");
     assert!(checked(&typo, &["lmbd"]).is_ok());
 }
 
@@ -149,8 +141,7 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
     }
 }
 
-/// The thresholds follow the plan's own comment on the words of its paper, and of file systems'
-/// documentation.
+/// The thresholds follow the plan's own comment on the words of its paper, and of file systems' documentation.
 #[test]
 fn equal_words_on_file_systems_have_equal_thresholds() {
     let study = run_claims("filesystems", "", "x").unwrap().unwrap();
@@ -170,18 +161,13 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
             .iter()
             .any(|word| says.contains(word));
         let exact = claim.figure.iter().all(|figure| !figure.column.is_of_operation());
-        let expected = if exact {
-            100.0
-        } else if hedged {
-            50.0
-        } else {
-            75.0
+        let expected = match hedged {
+            _ if exact => 100.0,
+            true => 50.0,
+            false => 75.0,
         };
         assert_eq!(claim.share.0, expected, "{says}");
-        let within = match &claim.expect {
-            Expect::Alike(alike) => Some(alike.within),
-            _ => None,
-        };
+        let within = if let Expect::Alike(alike) = &claim.expect { Some(alike.within) } else { None };
         let near = match says {
             _ if says.contains("practically") || says.contains("almost") => Some(1.1),
             _ if says.contains("similar") => Some(1.25),
@@ -250,13 +236,11 @@ fn what_is_compared_has_names_that_are_known() {
     plan.compare = vec![Axis::THREADS];
     plan.claims_among.clear();
     plan.axes.set(Axis::THREADS, ["1", "4"].map(|text| Axis::THREADS.read(text).unwrap()));
-    let text = CLAIM.replace("\"lmdb\"", "\"threads 4\"");
-    let claims =
-        plan_claims(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
-    check(&claims, &plan, &["lmdb"], "x.toml").unwrap();
-    let text = CLAIM.replace("\"lmdb\"", "\"threads 5\"");
-    let claims =
-        plan_claims(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
-    let message = check(&claims, &plan, &["lmdb"], "x.toml").unwrap_err().to_string();
+    let check_claim = |winner: &str| {
+        let text = with_claims(&CLAIM.replace("lmdb", winner)).replace("claims_among", "# claims_among");
+        check(&plan_claims(&text, "x.toml").unwrap(), &plan, &["lmdb"], "x.toml")
+    };
+    check_claim("threads 4").unwrap();
+    let message = check_claim("threads 5").unwrap_err().to_string();
     assert!(message.contains("there is no threads \"threads 5\" (did you mean threads 4?)"), "{message}");
 }

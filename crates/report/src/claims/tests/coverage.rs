@@ -24,11 +24,9 @@ fn judge_in_design(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
 
 /// Figures in which `a` wins, at these sizes and counts of incompressible data.
 fn winning_pool(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
-    let figures: Vec<(&str, Series<u32>)> = vec![("a", steady(1.0)), ("b", steady(2.0))];
-    let places: Vec<SpotFigures<'_>> = sizes
-        .iter()
-        .map(|(size, records)| (position(*size, *records, Data::Incompressible), figures.as_slice()))
-        .collect();
+    let figures = [("a", steady(1.0)), ("b", steady(2.0))];
+    let place = |(size, records): &(SizeRange, u64)| position(*size, *records, Data::Incompressible);
+    let places: Vec<SpotFigures<'_>> = sizes.iter().map(|size| (place(size), &figures[..])).collect();
     pool("none", &places)
 }
 
@@ -57,10 +55,8 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
     // A combination measured twice counts once, and one outside the design not at all.
     let twice = judge_in_design(&claim(&plain), &[winning_pool(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
-    assert_eq!(
-        (twice.verdict, twice.tally.total(), twice.coverage),
-        (Verdict::Unknown, 3, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]))
-    );
+    assert_eq!((twice.verdict, twice.tally.total()), (Verdict::Unknown, 3));
+    assert_eq!(twice.coverage, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]));
 }
 
 #[test]
@@ -68,10 +64,8 @@ fn a_claim_over_several_record_counts_needs_each_of_them() {
     let few = format!("at.records = [\"100..5000\"]\nat.data = [\"incompressible\"]\n{A_WINS}");
     // Half of the combinations, at one of the two counts.
     let half = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 100)])]);
-    assert_eq!(
-        (half.verdict, half.so_far, half.coverage),
-        (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000 records"]))
-    );
+    assert_eq!((half.verdict, half.so_far), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!(half.coverage, short_of(2, 4, &["1,000 records"]));
     let diagonal = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 1000)])]);
     assert_eq!((diagonal.verdict, diagonal.coverage), (Verdict::Reproduced, covered(2, 4)));
 }
@@ -106,10 +100,8 @@ fn an_average_is_over_all_of_it_or_none() {
     let average = format!("average = \"places\"\nat.data = [\"incompressible\"]\n{A_WINS}");
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
     let partial = judge_in_design(&claim(&average), &[winning_pool(&three)]);
-    assert_eq!(
-        (partial.verdict, partial.so_far, partial.coverage),
-        (Verdict::Unknown, Verdict::Reproduced, covered(3, 4))
-    );
+    assert_eq!((partial.verdict, partial.so_far), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!(partial.coverage, covered(3, 4));
     let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
     let whole = judge_in_design(&claim(&average), &[winning_pool(&four)]);
     assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));

@@ -138,15 +138,7 @@ fn pools(
             method: String::new(),
         };
         let index = pools.iter().position(|pool| pool.scope == scope).unwrap_or_else(|| {
-            let terms = Terms::default();
-            pools.push(Pool {
-                scope,
-                stores: Vec::new(),
-                terms,
-                cannot: Vec::new(),
-                behind: Vec::new(),
-                cells: Cells::new(),
-            });
+            pools.push(Pool { scope, ..pool("none", &[]) });
             pools.len() - 1
         });
         let pool = &mut pools[index];
@@ -197,17 +189,14 @@ fn both_ways(plan: &Plan, origin: &str, lacking: Lacking<'_>) -> [Vec<String>; 2
             let verdicts = [supported.verdict, refuted.verdict];
             let Finding { scope, coverage, .. } = supported;
             let context = format!("{origin}: {}: {:?} {coverage:?}", claim.says, scope.facets);
-            assert!(
-                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&verdicts),
-                "{context}: {verdicts:?} {:#?}",
-                refuted.evidence.first()
-            );
             let so_far = [supported.so_far, refuted.so_far];
-            assert!(
-                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&so_far),
-                "{context}: so far {so_far:?} {:#?}",
-                refuted.evidence.first()
-            );
+            for pair in [verdicts, so_far] {
+                assert!(
+                    [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&pair),
+                    "{context}: {verdicts:?}, so far {so_far:?} {:#?}",
+                    refuted.evidence.first()
+                );
+            }
             has_verdict |= supported.verdict == Verdict::Reproduced;
         }
         if has_verdict { &mut judged } else { &mut open }.push(claim.says.clone());
@@ -273,14 +262,9 @@ fn the_studies_in_full_judge_their_claims() {
     let [judged, _] = judge_study("crud", &[], Some("fasterthanfs"));
     assert_eq!(judged, undecided, "SQLite's documentation");
     let [_, undecided] = judge_study("filesystems", &[], None);
-    assert!(
-        undecided.len() == 11
-            && undecided.iter().all(|says| says.contains("mode")
-                || says.contains("ext4's")
-                || says.contains("Btrfs")
-                || says.contains("compression")),
-        "{undecided:?}"
-    );
+    let others = ["mode", "ext4's", "Btrfs", "compression"];
+    let is_other = |says: &String| others.iter().any(|word| says.contains(word));
+    assert!(undecided.len() == 11 && undecided.iter().all(is_other), "{undecided:?}");
     let [judged, _] = judge_study("filesystems", &[], Some("quick"));
     assert!(judged.is_empty(), "{judged:?}");
     // As in the paper, too: its data were loaded unsorted.

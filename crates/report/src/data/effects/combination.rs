@@ -15,7 +15,6 @@ use crate::data::saturation;
 use crate::layout::Position;
 use crate::stats::Series;
 
-/// Settings by name.
 pub type Settings = BTreeMap<String, String>;
 
 /// What all combinations of a contest share: machine, store, position and method.
@@ -23,9 +22,7 @@ pub type Settings = BTreeMap<String, String>;
 pub struct ContestScope {
     /// In words: `box, sqlite, 10,000 rows`.
     pub title: String,
-    /// The hardware's name.
     pub hardware: String,
-    /// The store.
     pub store: String,
     /// The rest, in words: `10,000 rows, threads 4`.
     pub at: String,
@@ -36,11 +33,8 @@ pub struct ContestScope {
 
 /// The trials that differ only in the settings of one store.
 pub struct Contest<'a> {
-    /// What they share.
     pub place: ContestScope,
-    /// By settings.
     pub combinations: IndexMap<Settings, Combination<'a>>,
-    /// The plan's own.
     base: Settings,
     /// The shipped value of each setting, if it is a value.
     shipped: BTreeMap<&'static str, &'static str>,
@@ -50,11 +44,9 @@ pub struct Contest<'a> {
 
 /// The trials of one combination of settings.
 pub struct Combination<'a> {
-    /// The name under which reports rank it.
     pub name: String,
     /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
-    /// The successful trials.
     trials: Vec<(BlockKey, &'a Measurements)>,
 }
 
@@ -119,9 +111,8 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
         settings.extend(overrides.clone());
         settings
     };
-    let named_points = plan
-        .points
-        .iter()
+    let named_points = plan.points.iter();
+    let named_points = named_points
         .filter_map(|point| Some((point.name.clone(), with_base(point.settings.get(cell.store())?))));
     let facets =
         other_facets(group).into_iter().filter(|(axis, value)| axis.default_value() != Some(value.as_str()));
@@ -138,8 +129,7 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
 }
 
 impl Contest<'_> {
-    /// The value that a setting's others are compared with: the plan's own, or none if it is not given; otherwise the
-    /// shipped one; otherwise the first.
+    /// The value that others are compared with: the plan's own, or none if it gives none; otherwise the shipped one; otherwise the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let plan_value = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
         let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));
@@ -148,14 +138,12 @@ impl Contest<'_> {
         base.cloned().unwrap_or_default()
     }
 
-    /// The plan's names for a combination.
     pub fn plan_names(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
         let names = self.named.iter().filter(|(_, point)| point == settings).map(|(name, _)| name.clone());
         base.into_iter().chain(names).collect()
     }
 
-    /// The operations that were measured.
     pub fn operations(&self) -> Vec<String> {
         let trials = self.combinations.values().flat_map(|combination| &combination.trials);
         let first =

@@ -19,11 +19,8 @@ pub struct Times {
     /// Their geometric mean over the blocks, with its interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// The smallest of a block.
     pub least: f64,
-    /// The greatest of a block.
     pub greatest: f64,
-    /// The verdict.
     pub known: EffectVerdict,
 }
 
@@ -32,9 +29,7 @@ pub struct Times {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum EffectVerdict {
-    /// It is below 1.
     Less,
-    /// It is above 1.
     More,
     /// It is 1, within a tenth.
     Alike,
@@ -60,7 +55,6 @@ impl EffectVerdict {
 pub const NOT_YET: &str = "? is not known yet: the blocks are too few to decide whether it is more than 1, and reach as far as the range after it.";
 
 impl Times {
-    /// The mean over the blocks.
     pub fn value(&self) -> f64 {
         self.ratio.ratio.value
     }
@@ -88,9 +82,7 @@ impl Times {
 
 /// A quotient of products of figures.
 pub struct Quotient {
-    /// The numerator.
     pub above: Vec<Series<BlockKey>>,
-    /// The denominator.
     pub below: Vec<Series<BlockKey>>,
 }
 
@@ -98,10 +90,8 @@ impl Quotient {
     /// The logarithm in a block; `None` if a figure is missing or not positive.
     fn log_quotient(&self, block: &BlockKey) -> Option<f64> {
         let sum = |series_list: &[Series<BlockKey>]| {
-            series_list
-                .iter()
-                .map(|series| series.get(block).filter(|value| **value > 0.0).map(|value| value.ln()))
-                .sum()
+            let values = series_list.iter().map(|series| series.get(block).filter(|value| **value > 0.0));
+            values.map(|value| Some(value?.ln())).sum()
         };
         let (above, below): (Option<f64>, Option<f64>) = (sum(&self.above), sum(&self.below));
         Some(above? - below?)
@@ -110,12 +100,8 @@ impl Quotient {
 
 /// The geometric mean of some quotients, paired by block: over the blocks with all of them.
 pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
-    let blocks: BTreeSet<BlockKey> = quotients
-        .iter()
-        .flat_map(|quotient| &quotient.above)
-        .flat_map(|series| series.keys())
-        .copied()
-        .collect();
+    let series = quotients.iter().flat_map(|quotient| &quotient.above);
+    let blocks: BTreeSet<BlockKey> = series.flat_map(|series| series.keys()).copied().collect();
     let block_mean = |block: BlockKey| {
         let sum: Option<f64> = quotients.iter().map(|quotient| quotient.log_quotient(&block)).sum();
         Some((block, (sum? / quotients.len() as f64).exp()))
@@ -137,14 +123,9 @@ mod tests {
     use crate::stats::CONFIDENCE;
 
     fn times_of(values: &[f64]) -> Times {
-        let series = |values: &mut dyn Iterator<Item = f64>| -> Series<BlockKey> {
-            values
-                .enumerate()
-                .map(|(block, value)| (BlockKey { run: 0, block: block as u32 }, value))
-                .collect()
-        };
-        let above = series(&mut values.iter().copied());
-        let below = series(&mut values.iter().map(|_| 1.0));
+        let at = |(block, value): (usize, &f64)| (BlockKey { run: 0, block: block as u32 }, *value);
+        let above: Series<BlockKey> = values.iter().enumerate().map(at).collect();
+        let below = above.keys().map(|block| (*block, 1.0)).collect();
         times(&[Quotient { above: vec![above], below: vec![below] }], CONFIDENCE).unwrap()
     }
 

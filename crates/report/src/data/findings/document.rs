@@ -23,16 +23,9 @@ struct ClaimDocument<'a> {
     note: Option<&'a str>,
     expected: String,
     /// The result of the same rule on the paper's own tables.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    published: Vec<OnTableDocument<'a>>,
+    #[serde(skip_serializing_if = "<[TableVerdict]>::is_empty")]
+    published: &'a [TableVerdict],
     findings: Vec<FindingDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct OnTableDocument<'a> {
-    table: &'a str,
-    verdict: Verdict,
-    checks: CheckTally,
 }
 
 #[derive(Serialize)]
@@ -77,17 +70,12 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         without: finding.without.iter().map(absent).collect(),
         behind: &finding.behind,
     };
-    let table_document = |table_verdict: &'a TableVerdict| OnTableDocument {
-        table: &table_verdict.table,
-        verdict: table_verdict.verdict,
-        checks: table_verdict.tally,
-    };
     let claim_document = |checked: &'a CheckedClaim<'a>| ClaimDocument {
         says: &checked.claim.says,
         source: &checked.claim.source,
         note: checked.claim.note.as_deref(),
         expected: checked.claim.describe(),
-        published: checked.published.iter().map(table_document).collect(),
+        published: &checked.published,
         findings: checked.findings.iter().map(|finding| finding_document(checked.claim, finding)).collect(),
     };
     let study_document = |study: &'a Study<'a>| StudyDocument {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use indexmap::IndexSet;
 use storebench_core::cell::{Axis, HERE};
 use storebench_core::units::{plural, three_digits};
 
@@ -155,18 +156,10 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
 
 /// The missing cells of a finding: a few of them, and the number of the others.
 pub(crate) fn describe_missing(finding: &Finding) -> String {
-    let cells = finding
-        .evidence
-        .iter()
-        .filter(|evidence| evidence.outcome == Outcome::Missing)
-        .flat_map(|evidence| &evidence.missing);
-    let mut missing_cells: Vec<&str> = Vec::new();
-    for missing in finding.missing.iter().chain(cells) {
-        if !missing_cells.contains(&missing.as_str()) {
-            missing_cells.push(missing);
-        }
-    }
-    match missing_cells.as_slice() {
+    let evidence = finding.evidence.iter().filter(|evidence| evidence.outcome == Outcome::Missing);
+    let missing = finding.missing.iter().chain(evidence.flat_map(|evidence| &evidence.missing));
+    let missing: IndexSet<&str> = missing.map(String::as_str).collect();
+    match missing.into_iter().collect::<Vec<_>>().as_slice() {
         [] => "figures that are not zero, of one block".into(),
         [first, second, rest @ ..] if !rest.is_empty() => format!("{first}, {second}, {} more", rest.len()),
         few => few.join(", "),
@@ -238,8 +231,7 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
     }
 }
 
-/// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
-/// reproduced`. `None` if winners alone say nothing about the claim.
+/// The same rule's result on the paper's own figures: `ext4 73.5 % of 68 checks: not reproduced`. `None` if winners alone say nothing.
 pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
     let format_verdict =
         |table: &TableVerdict| format!("{} {}: {}", table.table, share(table.tally), table.verdict.name());

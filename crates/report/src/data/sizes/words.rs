@@ -10,7 +10,6 @@ use crate::data::spread;
 use crate::stats::cliff::Cliff;
 use crate::stats::{Interval, Ratio};
 
-/// The legend of tables of falls.
 pub const LEGEND: &str = "Sizes are data over memory. Cliff: between which two sizes throughput falls more steeply than elsewhere, at 95 %; \
                           none: no step is steeper than the rest, or it falls by less than 5 %; \
                           not known: too few sizes or blocks. Falls by: from the first size to the last, paired by block.";
