@@ -9,20 +9,20 @@ mod answer;
 mod candidate;
 mod changes;
 pub mod clusters;
-pub mod cold;
+mod cold;
 mod danger;
 pub(crate) mod figures;
 mod find;
 mod html;
 mod other_counts;
-pub mod other_store;
+mod other_store;
 mod proof;
 pub mod question;
 pub mod ranking;
 pub(crate) mod ratios;
-pub mod record_shape;
+mod record_shape;
 mod remarks;
-pub mod sensitivity;
+mod sensitivity;
 mod sentences;
 pub(crate) mod settings;
 pub mod settling_budget;
@@ -45,7 +45,7 @@ use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
 use crate::page::{self, Lead};
-use crate::terminal::grid::Style;
+use crate::terminal::grid::{Style, one_line, wrap};
 
 pub use self::answer::Advice;
 pub use self::find::MissingCoverage;
@@ -55,8 +55,7 @@ pub use self::record_shape::SizesAndCounts;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it (without runs of ageing stores and of clusters), or that were made for it with the records `wanted`. Missing stores
-    /// of the `table` are named, with the reason.
+    /// Answers a question from runs that cover it, or that were made for it with the records `wanted`; missing stores of the `table` are named.
     ///
     /// # Errors
     /// The part of the question that the runs do not cover.
@@ -130,7 +129,7 @@ impl Advice {
 
     /// The last line: the answer once more.
     pub fn closing(&self, style: Style) -> String {
-        terminal::closing(self, style)
+        wrap(&one_line(&sentences::closing(self)), style.width, "  ")
     }
 
     /// The answer as a section of the page.
@@ -156,7 +155,6 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     }
 }
 
-/// The stores that a power cut can wreck, but not at the guarantee `power`.
 fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
     let is_safer = |store: &&str| {
         let def = table.iter().find(|def| def.name == *store);
@@ -167,7 +165,6 @@ fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
     riskier.filter(is_safer).map(str::to_owned).collect()
 }
 
-/// The dangers of the stores that are recommended for other questions.
 fn find_dangers(
     table: &[StoreDef],
     question: &Question,
@@ -179,12 +176,9 @@ fn find_dangers(
         let def = table.iter().find(|def| def.name == store)?;
         def.offer(tiers::answering(def, question.guarantee)?)?.danger(&[])
     };
+    let danger = |store: &str| measured_danger(store).or_else(|| shipped_danger(store));
     let stores = turns.turns.iter().filter_map(AnswerChange::store);
-    stores
-        .filter_map(|store| {
-            Some((store.to_owned(), measured_danger(store).or_else(|| shipped_danger(store))?))
-        })
-        .collect()
+    stores.filter_map(|store| Some((store.to_owned(), danger(store)?))).collect()
 }
 
 /// The remarks on practice, which no benchmark sees, for the recommended store and the next.
@@ -203,4 +197,4 @@ mod made {
     mod tests;
 }
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -233,6 +233,16 @@ pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
         .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
+/// The heading of a part.
+pub(crate) fn heading(text: &str) -> Tag {
+    tag("h3").with(text)
+}
+
+/// A list under a heading, or nothing if it is empty.
+pub(crate) fn titled<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Tag)> {
+    list(items).map(|items| (heading(title), items))
+}
+
 /// Content that is folded below a line until it is opened.
 pub fn folded(summary: impl Part, content: impl Part) -> Tag {
     tag("details").with((tag("summary").with(summary), content))

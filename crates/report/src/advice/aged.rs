@@ -26,7 +26,6 @@ pub const TIMES: u64 = 3;
 /// Files that keep this share of their size after nine tenths of the records are removed count as kept.
 const KEPT_SHARE: f64 = 0.9;
 
-/// The value of the axis `reader` for a long read transaction.
 const HELD_READER: &str = "held";
 
 /// The engines' term for writes that wait for flushes or compactions.
@@ -63,8 +62,7 @@ pub fn is_of_aging(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.workload.def().name == STUDY)
 }
 
-/// The ranked stores, the best first, from runs of that study on the answer's machine with records like the question's; the number of records may
-/// differ, and is stated.
+/// The ranked stores, the best first, from runs on the answer's machine with records like the question's; their number may differ, and is stated.
 pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<AgedStore> {
     let ranked = advice.verdict.ranking.iter();
     ranked.filter_map(|candidate| age_store(&candidate.store, advice, runs)).collect()
@@ -149,7 +147,6 @@ fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, Str
     Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
 }
 
-/// A sentence for each store; empty without measurements.
 pub fn describe(advice: &Advice) -> Vec<String> {
     let (age, period) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
@@ -229,7 +226,6 @@ fn describe_store(aged: &AgedStore, period: Option<Period>) -> String {
     line
 }
 
-/// Whether the files still grow, and when they will be twice as large.
 fn describe_growth(aged: &AgedStore, files: Growth, period: Option<Period>) -> String {
     let rounds = match files {
         Growth::None => return " Its files have no upward trend at the end.".into(),

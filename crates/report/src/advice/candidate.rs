@@ -1,5 +1,4 @@
-//! A store that was measured for a question: its figures, all from the same blocks, and its ratio to the recommended
-//! store.
+//! A store that was measured for a question: its figures, all from the same blocks, and its ratio to the recommended one.
 
 use std::collections::BTreeSet;
 
@@ -36,15 +35,13 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
     pub memory: Summary,
-    /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and if the two
-    /// share no block.
+    /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and without a common block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or may be.
     pub verdict: Verdict,
     /// Its speed, space and memory as multiples of the recommended store's: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
-    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
-    /// Pareto front.
+    /// A store that is better at speed, space or memory, and worse at none: then this one is not on the Pareto front.
     pub beaten_by: Option<String>,
     /// The number of records with which it was compared with the recommended store, if not the answer's.
     pub looked_at: Option<CountRange>,
@@ -60,7 +57,6 @@ impl Candidate {
     }
 }
 
-/// The ingredients of a candidate.
 pub(super) struct CandidateContext<'m> {
     pub question: &'m Question,
     pub basis: Basis,

@@ -35,16 +35,13 @@ pub struct ClusterRuns {
 /// The recommended store compared with servers and clusters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clusters {
-    /// The measured ones, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
-    /// single servers.
+    /// Each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then single servers.
     measured: Vec<(Deployment, Summary)>,
-    /// The others, with reasons.
     missing: Vec<String>,
     /// Whether there was no time for any.
     no_time: bool,
 }
 
-/// A store in the application, on one server or on several.
 #[derive(Debug, Clone, PartialEq)]
 struct Deployment {
     servers: Servers,
@@ -53,8 +50,7 @@ struct Deployment {
     guarantee: Guarantee,
 }
 
-/// The servers of a store: 0 in the application's process, 1, or several as a cluster, with the round trip
-/// between them if a network is simulated.
+/// The servers of a store: 0 in the application's process, 1, or a cluster, with the round trip between them if simulated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Servers(u32, Option<String>);
 
@@ -85,8 +81,7 @@ pub fn is_beside_clusters(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.name == PLAN)
 }
 
-/// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's. The
-/// `table` of stores says which are servers.
+/// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's.
 pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
     let is_like_question = |cell: &Cell| {
@@ -112,7 +107,7 @@ pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef])
     Clusters { measured: mean_times(&trials, &question.mix, table), missing, no_time: cluster_runs.no_time }
 }
 
-/// The means of equal trials: one combination, version and number of servers.
+/// One mean for each combination, version and number of servers.
 fn mean_times(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployment, Summary)> {
     let mut times: Vec<(Deployment, Vec<f64>)> = Vec::new();
     for trial in trials {

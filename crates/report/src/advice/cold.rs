@@ -19,10 +19,8 @@ use crate::judge::Verdict;
 use crate::judge::standing::{Standing, Terms, decide_on};
 use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
-/// Cold reads of the ranked stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColdReads {
-    /// The recommended store.
     pub best: String,
     /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
     pub gets: Vec<(String, f64)>,
@@ -32,12 +30,10 @@ pub struct ColdReads {
     pub holds: bool,
     /// The factor by which it reads slower than the quickest, if so.
     pub slower: Option<f64>,
-    /// Trials of each.
     pub trials: usize,
 }
 
 impl ColdReads {
-    /// The sentence.
     pub fn sentence(&self) -> String {
         let gets: Vec<String> =
             self.gets.iter().map(|(store, ns)| format!("{store} {}", Unit::Nanoseconds.show(*ns))).collect();
@@ -72,7 +68,6 @@ pub fn repeated(group: &Group<'_>, shape: RecordShape, question: &Question) -> O
     (!is_cold(reads, shape.2.from)).then_some((reads, shape.2.from))
 }
 
-/// Trials of the ranked stores at the same place with cold reads.
 pub fn cold(
     merged: &Merged<'_>,
     group: &Group<'_>,

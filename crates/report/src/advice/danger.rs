@@ -12,8 +12,7 @@ use crate::data::matrix::ContestantTrials;
 use crate::data::merge::{Entry, measured};
 use crate::judge::danger::{dangerous, is_dangerous};
 
-/// The danger of a store with the settings that its trials read back; `None` for a store that
-/// is not in the table.
+/// The danger of a store with the settings that its trials read back; `None` for a store that is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
     let dangers =
         measured(entries).into_iter().filter_map(|(_, trial)| danger::find_danger(table, store, trial));

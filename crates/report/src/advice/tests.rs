@@ -14,7 +14,7 @@ use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};
 use crate::report::Report;
 
-pub(super) fn question() -> Question {
+pub(crate) fn question() -> Question {
     Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 }.into(),
@@ -218,6 +218,15 @@ fn the_nearest_crossing_to_either_side_is_shown() {
     assert!(text.contains("equal at about 84 %"), "{text}");
 }
 
+fn offers(guarantees: &[Guarantee]) -> &'static [GuaranteeOffer] {
+    let offer = |guarantee: &Guarantee| GuaranteeOffer { guarantee: *guarantee, ..NULL.offers[0] };
+    guarantees.iter().map(offer).collect::<Vec<_>>().leak()
+}
+
+fn engine(name: &'static str, offers: &'static [GuaranteeOffer]) -> StoreDef {
+    StoreDef { name, offers, kind: StoreKind::Engine, ..NULL }
+}
+
 fn out(advice: &Advice) -> Vec<(&str, &str)> {
     advice.verdict.out.iter().map(|out| (out.store.as_str(), out.why.as_str())).collect()
 }
@@ -235,14 +244,10 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         cell: Sample::new("strong").cell(),
         reason: LeftOutReason::Sentence("it can't".into()),
     });
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let process: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
+    let process = offers(&[Guarantee::Process]);
     let table = [
         engine("unqlite", process),
-        engine("strong", power),
+        engine("strong", offers(&[Guarantee::None, Guarantee::Power])),
         engine("weak", NULL.offers),
         engine("other", process),
         StoreDef::not_built("lost", StoreKind::Engine, "", "build it in"),
@@ -511,12 +516,8 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
 
 #[test]
 fn a_store_that_promises_more_answers_at_its_own_tier() {
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let both: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
+    let power = offers(&[Guarantee::None, Guarantee::Power]);
+    let both = offers(&[Guarantee::Process, Guarantee::Power]);
     let table = [engine("redb", power), engine("lmdb", both), engine("sqlite", both)];
     let block = |noise: f64| {
         vec![
@@ -554,15 +555,12 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
 
 #[test]
 fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Power)]));
-    let engine = |name| StoreDef { name, offers: power, kind: StoreKind::Engine, ..NULL };
+    let table = ["redb", "fjall"].map(|name| engine(name, offers(&[Guarantee::Power])));
     let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
     let cell = Sample::new("fjall").guarantee("power").cell();
     run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
     let runs = [run];
-    let merged = Merged::new(&runs, &[]);
-    let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();
+    let advice = Advice::from_runs(&question(), &Merged::new(&runs, &[]), None, &table).unwrap();
     assert_eq!(out(&advice), [("redb", "failed: broken"), ("fjall", "too large")]);
 }
 
@@ -571,9 +569,7 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
 fn a_store_that_can_t_hold_the_data_is_ruled_out_however_fast_it_was() {
     let engine = |name, max_bytes| {
         let capabilities = Capabilities { max_bytes, ..NULL.capabilities };
-        let offers: &'static [GuaranteeOffer] =
-            Box::leak(Box::new([GuaranteeOffer { guarantee: Guarantee::Process, ..NULL.offers[0] }]));
-        StoreDef { name, offers, kind: StoreKind::Engine, capabilities, ..NULL }
+        StoreDef { capabilities, ..engine(name, offers(&[Guarantee::Process])) }
     };
     let bytes = question().values_bytes() as u64;
     let block = |_| vec![Sample::new("lmdb").ns(1000.0), Sample::new("one-file").ns(10.0)];

@@ -17,7 +17,7 @@ use crate::data::saturation;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
 use crate::judge::standing::ENOUGH_BLOCKS;
-use crate::markup::{Html, Part, Tag, list, p, small, tag};
+use crate::markup::{Html, Tag, p, small, tag, titled};
 use crate::stats::MIN_BLOCKS;
 
 /// Kinds that are listed; the rest is counted.
@@ -56,24 +56,21 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
         |unknown: Vec<&Unknown<'_>>| unknown.into_iter().map(Unknown::describe).collect::<Vec<_>>();
     Html::new((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
-        block("Warnings", warnings.lines.clone()),
-        block("What the figures mean", scope::notes(merged)),
+        titled("Warnings", warnings.lines.clone()),
+        titled("What the figures mean", scope::notes(merged)),
         lists("Failed trials", "trials", &missing.failed),
         lists("Unsupported", "trials", &missing.unsupported),
         (
             lists("Left out", "combinations", &missing.left_out),
             lists("Not run", "combinations", &missing.not_run),
         ),
-        block("Unknown in some trials", describe_all(partly)),
-        block("Not measured in this run", [not_measured(merged), describe_all(nowhere)].concat()),
+        titled("Unknown in some trials", describe_all(partly)),
+        titled("Not measured in this run", [not_measured(merged), describe_all(nowhere)].concat()),
     ))
 }
 
-fn block<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Option<Tag>)> {
-    (!items.is_empty()).then(|| (tag("h3").with(title), list(items)))
-}
 
-fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
+fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Tag)> {
     let mut items: Vec<Html> = lists
         .iter()
         .take(LISTED)
@@ -90,7 +87,7 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
         let more = with_commas((lists.len() - LISTED) as u64);
         items.push(Html::new(format!("and {more} more kinds, in the data")));
     }
-    block(title, items)
+    titled(title, items)
 }
 
 fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {

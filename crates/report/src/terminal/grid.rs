@@ -209,6 +209,19 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     out
 }
 
+/// Lines under a title, or nothing if there are none.
+pub(crate) fn titled(title: &str, lines: &[String], style: Style) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style)),
+    }
+}
+
+/// Lines, each wrapped below itself.
+pub(crate) fn indented(lines: &[String], style: Style) -> String {
+    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

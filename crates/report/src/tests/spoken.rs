@@ -4,10 +4,9 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use storebench_core::cell::{Data, HERE};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::CountRange;
 use storebench_host::run::Run;
 
 use crate::advice::Advice;
@@ -121,24 +120,9 @@ fn report_sentences() -> IndexSet<String> {
 
 /// The sentences of advice.
 fn advice_sentences() -> IndexSet<String> {
-    let question = |made: Made| Question {
-        records: 100,
-        size: SizeRange { from: 1, to: 1024 }.into(),
-        data: Data::Incompressible,
-        guarantee: made.tier.parse().unwrap_or(Guarantee::Process),
-        threads: 1,
-        machine: HERE.into(),
-        disk: None,
-        mix: "get=80,update=20".parse().unwrap(),
-        cold: false,
-        overwritten: None,
-        network: None,
-        goal: Goal::Speed,
-        max_memory_bytes: None,
-        stores: None,
-    };
     let print = |made: Made, goal: Goal| {
-        let question = Question { goal, ..question(made) };
+        let guarantee = made.tier.parse().unwrap_or(Guarantee::Process);
+        let question = Question { guarantee, goal, stores: None, ..made_question() };
         let runs = [made.run()];
         let advice = Advice::from_runs(&question, &Merged::new(&runs, &[]), None, &[]);
         advice.map_or_else(|uncovered| uncovered.to_string(), |advice| advice.text(None, WIDE))
