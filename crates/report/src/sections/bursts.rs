@@ -52,7 +52,6 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     store_rows::blocks(merged, (&BURSTS, LEGEND), rows)
 }
 
-/// A row for each load.
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     by_load(trials).iter().map(|bursts| cells(bursts)).collect()
 }

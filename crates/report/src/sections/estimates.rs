@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use storebench_core::units::rough_ns;
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::data::estimates::{LEAST_SHARE, MOST_OFF, PartTime, TICK_NS, estimated};
 use crate::data::matrix::SortedTrials;
@@ -83,13 +84,10 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
         for (store, trials, estimates) in &estimated_stores {
             for part in estimates {
                 for disk in &disks {
-                    let head = [
-                        ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&label)),
-                        ("store", Cell::store(store, merged.readable.name(store))),
-                        ("trials", Cell::from_count(*trials)),
-                    ];
-                    table.push(Visibility::Always, head.into_iter().chain(row(part, disk)));
+                    let store = Cell::store(store, merged.readable.name(store));
+                    let head = head(group, Cell::text(&label), store);
+                    let trials = ("trials", Cell::from_count(*trials));
+                    table.push(Visibility::Always, head.into_iter().chain([trials]).chain(row(part, disk)));
                 }
             }
         }
