@@ -1,5 +1,4 @@
-//! Compares two values of an axis: cells of BASE at the first with cells of NEW at the second. The axis
-//! is removed from the cells, so that the rest is equal on both sides.
+//! Compares two values of an axis, which is removed from the cells: those of BASE at the first with those of NEW at the second.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;

@@ -63,7 +63,6 @@ pub const PAGE: Shape = Shape {
 
 /// What a table's cells need besides their figure.
 pub struct Changes<'a> {
-    /// The axes in which cells differ.
     pub axes: &'a Axes,
     /// The ends of drawings on either side, as a logarithm.
     pub reach: f64,
@@ -72,7 +71,6 @@ pub struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// A table with a row for each figure.
     pub fn table(&self, shape: &'static Shape, figures: &[FigureChange]) -> Table {
         let mut table = Table::new(shape);
         for figure in figures {

@@ -1,6 +1,5 @@
 use storebench_core::cell::Data;
-use storebench_core::result::Requests;
-use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
+use storebench_core::result::{LeftOutCell, LeftOutReason, Requests};
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -23,10 +22,18 @@ fn names(side: &str, runs: &[Run]) -> Vec<String> {
 }
 
 fn compare<T>(base: &[Run], new: &[Run], read: impl FnOnce(&Comparison<'_>) -> T) -> T {
+    compare_by(&FIGURES, base, new, read)
+}
+
+fn compare_by<T>(
+    figures: &[&str],
+    base: &[Run],
+    new: &[Run],
+    read: impl FnOnce(&Comparison<'_>) -> T,
+) -> T {
     let (a, b) = (names("before", base), names("after", new));
-    let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
-    let [base, new] = sides;
-    read(&Comparison::new(base, new, &columns(&FIGURES), &["null"], &[]))
+    let (base, new) = (Side { names: &a, runs: base }, Side { names: &b, runs: new });
+    read(&Comparison::new(base, new, &columns(figures), &["null"], &[]))
 }
 
 /// A run of some cells whose figures are to be drawn.
@@ -43,6 +50,8 @@ struct Noise {
     /// The share of disturbed trials, slower by a half to fourfold.
     disturbed: f64,
 }
+
+const QUIET: Noise = Noise { run: 0.0, disturbed: 0.0 };
 
 /// Draws a run's figures anew: noise of the run, of each block, each trial and each figure; the tail varies
 /// more than the mean. Files are of one size, except in two cells, whose stores tidied up in half of the trials. `slower`:
@@ -74,11 +83,10 @@ fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
 fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
     let mut random = fastrand::Rng::with_seed(7);
     let (mut base, mut new) = (blank(8), blank(8));
-    let quiet = Noise { run: 0.0, disturbed: 0.0 };
     // Gets of the cell that becomes slower: the smallest change that would be marked, and whether it was.
     let mut look = |slower: f64| {
-        draw(&mut base, &mut random, quiet, 1.0);
-        draw(&mut new, &mut random, quiet, slower);
+        draw(&mut base, &mut random, QUIET, 1.0);
+        draw(&mut new, &mut random, QUIET, slower);
         compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
             let is_it = |figure: &&FigureChange| {
                 figure.figure == "latency_mean"
@@ -86,14 +94,8 @@ fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
                     && figure.cell.records().from == 100
             };
             let figure = comparison.figures.iter().find(is_it).unwrap();
-            assert_eq!(
-                comparison.blind_to(0.0).len(),
-                comparison
-                    .figures
-                    .iter()
-                    .filter(|f| !f.is_significant() && f.detectable != Some(0.0))
-                    .count()
-            );
+            let unseen = |f: &&FigureChange| !f.is_significant() && f.detectable != Some(0.0);
+            assert_eq!(comparison.blind_to(0.0).len(), comparison.figures.iter().filter(unseen).count());
             (figure.detectable.unwrap(), figure.verdict == Verdict::Worse)
         })
     };
@@ -146,16 +148,14 @@ fn a_real_change_is_found_and_nothing_else() {
     let (mut base, mut new) = (blank(10), blank(10));
     let (mut found, mut others) = (0, 0);
     for _ in 0..200 {
-        draw(&mut base, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.0);
-        draw(&mut new, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.3);
+        draw(&mut base, &mut random, QUIET, 1.0);
+        draw(&mut new, &mut random, QUIET, 1.3);
         compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
-            let marked =
-                |figure: &&FigureChange| figure.verdict == Verdict::Worse && figure.figure == "latency_mean";
-            found +=
-                comparison.figures.iter().filter(marked).filter(|f| f.cell.records().from == 100).count();
-            others += usize::from(
-                comparison.figures.iter().any(|f| f.is_significant() && f.cell.records().from != 100),
-            );
+            let (slowed, unchanged): (Vec<&FigureChange>, Vec<_>) =
+                comparison.figures.iter().partition(|figure| figure.cell.records().from == 100);
+            let is_worse = |f: &&&FigureChange| f.verdict == Verdict::Worse && f.figure == "latency_mean";
+            found += slowed.iter().filter(is_worse).count();
+            others += usize::from(unchanged.iter().any(|figure| figure.is_significant()));
         });
     }
     assert!(found > 4 * 200 * 9 / 10, "of four operations 200 times: {found}");
@@ -191,15 +191,8 @@ fn changed() -> [Run; 2] {
         blocks("mybox", &(0..6).map(of_block).collect::<Vec<_>>())
     };
     let [base, mut new] = [side(false), side(true)];
-    new.header.stores = new
-        .header
-        .stores
-        .into_iter()
-        .map(|store| StoreInfo {
-            version: if store.name == "redb" { "2.0.0".into() } else { store.version },
-            ..store
-        })
-        .collect();
+    let redb = new.header.stores.iter_mut().find(|store| store.name == "redb").unwrap();
+    redb.version = "2.0.0".into();
     new.header.environment.kernel = "Linux 6.2.0".into();
     for trial in new.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
         trial.measured.as_mut().unwrap().settings = vec![Setting::read_back("page_size", 8192)];
@@ -223,12 +216,8 @@ fn what_matters_most_comes_first() {
         for part in [&comparison.figures[..split], &comparison.figures[split..]] {
             assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
-        let worse: Vec<&str> = comparison
-            .figures
-            .iter()
-            .filter(|f| f.verdict == Verdict::Worse)
-            .map(|f| f.cell.store())
-            .collect();
+        let worse = comparison.figures.iter().filter(|figure| figure.verdict == Verdict::Worse);
+        let worse: Vec<&str> = worse.map(|figure| figure.cell.store()).collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
 }
@@ -276,8 +265,7 @@ fn cells_of_one_side_and_broken_ones_are_told() {
 fn what_never_varies_and_is_another_now_is_told_and_fails() {
     let side = |bytes: u64, trials: usize| {
         let mut run = blank(trials);
-        let noise = Noise { run: 0.0, disturbed: 0.0 };
-        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), noise, 1.0);
+        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), QUIET, 1.0);
         for trial in &mut run.trials {
             trial.measured.as_mut().unwrap().disk.allocated_bytes = bytes;
         }
@@ -312,11 +300,9 @@ fn marked_by_chance(trials: usize) -> f64 {
         for trial in sides.iter_mut().flatten().flat_map(|run| &mut run.trials) {
             trial.measured.as_mut().unwrap().disk.allocated_bytes = if random.bool() { 4096 } else { 8192 };
         }
-        let [base, new] = &sides;
-        let (a, b) = (names("a", base), names("b", new));
-        let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
-        let found = Comparison::new(sides[0], sides[1], &columns(&["disk_allocated"]), &[], &[]);
-        found.figures.iter().any(FigureChange::is_significant)
+        compare_by(&["disk_allocated"], &sides[0], &sides[1], |found| {
+            found.figures.iter().any(FigureChange::is_significant)
+        })
     });
     marked.count() as f64 / f64::from(rounds)
 }
@@ -396,14 +382,12 @@ fn a_limit_is_passed_by_the_whole_interval() {
 #[test]
 fn more_is_better_where_it_is() {
     let [base, new] = changed();
-    let (base, new) = ([base], [new]);
-    let (a, b) = (names("a", &base), names("b", &new));
-    let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
-    let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[], &[]);
-    let verdict_of = |store: &str| {
-        found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
-    };
-    assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
+    compare_by(&["throughput", "space_efficiency"], &[base], &[new], |found| {
+        let rates: Vec<_> = found.figures.iter().filter(|figure| figure.figure == "throughput").collect();
+        let verdict_of =
+            |store: &str| rates.iter().find(|rate| rate.cell.store() == store).unwrap().verdict;
+        assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
+    });
 }
 
 #[test]
@@ -482,20 +466,18 @@ fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run 
 
 /// The numbers of marked figures, among those named and among all others.
 fn marked(base: Run, new: Run) -> [usize; 2] {
-    let named = columns(&["latency_mean", "latency_p99", "disk_flushes_per_operation"]);
-    let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
-    let (base, new) = ([base], [new]);
-    let comparison =
-        Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
-    // Counts differ between blocks; their ratio is constant.
-    let rules = words::rules(&comparison).join(" ");
-    assert!(!rules.contains("the same in all trials"), "{rules}");
-    assert_eq!(rules.contains("in the same ratio in every block"), comparison.exact() > 0, "{rules}");
-    let count = |exact: bool| {
-        let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
-        figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
-    };
-    [count(true), count(false)]
+    let named = ["latency_mean", "latency_p99", "disk_flushes_per_operation"];
+    compare_by(&named, &[base], &[new], |comparison| {
+        // Counts differ between blocks; their ratio is constant.
+        let rules = words::rules(comparison).join(" ");
+        assert!(!rules.contains("the same in all trials"), "{rules}");
+        assert_eq!(rules.contains("in the same ratio in every block"), comparison.exact() > 0, "{rules}");
+        let count = |exact: bool| {
+            let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
+            figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
+        };
+        [count(true), count(false)]
+    })
 }
 
 #[test]

@@ -104,7 +104,6 @@ impl RaceResult {
         compare_at(&self.arms.get(arm)?.times, &self.arms.get(self.control())?.times, confidence)
     }
 
-    /// Whether an arm can be chosen.
     fn is_rival(&self, arm: usize) -> bool {
         arm != DEFAULT && arm != self.control()
     }
@@ -133,14 +132,12 @@ impl RaceResult {
         let (blocks, alive) = (self.blocks(), self.alive().len());
         let most = if self.kind == Kind::Near { NEAR_BLOCKS } else { LOOKS[LOOKS.len() - 1] };
         match self.kind {
-            Kind::Screen => alive == 0 || blocks >= most,
+            Kind::Screen | Kind::Near => alive == 0 || blocks >= most,
             Kind::Combine => alive <= 1 || blocks >= most,
-            Kind::Near => alive == 0 || blocks >= most,
             Kind::Proof | Kind::Beside => false,
         }
     }
 
-    /// The race after this number of blocks.
     fn first_blocks(&self, blocks: u32) -> RaceResult {
         let cut = |arm: &Arm| Arm {
             times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
@@ -155,7 +152,6 @@ impl RaceResult {
         blocks >= MIN_BLOCKS && arms.iter().all(|arm| self.arms[*arm].times.len() == blocks)
     }
 
-    /// The arms that continue.
     fn keep_best(&self, mut alive: Vec<usize>) -> Vec<usize> {
         match self.kind {
             Kind::Screen => {

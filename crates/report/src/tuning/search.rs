@@ -163,8 +163,7 @@ pub fn best(races: &[RaceResult]) -> Option<Settings> {
     Some(best)
 }
 
-/// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
-/// usable ones.
+/// The best value of each setting that looks helpful, the most helpful first; any usable one if the default can't be used.
 fn helpful_changes(screen: &RaceResult) -> Vec<Change> {
     let must_replace = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut changes: Vec<(f64, Change)> = Vec::new();
@@ -227,8 +226,7 @@ fn race_neighbours(screen: &RaceResult, races: &[RaceResult], best: &Settings, t
     (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
 }
 
-/// The settings that differ from given ones in one: first without it, then with each other value that is not much worse
-/// alone, the best first.
+/// The settings that differ from given ones in one: first without it, then with each other value that is not much worse alone, best first.
 fn neighbours(screen: &RaceResult, best: &Settings) -> Vec<Settings> {
     let remove_setting = |name: &String| {
         let mut settings = best.clone();
