@@ -1,5 +1,4 @@
-//! The roles of the axes in reports: which are ranked, which make rows and columns of a matrix, and which separate groups
-//! that are never compared.
+//! The roles of the axes in reports: which are ranked, which make rows and columns of a matrix, and which separate groups.
 
 mod position;
 pub mod words;
@@ -34,9 +33,8 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// A layout of these axes, in which the values of those in `compared` are ranked. Other contestants separate
-    /// groups.
-    pub fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
+    /// A layout of these axes, of which those in `compared` are ranked.
+    pub(crate) fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, roles: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
@@ -48,7 +46,7 @@ impl Layout {
         let mut layouts: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
             let requested = RequestedLayout::from_run(run);
-            axes.extend(requested.workload.def().axes);
+            axes.extend(requested.workload.unwrap_or(Workload::CRUD).def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             let roles = requested.moved_roles();
             layouts.push((requested.compared_axes(), roles));
@@ -61,13 +59,11 @@ impl Layout {
         Layout { compared, roles, axes: axes.into_iter().collect() }
     }
 
-    /// The axes that the runs have, in their order.
-    pub fn axes(&self) -> &[Axis] {
+    pub(crate) fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The role of an axis.
-    pub fn role(&self, axis: Axis) -> Role {
+    pub(crate) fn role(&self, axis: Axis) -> Role {
         match self.roles.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
             Role::Contestant if !self.compared.is_empty() => Role::Group,
@@ -80,8 +76,7 @@ impl Layout {
         self.compared.contains(&axis)
     }
 
-    /// Whether the values of an axis are ranked.
-    pub fn is_ranked(&self, axis: Axis) -> bool {
+    pub(crate) fn is_ranked(&self, axis: Axis) -> bool {
         self.role(axis) == Role::Contestant
     }
 
@@ -164,35 +159,20 @@ impl Layout {
 }
 
 /// The layout in a run's plan.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct RequestedLayout {
-    #[serde(default = "crud")]
-    workload: Workload,
-    #[serde(default)]
+    workload: Option<Workload>,
     compare: Vec<Axis>,
-    #[serde(default)]
     rows: Vec<Axis>,
-    #[serde(default)]
     columns: Vec<Axis>,
-    #[serde(default)]
     groups: Vec<Axis>,
-}
-
-fn crud() -> Workload {
-    Workload::CRUD
 }
 
 impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
     fn from_run(run: &Run) -> RequestedLayout {
-        let empty = Vec::new;
-        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
-            workload: Workload::CRUD,
-            compare: empty(),
-            rows: empty(),
-            columns: empty(),
-            groups: empty(),
-        })
+        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or_default()
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
@@ -202,7 +182,7 @@ impl RequestedLayout {
         MovedRoles::new(roles.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
-    /// The compared axes. Guarantees are never ranked against each other.
+    /// Guarantees are never ranked against each other.
     fn compared_axes(mut self) -> Vec<Axis> {
         self.compare.retain(|axis| *axis != Axis::GUARANTEE);
         self.compare.sort();

@@ -296,8 +296,9 @@ fn measure_gain(
     };
     let by_operation: Vec<(Operation, [Series<BlockKey>; 2])> =
         operations.iter().map(|operation| (*operation, latencies(*operation))).collect();
+    let changes = tuned.settings.clone().into_iter();
     Some(Gain {
-        changes: tuned.settings.clone().into_iter().map(|(setting, value)| Change { setting, value }).collect(),
+        changes: changes.map(|(setting, value)| Change { setting, value }).collect(),
         times: proof.ratio(DEFAULT + 1, confidence)?,
         looks,
         operations: operations.iter().map(|operation| (*operation, ratio(*operation))).collect(),

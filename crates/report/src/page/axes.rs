@@ -17,9 +17,7 @@ pub struct Axes(Vec<PageAxis>);
 #[derive(Debug, Serialize)]
 struct PageAxis {
     id: &'static str,
-    /// The name in words.
     name: String,
-    /// A single value in words.
     one: String,
     /// The part of a matrix that its values form: `half`, `row` or `column`.
     makes: &'static str,
@@ -45,7 +43,6 @@ struct NamedValue {
 }
 
 impl Axes {
-    /// The axes on which positions have values, with the values.
     pub fn from_positions<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
         let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();

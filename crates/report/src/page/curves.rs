@@ -1,5 +1,4 @@
-//! Axes outside the matrix for curves: those that separate groups, such as threads, and ranked ones, such as a store's settings,
-//! and the cluster sizes of places. Only numbers have a place on a curve.
+//! Axes outside the matrix for curves: those that separate groups, ranked ones, and cluster sizes. Only numbers have a place on a curve.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,6 @@ use crate::layout::words;
 #[derive(Debug, Serialize)]
 pub struct Variants {
     id: &'static str,
-    /// The name in words.
     name: String,
     /// A single value in words.
     one: String,
@@ -40,13 +38,9 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
             cells[index].get_or_insert(cell);
         }
     }
-    let axes: BTreeSet<Axis> = cells
-        .iter()
-        .flatten()
-        .flat_map(|cell| cell.values())
-        .map(|(axis, _)| axis)
-        .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
-        .collect();
+    let axes = cells.iter().flatten().flat_map(|cell| cell.values()).map(|(axis, _)| axis);
+    let is_curve = |axis: &Axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis);
+    let axes: BTreeSet<Axis> = axes.filter(is_curve).collect();
     let build_variants =
         |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { axis_variants(merged, axis, &cells) };
     axes.into_iter().map(build_variants).filter(|variants| variants.are_numbers()).collect()
@@ -112,16 +106,13 @@ struct UnnamedValue {
 }
 
 impl UnnamedValue {
-    /// From the trials of such cells.
     fn from_trials(merged: &Merged<'_>, axis: Axis) -> UnnamedValue {
         let Some((store, name)) = axis.setting() else { return UnnamedValue::default() };
         let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
         let is_planned = merged.runs.iter().any(|run| planned(run).is_some());
         let trials = merged.runs.iter().flat_map(|run| {
-            let unnamed = run
-                .trials
-                .iter()
-                .filter(|trial| trial.cell.store() == store && trial.cell.text(axis).is_empty());
+            let trials = run.trials.iter().filter(|trial| trial.cell.store() == store);
+            let unnamed = trials.filter(|trial| trial.cell.text(axis).is_empty());
             unnamed.filter_map(move |trial| {
                 let setting = trial.ok()?.settings.iter().find(|setting| setting.name == name);
                 setting.map(|setting| setting.value.clone()).or_else(|| planned(run))
@@ -183,10 +174,7 @@ mod tests {
     #[test]
     fn settings_make_lines_and_values() {
         let page_size = Axis::find("sqlite.page_size").unwrap();
-        let mut run = run(
-            "box",
-            &[Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("lmdb")],
-        );
+        let mut run = run("box", &["sqlite", "sqlite", "sqlite", "lmdb"].map(Sample::new));
         for (trial, text) in run.trials.iter_mut().skip(1).take(2).zip(["8192", "512"]) {
             trial.cell.set(page_size, page_size.read(text).unwrap());
         }

@@ -30,7 +30,6 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Reads all histograms, in parallel.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Percentiles {
         let mut curves = IndexMap::new();
         let mut unreadable = 0;
@@ -89,7 +88,6 @@ impl Counts {
         }
     }
 
-    /// The points of their curve.
     fn points(&self) -> Vec<i32> {
         if self.total == 0 {
             return Vec::new();

@@ -20,9 +20,7 @@ use crate::judge::standing::ENOUGH_BLOCKS;
 use crate::markup::{Html, Tag, p, small, tag, titled};
 use crate::stats::MIN_BLOCKS;
 
-/// Kinds that are listed; the rest is counted.
 const LISTED: usize = 40;
-/// Gaps that are named above the answer.
 const GAPS: usize = 3;
 
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
@@ -45,7 +43,6 @@ fn to_missing(text: &str) -> Tag {
     tag("a").attr("href", "#go=missing").with(text)
 }
 
-/// The section's content.
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
     let missing = summary::missing_figures(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
@@ -108,18 +105,13 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// The warnings of all runs.
     pub fn new(merged: &Merged<'_>) -> Warnings {
-        let (impossible, noise) = (
-            summary::cut_off(summary::warning_lines(merged), "warnings"),
-            summary::cut_off(summary::noise_lines(merged), "signs of noise"),
-        );
-        let builds = builds::not_ranked(merged);
+        let noise = summary::cut_off(summary::noise_lines(merged), "signs of noise");
         let rest = [
             contention::describe_contention(merged),
             saturation::describe_saturation(merged),
-            impossible,
-            builds,
+            summary::cut_off(summary::warning_lines(merged), "warnings"),
+            builds::not_ranked(merged),
             machine_warnings(merged),
         ]
         .concat();
@@ -177,9 +169,8 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for run in merged.runs {
         let cores = run.header.environment.cores;
-        let busy =
-            run.trials.iter().filter(|trial| trial.load_1min.is_some_and(|load| load > f64::from(cores)));
-        let busy = busy.count();
+        let is_busy = |trial: &&TrialResult| trial.load_1min.is_some_and(|load| load > f64::from(cores));
+        let busy = run.trials.iter().filter(is_busy).count();
         if busy > 0 {
             warnings.push(format!(
                 "{}: {busy} of {} trials began with a load average above the number of processors ({cores}), which the run itself may have caused",
@@ -200,9 +191,8 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
             ));
         }
     }
-    let idle =
-        trials(merged).filter_map(|trial| trial.background.as_ref()).filter(|b| b.at_work_share < 0.99);
-    let idle = idle.count();
+    let loads = trials(merged).filter_map(|trial| trial.background.as_ref());
+    let idle = loads.filter(|load| load.at_work_share < 0.99).count();
     if idle > 0 {
         warnings.push(format!("The background load paused during {idle} trials"));
     }
@@ -219,48 +209,25 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
 
 /// Axes of the runs' workloads with only the default measured: what other values would have shown, and the axis.
 fn untried_axes(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
-    let is_tried = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
-    let gaps = [
-        (
-            Axis::BACKGROUND,
-            is_tried(&|c| c.background() != Background::None),
-            "figures during a background load",
-            "",
-        ),
-        (Axis::THREADS, is_tried(&|c| c.threads() > 1), "several threads", ""),
-        (
-            Axis::CACHE,
-            is_tried(&|c| c.cache() == Cache::Cold),
-            "reads of data that is not in memory",
-            ": cold",
-        ),
-        (
-            Axis::RATE,
-            is_tried(&|c| c.rate() != Rate::Closed),
-            "latency at a fixed rate, which shows stalls",
-            "",
-        ),
-        (
-            Axis::TUNING,
-            is_tried(&|c| c.tuning() == Tuning::Equal),
-            "caches of one size for all engines",
-            ": equal",
-        ),
-        (
-            Axis::MACHINE,
-            is_tried(&|c| c.machine() != HERE),
-            "figures under the limits of a smaller machine",
-            "",
-        ),
-        (Axis::DATA, is_tried(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
-        (Axis::DATA, is_tried(&|c| c.data() == Data::Compressible), "compressible data", ""),
+    type Gap = (Axis, fn(&Cell) -> bool, &'static str, &'static str);
+    let gaps: [Gap; 8] = [
+        (Axis::BACKGROUND, |c| c.background() != Background::None, "figures during a background load", ""),
+        (Axis::THREADS, |c| c.threads() > 1, "several threads", ""),
+        (Axis::CACHE, |c| c.cache() == Cache::Cold, "reads of data that is not in memory", ": cold"),
+        (Axis::RATE, |c| c.rate() != Rate::Closed, "latency at a fixed rate, which shows stalls", ""),
+        (Axis::TUNING, |c| c.tuning() == Tuning::Equal, "caches of one size for all engines", ": equal"),
+        (Axis::MACHINE, |c| c.machine() != HERE, "figures under the limits of a smaller machine", ""),
+        (Axis::DATA, |c| c.data() == Data::Incompressible, "incompressible data", ""),
+        (Axis::DATA, |c| c.data() == Data::Compressible, "compressible data", ""),
     ];
     let axes = merged.layout.axes();
-    let untried = gaps.into_iter().filter(|(axis, tried, ..)| !tried && axes.contains(axis));
+    let is_untried = |(axis, is_tried, ..): &Gap| {
+        axes.contains(axis) && !trials(merged).any(|trial| is_tried(&trial.cell))
+    };
+    let untried = gaps.into_iter().filter(is_untried);
     untried.map(|(axis, _, gap, value)| (gap, format!("{axis}{value}"))).collect()
 }
 
-/// Axes and figures that this run lacks.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let mut lines: Vec<String> =
         untried_axes(merged).into_iter().map(|(gap, axis)| format!("{gap} (axis {axis})")).collect();
@@ -271,10 +238,9 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     // A single round is not expected to have figures by round.
     let rounds = measurements(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
-        let is_known = if column.is_of_operation() {
-            operations().any(|operation| column.operation_value(operation).is_some())
-        } else {
-            measurements(merged).any(|measured| column.trial_value(measured).is_some())
+        let is_known = match column.is_of_operation() {
+            true => operations().any(|operation| column.operation_value(operation).is_some()),
+            false => measurements(merged).any(|measured| column.trial_value(measured).is_some()),
         };
         if !is_known {
             lines.push(format!("{} ({})", column.title, column.id));

@@ -35,7 +35,6 @@ impl Figures {
         self.spread.push(mean.and_then(|(kind, mean)| spread(kind, &mean)));
     }
 
-    /// Whether no cell has one.
     pub fn is_empty(&self) -> bool {
         self.mean.iter().all(Option::is_none)
     }
@@ -50,8 +49,7 @@ fn spread(kind: MeanKind, mean: &Estimate) -> Option<f64> {
     Some(rounded(spread, UNCERTAINTY_DIGITS))
 }
 
-/// Powers of ten up to this one are exact, and a whole number multiplied or divided by one is the number nearest to the
-/// decimal fraction, which is written with the same digits.
+/// Powers of ten up to this one are exact: a whole number times or over one is nearest to the decimal fraction of the same digits.
 const EXACT_POWERS: i32 = 22;
 
 /// A number rounded to significant digits.

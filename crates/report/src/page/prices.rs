@@ -1,5 +1,4 @@
-//! The price of a guarantee, or of a background load: a cell's mean latency compared with the same cell's in another
-//! group, paired by block.
+//! The price of a guarantee, or of a background load: a cell's mean latency over the same cell's in another group, paired by block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,12 +30,10 @@ struct Times {
     times: Vec<Option<f64>>,
     /// The interval is from `times / (1 + spread)` to `times * (1 + spread)`; for two blocks, the range.
     spread: Vec<Option<f64>>,
-    /// The number of compared blocks.
     blocks: Vec<usize>,
 }
 
 impl Prices {
-    /// The prices of all pairs that the page compares.
     pub fn new(merged: &Merged<'_>, rows: &[Row<'_>], operations: &IndexSet<String>) -> Prices {
         let numbers: BTreeMap<&Key<'_>, usize> =
             rows.iter().enumerate().map(|(number, row)| (&row.key, number)).collect();
@@ -74,8 +71,7 @@ impl Times {
     }
 }
 
-/// Whether the page compares two groups: they differ only in the guarantee, and the first comes later; or only in the load,
-/// and the second has none.
+/// Whether the page compares two groups: they differ only in the guarantee, the first coming later, or in the load that the second lacks.
 fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
     let (key, base) = (groups[group], groups[other]);
     let axes: BTreeSet<Axis> = key.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();

@@ -24,7 +24,6 @@ pub fn link(section: &Section, blocks: &[Block]) -> Html {
     Html::new((!blocks.is_empty()).then(|| tag("li").with(link)))
 }
 
-/// The blocks alone.
 pub fn content(blocks: &[Block]) -> Html {
     let mut html = Html::default();
     for block in blocks {
@@ -51,7 +50,6 @@ fn chart(name: &str, number: usize) -> Html {
     }
 }
 
-/// A table's figures.
 pub fn figures(table: &Table) -> Html {
     let view = table.view(true);
     if !table.is_heat() {

@@ -14,7 +14,6 @@ use crate::stats::cliff::Cliff;
 /// Significant digits of sizes in the page's data.
 const DIGITS: i32 = 4;
 
-/// Stores in one chart.
 #[derive(Debug, Serialize)]
 pub struct DrawnSizes {
     lines: Vec<Line>,
@@ -23,7 +22,6 @@ pub struct DrawnSizes {
 /// A store's line.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// The store's index.
     store: usize,
     /// The data over the memory, and the cells of each size.
     times: Vec<f64>,
@@ -32,7 +30,6 @@ struct Line {
     cliffs: IndexMap<String, (f64, f64)>,
 }
 
-/// The lines of all tables.
 pub fn draw_sizes(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
     sizes(merged).iter().map(|sizes| DrawnSizes { lines: store_lines(sizes, rows, names) }).collect()
 }

@@ -32,13 +32,11 @@ pub fn html(report: &Report<'_>) -> Html {
     if !are_short(report.standings(), report) {
         return lines;
     }
-    let tables = report
-        .standings()
-        .iter()
-        .flat_map(|standings| standings.tables.iter().map(move |table| (standings, table)));
     let mut mentioned = BTreeSet::new();
-    let groups: Vec<Tag> =
-        tables.map(|(standings, table)| draw_table(standings, table, &mut mentioned)).collect();
+    let mut groups = Vec::new();
+    for standings in report.standings() {
+        groups.extend(standings.tables.iter().map(|table| draw_table(standings, table, &mut mentioned)));
+    }
     Html::new((lines, groups, note(LEGEND)))
 }
 
@@ -79,11 +77,8 @@ fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag 
             let value = row_figure.figure.mean.value;
             let bar = tag("b").attr("style", format!("width:{:.1}%", percent(value)));
             let bar = if value > end { bar.class("cut") } else { bar };
-            let interval = row_figure
-                .figure
-                .mean
-                .interval
-                .filter(|interval| !Interval::is_range(interval) && interval.low < end);
+            let interval = row_figure.figure.mean.interval;
+            let interval = interval.filter(|interval| !interval.is_range() && interval.low < end);
             let whisker = interval.map(|Interval { low, high, .. }| {
                 let (low, high) = (percent(low), percent(high));
                 tag("i").attr("style", format!("left:{low:.1}%;width:{:.1}%", high - low))

@@ -1,5 +1,4 @@
-//! Operations and latencies by second, and by epoch, of one trial of each cell, the one that took longest, and the machine's activity
-//! meanwhile, with as many points as the page has room for.
+//! Operations and latencies by second and by epoch of each cell's longest trial, and what the machine did, in as many points as fit.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -27,12 +26,9 @@ pub struct Timelines {
     epochs: IndexMap<String, Vec<Timeline>>,
 }
 
-/// The timeline of one trial.
 #[derive(Debug, Default, Serialize)]
 struct Timeline {
-    /// The cell's number.
     cell: usize,
-    /// The block of the trial.
     block: u32,
     /// The beginning of each point, in seconds since the operation began.
     at_s: Vec<f64>,
@@ -46,7 +42,6 @@ struct Timeline {
     machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
 
-/// The drawn latencies.
 const LATENCIES: [Column; 3] = [P50, P99, MAX];
 
 /// Figures of the machine: the page's name, and the figures of a course that it adds up.
@@ -80,7 +75,6 @@ struct FoundTimeline<'a> {
 type Step = (f64, f64);
 
 impl Timelines {
-    /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Timelines {
         let longest_trials = |length: fn(&OperationResult) -> usize| {
             let mut timelines: Vec<(&String, usize, FoundTimeline<'_>)> = Vec::new();
@@ -130,11 +124,8 @@ fn by_seconds(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeli
     for start in (0..span as u32).step_by(step as usize) {
         let joined = seconds.iter().filter(|second| (start..start + step).contains(&second.at_s));
         let worst = |column: Column| {
-            joined
-                .clone()
-                .filter_map(|second| column.latency_value(&second_latency(second)))
-                .max()
-                .unwrap_or(0)
+            let latencies = joined.clone().map(second_latency);
+            latencies.filter_map(|latency| column.latency_value(&latency)).max().unwrap_or(0)
         };
         let count: u64 = joined.clone().map(|second| second.count).sum();
         steps.push((f64::from(start), f64::from(step)));
@@ -329,10 +320,7 @@ mod tests {
         };
         let trial = trial(change, Some(course()));
         let line = by_epochs(0, timeline(&trial), 100);
-        assert_eq!(
-            (line.at_s.as_slice(), line.per_s[0], line.latencies["p99_ns"][1]),
-            (&[0.0, 1.5][..], 20.0, 7)
-        );
+        assert_eq!((line.at_s, line.per_s[0], line.latencies["p99_ns"][1]), (vec![0.0, 1.5], 20.0, 7));
         assert_eq!(line.machine["memory"], [Some(4.5e6), None]);
     }
 }
