@@ -106,8 +106,8 @@ struct FileRow {
 /// [`Exit::Failure`] if one can't be read, which would be a bug.
 pub fn tables(study: &str) -> Result<Vec<Table>> {
     let parse_file = |(name, text): (&str, &str)| {
-        let failure = |message: String| Error::new(Exit::Failure, format!("the published table {name}: {message}"));
-        parse(text).map_err(failure)
+        let failure = |message: String| format!("the published table {name}: {message}");
+        parse(text).map_err(|message| Error::new(Exit::Failure, failure(message)))
     };
     let mut tables = FILES.into_iter().map(parse_file).collect::<Result<Vec<_>>>()?;
     tables.retain(|table| table.study == study);

@@ -1,5 +1,4 @@
-//! Checks figures that follow from others of the same result (counts, extremes, means, deviations and percentiles from the histogram),
-//! and impossible combinations.
+//! Checks figures that follow from others of the same result, such as percentiles from the histogram, and impossible combinations.
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
@@ -36,7 +35,6 @@ fn sessions(trial: &TrialResult) -> Option<u64> {
     is_alone.then(|| trial.cell.threads().into())
 }
 
-/// The first impossible figure of an operation, whatever its histogram.
 fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<String> {
     let share = operation.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
@@ -45,11 +43,8 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
         .filter(|_| operation.harness_share.is_some())
         .map(|sessions| operation.wall_ns.saturating_mul(sessions));
     let wall = max_ns.filter(|max| operation.sum_ns > *max).map(|_| {
-        format!(
-            "wall_ns is {}, and its operations took {}",
-            with_commas(operation.wall_ns),
-            with_commas(operation.sum_ns)
-        )
+        let [wall, sum] = [operation.wall_ns, operation.sum_ns].map(with_commas);
+        format!("wall_ns is {wall}, and its operations took {sum}")
     });
     let calls = operation.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
@@ -61,7 +56,6 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
     share.or(wall).or(syncs)
 }
 
-/// The first figure of an operation that contradicts its histogram and sum.
 fn find_difference(operation: &OperationResult) -> Option<String> {
     let histogram = match latency::decode(&operation.latency.histogram) {
         Ok(histogram) => histogram,

@@ -15,7 +15,6 @@ const LONGEST: usize = 120;
 /// The path from a page's folder to the site's root.
 pub const UP: &str = "../";
 
-/// A page in a folder of the site, without a script.
 pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
     frame_page(UP, title, subtitle, content, "")
 }
@@ -62,7 +61,6 @@ pub fn link(root: &str, folder: &str, name: &str, text: impl Part) -> Tag {
     tag("a").attr("href", format!("{root}{folder}/{name}.html")).with(text)
 }
 
-/// A link to a store's page.
 pub fn store_link(root: &str, store: &str) -> Tag {
     link(root, "stores", &page_name(store), store)
 }
@@ -72,7 +70,6 @@ pub fn pair_name([a, b]: &[String; 2]) -> String {
     format!("{}+{}", page_name(a), page_name(b))
 }
 
-/// A link to a run's page.
 pub fn run_link(root: &str, run: &RunFacts) -> Tag {
     link(root, "runs", &run.name, (run.header.study.as_str(), " ", day(&run.header.started)))
         .class("run")
@@ -127,7 +124,6 @@ pub fn guarantee(conditions: &Conditions) -> &str {
     if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
 }
 
-/// The class of an element with evidence.
 pub fn proof_class(proof: &Proof) -> &'static str {
     if proof.is_broken { "broken" } else { "held" }
 }
@@ -151,17 +147,10 @@ pub fn table_section(id: &str, title: &str, note: impl Part, heads: &[&str], row
     (!rows.is_empty()).then(|| section(id, title, (note, scroll(table(heads, rows)))))
 }
 
-/// A section with its title.
 pub fn section(id: &str, title: &str, content: impl Part) -> Tag {
-    tag("section").attr("id", id).attr("tabindex", "-1").with((
-        Literal("<h2>"),
-        title,
-        Literal("</h2>"),
-        content,
-    ))
+    tag("section").attr("id", id).attr("tabindex", "-1").with((tag("h2").with(title), content))
 }
 
-/// A table's cell.
 pub fn td(part: impl Part) -> Tag {
     tag("td").with(part)
 }

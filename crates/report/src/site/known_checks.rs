@@ -1,5 +1,4 @@
-//! Finds the checks of a store on a machine in all runs: the study that measures speed is seldom the one that cuts
-//! power and kills.
+//! Finds the checks of a store on a machine in all runs: the study that measures speed is seldom the one that cuts power and kills.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,6 @@ use super::facts::{Proof, RunFacts, Side};
 /// A version of a store at a guarantee, on a disk of a machine.
 type Key<'f> = (&'f str, &'f str, &'f str, Option<Guarantee>, &'f str, &'f str);
 
-/// The checks of all runs.
 #[derive(Debug, Default)]
 pub struct KnownChecks<'f> {
     proofs: BTreeMap<Key<'f>, Vec<(&'f Proof, &'f RunFacts)>>,
