@@ -4,6 +4,8 @@
 pub mod column;
 pub mod view;
 
+use serde::Serialize;
+
 pub use self::column::{Column, ColumnRole, Kind};
 use crate::column::Unit;
 use crate::data::merge::Merged;
@@ -221,7 +223,8 @@ pub struct Drawing {
 }
 
 /// A typed value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// Unknown, or not applicable.
     None,
