@@ -1,7 +1,5 @@
 //! Advice: which store answers a user's question, why, what the others give up, how sure that is, and what would change it.
-//!
-//! The time of an operation of a mix is the mean over the kinds, weighed by their shares: measured as a mix, if runs are made for
-//! the answer. Stores are judged as everywhere else ([`crate::stats::decide`]).
+//! The time of an operation of a mix is the mean over the kinds, weighed by their shares, or measured as a mix in runs made for the answer.
 
 mod absent;
 pub mod aged;

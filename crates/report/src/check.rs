@@ -24,7 +24,6 @@ pub const SLOW_CLOCK_NS: f64 = 100.0;
 pub const BUSY: f64 = 0.2;
 /// The harness is at fault if it takes this share of the threads' time.
 const MUCH_SHARE: f64 = 0.5;
-/// Findings of one kind that are shown; the rest is counted.
 const MOST_SHOWN: usize = 3;
 
 /// All checks of the single run in `report`, of this folder; `notes` list damage to its files.
@@ -119,7 +118,6 @@ fn check_complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Li
     whole.into_iter().chain(lacking).chain(failed)
 }
 
-/// Whether there are enough trials to name the best.
 fn check_trials(report: &Report<'_>) -> Vec<Line> {
     let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
     let few: BTreeSet<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
@@ -127,7 +125,6 @@ fn check_trials(report: &Report<'_>) -> Vec<Line> {
     few.into_iter().map(line).collect()
 }
 
-/// The limit of [`contention`].
 const CROWDED: &str =
     "On average they may take what a store's threads leave, and a quarter of a processor more.";
 

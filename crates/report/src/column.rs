@@ -139,12 +139,10 @@ impl Column {
         }
     }
 
-    /// The same column, left out of tables for people.
     const fn closer(self) -> Column {
         Column { in_tables: false, ..self }
     }
 
-    /// The same column, limited by the clock.
     const fn clocked(self, clocked: ClockLimit) -> Column {
         Column { clocked, ..self }
     }
@@ -212,7 +210,6 @@ const fn closer_operation(
     operation(id, title, unit, Better::Neither, value).closer()
 }
 
-/// A figure of trials that is left out of tables for people.
 const fn closer_trial(
     id: &'static str,
     title: &'static str,
@@ -511,7 +508,6 @@ fn bytes(requests: &Requests) -> u64 {
     requests.reads.bytes + requests.writes.bytes
 }
 
-/// Bytes over the time that the operation took.
 fn per_wall_second(operation: &OperationResult, bytes: u64) -> Option<f64> {
     (operation.wall_ns > 0).then(|| bytes as f64 / (operation.wall_ns as f64 / 1e9))
 }

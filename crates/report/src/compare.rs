@@ -1,7 +1,5 @@
-//! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed.
-//!
-//! Runs of different times share no blocks, so nothing is paired here: each figure of a cell is a set of observations
-//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md explains the limits of that.
+//! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed (docs/compare.md). Runs of different
+//! times share no blocks: each figure of a cell is a set of observations on either side, which [`crate::stats::unpaired`] compares.
 
 pub mod across;
 mod cells;
@@ -30,9 +28,8 @@ use crate::layout::Layout;
 use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
 
-/// The figures that are compared by default: what an application notices of each operation, usually and at
-/// worst; and for the whole, loading, space and memory. Throughput is left out as the inverse of the mean latency: a second
-/// test of the same figure would only weaken the first.
+/// The figures that are compared by default: what an application notices. Throughput is left out as the inverse of the mean latency: a
+/// second test of the same figure would only weaken the first.
 pub const FIGURES: [&str; 5] =
     ["latency_mean", "latency_p99", "load_time", "disk_allocated", "memory_peak_above_base"];
 
@@ -225,7 +222,6 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// One figure of a cell, not yet judged; `None` if only one side has it.
 fn figure(
     layout: &Layout,
     observed: &ObservedCell<'_>,

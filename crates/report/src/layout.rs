@@ -19,9 +19,7 @@ pub use self::position::{MovedRoles, Position};
 pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
-    /// Axes whose role differs from the default.
     roles: MovedRoles,
-    /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
 
@@ -33,14 +31,12 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// A layout of these axes, of which those in `compared` are ranked.
     pub(crate) fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, roles: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
 
-    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
-    /// compared axes in their plans count if all plans agree.
+    /// The layout of runs: the axes of their workloads and those that their cells name; the compared ones count if all plans agree.
     pub fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
         let mut layouts: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
@@ -118,7 +114,6 @@ impl Layout {
         (axis.default_value().is_none() && ranked.next().is_none()).then(|| value.text())
     }
 
-    /// The words that a cell's value on an axis adds to its name in the ranking.
     fn name_part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
         let is_compared = self.compared.contains(&axis);
@@ -158,7 +153,6 @@ impl Layout {
     }
 }
 
-/// The layout in a run's plan.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct RequestedLayout {
@@ -201,7 +195,6 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    /// Crud's layout with these ranked axes.
     fn comparing(compared: Vec<Axis>) -> Layout {
         Layout::from_axes(compared, Workload::CRUD.def().axes.iter().copied())
     }

@@ -233,7 +233,6 @@ pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
         .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
-/// The heading of a part.
 pub(crate) fn heading(text: &str) -> Tag {
     tag("h3").with(text)
 }
@@ -297,8 +296,7 @@ pub fn escape_fragment(text: &str) -> String {
     out
 }
 
-/// Puts HTML into the places `{{name}}` of a template. A place without HTML stays empty. Inserted
-/// text can't cause further insertions.
+/// Puts HTML into the places `{{name}}` of a template, or nothing. Inserted text can't cause further insertions.
 pub fn fill(template: &'static str, places: &[(&str, Html)]) -> Html {
     let length = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
     let mut out = Html(String::with_capacity(template.len() + length));

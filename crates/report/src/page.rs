@@ -1,8 +1,6 @@
 //! One HTML file with a whole report: without a network, for any browser of recent years.
-//!
-//! Text that must be visible at once, and without scripts, is written here: the answer, what is missing, settings, the
-//! machine, how to repeat the run. Figures travel as compressed data (`model`), from which the page's scripts draw the
-//! matrix, the charts and the table. docs/report.md describes the page.
+//! Text that must be visible at once, and without scripts, is written here; figures travel as compressed data (`model`), from which the
+//! scripts draw the matrix, the charts and the table. docs/report.md describes the page.
 
 mod axes;
 mod cells;
@@ -93,7 +91,6 @@ pub fn address(key: &GroupKey, position: &Position) -> String {
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
-/// The part of an address that selects the group.
 fn group_address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", escape_fragment(&key.hardware))];
     parts.extend(key.guarantee().map(|label| format!("guarantee={}", escape_fragment(&label.to_string()))));
@@ -175,7 +172,6 @@ fn links(report: &Report<'_>, position: PagePosition) -> Html {
     Html::join(sections.map(|section| section::link(section, report.blocks(section))), "")
 }
 
-/// The rules that decided who won.
 fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
     let clock = clock::notes(merged, matrices.iter().flatten().map(Matrix::clocked));

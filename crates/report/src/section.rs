@@ -26,7 +26,6 @@ pub struct Section {
     pub(crate) at_end: bool,
     /// The shapes of its tables, in the order of their columns in CSV.
     pub shapes: &'static [&'static Shape],
-    /// Its blocks; empty without content.
     pub(crate) blocks: fn(&Merged<'_>) -> Vec<Block>,
 }
 
@@ -46,7 +45,6 @@ pub enum PagePosition {
 }
 
 impl PagePosition {
-    /// The part of the page that contains it.
     pub(crate) fn page_part(self) -> PagePosition {
         if self == PagePosition::First { PagePosition::Above } else { self }
     }
@@ -172,7 +170,6 @@ impl Table {
         self.rows.push(Row { cells, seen: visibility });
     }
 
-    /// Whether colours show its figures: a map.
     pub(crate) fn is_heat(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell.tone, Tone::Heat(_)))
     }
@@ -210,7 +207,6 @@ pub struct Cell {
     pub(crate) tone: Tone,
     /// Whether it is the best, or too close to call with it.
     pub(crate) best: bool,
-    /// What pages show instead.
     pub(crate) drawing: Option<Drawing>,
 }
 
@@ -218,7 +214,6 @@ pub struct Cell {
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing {
     pub(crate) value: f64,
-    /// The ends of its interval.
     pub(crate) ends: Option<[f64; 2]>,
 }
 
@@ -308,7 +303,6 @@ impl Cell {
         Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
     }
 
-    /// The cell with its form for people.
     pub(crate) fn with_text(self, text: impl Into<String>) -> Cell {
         Cell { shown: Some(text.into()), ..self }
     }

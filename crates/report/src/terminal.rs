@@ -56,7 +56,6 @@ pub fn end_text(report: &Report<'_>, style: Style) -> String {
         + &findings::counts_text(report.merged, style)
 }
 
-/// The answer, and the tables of stores if they are short.
 fn first_screen(report: &Report<'_>, style: Style) -> String {
     let mut out = brief::text(report, style);
     if are_short(report.standings(), report) {
@@ -166,7 +165,6 @@ fn half_of(column: &Position) -> Position {
     column.values_by_role(Role::Half)
 }
 
-/// The grid of one half, or of all side by side.
 fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let shown: Vec<usize> = (0..matrix.columns.len())
         .filter(|index| only.is_none_or(|only| half_of(&matrix.columns[*index]) == *only))
@@ -224,7 +222,6 @@ fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BT
     positions.into_iter().flat_map(axes_of).collect()
 }
 
-/// A position's values on some axes, with the axes' names.
 fn describe_position(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let words = |axis: &Axis| Some((axis.def().words)(position.value(*axis)?));
     axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")

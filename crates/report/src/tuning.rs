@@ -1,8 +1,5 @@
-//! Finds the best settings of a store for a user's work: what was raced, the gain in fresh trials, which settings mattered,
-//! and where the gain turns into a loss.
-//!
-//! [`search`] decides what to measure next, from the measurements so far; [`TunedSettings`] is the answer. A reported gain comes from trials
-//! that took no part in the choice, with an interval that allows for every planned look.
+//! Finds the best settings of a store for a user's work: [`search`] decides what to measure next, [`TunedSettings`] is the answer. A
+//! reported gain comes from trials that took no part in the choice, with an interval that allows for every planned look.
 
 mod elsewhere;
 mod html;
@@ -70,12 +67,10 @@ pub struct TunedSettings {
     pub(crate) default: Vec<Setting>,
     /// The recommended settings that were read back or given, in words: `synchronous = NORMAL`.
     pub(crate) described: Vec<String>,
-    /// Why the default itself can't be used.
     pub(crate) default_out: Option<String>,
     /// Other programs' load, if it left too few processors: then nothing is called faster.
     pub(crate) contention: Option<Contention>,
     pub(crate) tried: TriedCounts,
-    /// The view on which a page opens.
     pub(crate) start: String,
 }
 
@@ -91,9 +86,7 @@ pub struct Gain {
     pub(crate) operations: Vec<(Operation, Option<Ratio>)>,
     /// The default's figures, then these settings'.
     pub(crate) figures: [Side; 2],
-    /// All settings, as read back.
     pub(crate) settings: Vec<Setting>,
-    /// Why these settings can't be used after all, if so.
     pub(crate) out: Option<String>,
     pub(crate) elsewhere: OtherMeasurements,
 }
@@ -110,7 +103,6 @@ pub struct Side {
 /// The numbers of trials, values and combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TriedCounts {
-    /// Single ones.
     pub(crate) values: usize,
     pub(crate) combinations: usize,
     /// Failed ones included.
@@ -249,7 +241,6 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> NoAnswer {
     NoAnswer::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
 }
 
-/// The other programs' load during the trials of all races.
 fn measure_contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let trials_of_run = |(run, _): &(usize, RaceResult)| {
@@ -331,7 +322,6 @@ fn side_figures(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -
     })
 }
 
-/// The address of the place in the page with the default and the best.
 fn start_address(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
     let latest = races.iter().map(|(run, _)| *run).next_back();
     let found = merged.groups.iter().find_map(|group| {

@@ -147,7 +147,7 @@ fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, Str
     Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
 }
 
-pub fn describe(advice: &Advice) -> Vec<String> {
+pub(super) fn describe(advice: &Advice) -> Vec<String> {
     let (age, period) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
     let ranking = match age {

@@ -43,7 +43,6 @@ pub struct Advice {
     /// If reads should be cold and a trial makes more of them than there are records: how many of each.
     pub(super) repeated: Option<(u64, u64)>,
     pub(super) practice: Vec<(String, &'static str)>,
-    /// The warnings of the recommended store's authors about long use.
     pub(super) cautions: &'static [Caution],
     /// The address at which a page opens: the question's own place.
     pub(super) start: String,

@@ -50,8 +50,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it is better by the goal than the recommended store, though it was measured too seldom to be ranked. An answer gives
-    /// stores up by its own goal: for speed its look decides, but the same runs may be asked about another goal.
+    /// Whether it is better by the goal than the recommended store, though measured too seldom to be ranked. For speed its look decides.
     pub(super) fn is_better_at(&self, goal: Goal) -> bool {
         goal != Goal::Speed && gains(self.times_worse)
     }

@@ -188,7 +188,6 @@ mod tests {
     use crate::data::samples::{Sample, blocks, run};
     use crate::terminal::grid::Style;
 
-    /// Three blocks of samples, with the settings that each store read back.
     fn run_with_settings(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
         let mut run = blocks("box", &[samples.to_vec(), samples.to_vec(), samples.to_vec()]);
         let mut plan = storebench_host::plan::find("crud").unwrap();

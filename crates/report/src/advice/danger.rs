@@ -19,7 +19,6 @@ pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<
     dangers.min_by_key(|danger| danger.power_cut)
 }
 
-/// Whether a store is not recommended because a power cut can wreck it.
 pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
     is_dangerous(store.danger, question.guarantee, question.mix.writes())
 }

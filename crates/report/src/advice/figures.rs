@@ -54,7 +54,6 @@ pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
     mix.shares().iter().map(|(operation, share)| Some(share * latency(operation)?)).sum()
 }
 
-/// The stores at one place, each with its figures by block.
 pub type StoreFigures<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
 /// The figure that a goal weighs of each store, by block, without stores that have none.
@@ -98,12 +97,10 @@ pub fn goal_terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -
     }
 }
 
-/// The most memory that a store took in any of its trials, in bytes.
 pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
     measured(entries).into_iter().filter_map(|(_, m)| basis.bytes(&m.memory)).max()
 }
 
-/// Whether a store's largest trial stays within the question's memory.
 pub fn fits_in_memory(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
     let peak = most_memory(entries, basis);
     question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))

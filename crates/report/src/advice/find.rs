@@ -180,7 +180,6 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(is_default)
 }
 
-/// Whether measurements with these records answer a question.
 pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
     let is_near = |factor: f64| (1.0 / NEAR_FACTOR..=NEAR_FACTOR).contains(&factor);
     let is_within = (size.span().from..size.span().to).contains(&typical_size(&question.size));
@@ -198,7 +197,6 @@ fn typical_size(sizes: &Sizes) -> u64 {
     }
 }
 
-/// The logarithmic distance between measured and wanted sizes and counts.
 fn distance(shape: &RecordShape, question: &Question) -> f64 {
     let log_distance = |a: f64, b: f64| (a / b).ln().abs();
     log_distance(shape.1.mean(), question.size.mean())

@@ -12,8 +12,7 @@ use crate::data::matrix::SortedTrials;
 use crate::data::merge::Merged;
 use crate::stats::CONFIDENCE;
 
-/// Stores that were not run at the question's own place, `at`, each compared with the recommended one at the nearest common number of
-/// records; the best first.
+/// Stores that were not run `at` the question's own place, compared with the recommended one at the nearest common number of records.
 pub(super) fn find_candidates(
     merged: &Merged<'_>,
     sorted: &SortedTrials<'_, '_>,

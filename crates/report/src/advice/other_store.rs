@@ -9,7 +9,6 @@ use crate::stats::{Ratio, compare};
 pub struct OtherStore {
     /// The store that is best there; `None` if no measured store answers the question.
     pub store: Option<String>,
-    /// Why it is not the recommended one.
     pub why: OtherStoreReason,
     /// Trials of the recommended store or of the other there, whichever are fewer.
     pub trials: usize,

@@ -72,7 +72,7 @@ impl JudgedStores {
     }
 }
 
-pub fn rank(
+pub(super) fn rank(
     merged: &Merged<'_>,
     group: &Group<'_>,
     shape: RecordShape,

@@ -215,8 +215,7 @@ fn series(figures: &StoreFigures<'_>) -> Vec<Series<BlockKey>> {
     figures.values().cloned().collect()
 }
 
-/// The best store here that beats `best` clearly, and the factor. `None` also if
-/// `best` has no figure here.
+/// The best store here that beats `best` clearly, and the factor. `None` also if `best` has no figure here.
 fn other_winner(figures: &StoreFigures<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
     let (first, times) = better_than(&series(figures), figures.get_index_of(best)?, terms)?;
     Some((figures.get_index(first)?.0.to_string(), times))

@@ -89,7 +89,6 @@ fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(
     ]
 }
 
-/// The mean must be the sum over the count.
 fn check_mean(operation: &OperationResult, count: u64) -> Option<String> {
     let computed = operation.sum_ns as f64 / count.max(1) as f64;
     let error = (operation.latency.mean_ns - computed).abs();

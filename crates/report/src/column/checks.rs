@@ -11,7 +11,6 @@ use crate::stats::quantile;
 /// Disk space below which stores are alike, and by which they must differ, in bytes: every disk has this much.
 pub const LITTLE_DISK: f64 = (1 << 20) as f64;
 
-/// The time that the store rested after loading.
 pub(super) const REST_TIME: Column =
     closer_trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
         Some(m.load.rest?.took_ns as f64)
@@ -29,13 +28,11 @@ pub(super) const CUTS_BROKEN: Column =
         share_of_cuts(m, |finding| !finding.is_allowed(Guarantee::Process))
     });
 
-/// The most acknowledged steps that a state lost.
 pub(super) const CUTS_MOST_LOST: Column =
     closer_trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
         Some(m.cuts()?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
     });
 
-/// The time that opening takes after a cut, in the median.
 pub(super) const CUTS_OPEN: Column =
     closer_trial("cuts_open", "opening after a cut", Unit::Nanoseconds, Better::Lower, |m| {
         quantile(&m.cuts()?.open_ns, 0.5).map(|ns| ns as f64)
@@ -48,7 +45,6 @@ pub(super) const FAULTS_SILENT: Column =
         ratio(faults.all(|aftermath| aftermath == FaultOutcome::Silent), faults.all(|_| true))
     });
 
-/// The share of silent faults among failed writes and flushes.
 pub(super) const SYNC_FAULTS_SILENT: Column = closer_trial(
     "sync_faults_silent",
     "silent failures of writes and flushes",
@@ -72,7 +68,6 @@ pub(super) const RECOVERY: Column =
         quantile(&after_kills(m)?, 0.5).map(|ns| ns as f64)
     });
 
-/// The longest of these times.
 pub(super) const RECOVERY_MOST: Column =
     closer_trial("recovery_most", "opening after a kill, at most", Unit::Nanoseconds, Better::Lower, |m| {
         quantile(&after_kills(m)?, 1.0).map(|ns| ns as f64)
@@ -110,7 +105,6 @@ pub(super) const TAIL: Column = closer_trial("tail", "p99.9 over p50", Unit::Cou
     ratio(latency.p999_ns, latency.p50_ns)
 });
 
-/// A size of the files over their size at the end of the operations, if known.
 fn size_over_full(measured: &Measurements, bytes: u64) -> Option<f64> {
     ratio(bytes, measured.known_disk()?.allocated_bytes)
 }
@@ -121,7 +115,6 @@ fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
     Some(largest.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
-/// The share of states with wanted findings.
 fn share_of_cuts(measured: &Measurements, is_wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
     let wanted_states = cuts.found.iter().filter(|(finding, _)| is_wanted(**finding));

@@ -116,8 +116,7 @@ pub struct Cells<'a> {
 const SIDES: [&str; 2] = ["BASE", "NEW"];
 
 impl<'a> Cells<'a> {
-    /// Sorts the trials of both sides by cell and given guarantee: a store whose default has become another
-    /// tier is not compared with its former self, unless tiers are compared (`one_tier` is false).
+    /// Sorts the trials of both sides by cell and given guarantee, unless tiers are compared (`one_tier` is false).
     pub fn new(base: &'a [Run], new: &'a [Run], one_tier: bool) -> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {

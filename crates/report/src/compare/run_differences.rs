@@ -1,8 +1,5 @@
-//! Differences between runs: some make figures incomparable, others are only worth knowing.
-//!
-//! Figures are incomparable if they could differ though the stores did not change: another machine, another disk, other
-//! work. Versions of the stores are compared on purpose; axes do not count, as cells are compared
-//! with themselves, nor does the number of trials.
+//! Differences between runs: some make figures incomparable, as they could differ though the stores did not change; others are only worth
+//! knowing. Versions of the stores are compared on purpose; axes and the number of trials do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -53,9 +53,8 @@ struct Noise {
 
 const QUIET: Noise = Noise { run: 0.0, disturbed: 0.0 };
 
-/// Draws a run's figures anew: noise of the run, of each block, each trial and each figure; the tail varies
-/// more than the mean. Files are of one size, except in two cells, whose stores tidied up in half of the trials. `slower`:
-/// the factor by which the first cell's operations slow down.
+/// Draws a run's figures anew, with noise at each level. Files are of one size, except in two cells, whose stores tidied up in half of the
+/// trials. `slower`: the factor by which the first cell's operations slow down.
 fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     let weather = noise.run * normal(random);
     let last = run.trials.iter().map(|trial| trial.block).max().unwrap() as usize;
@@ -288,8 +287,7 @@ fn what_never_varies_and_is_another_now_is_told_and_fails() {
     });
 }
 
-/// The share of comparisons of a build with itself with any mark, if each of a hundred cells has one of two sizes
-/// by chance.
+/// The share of comparisons of a build with itself with any mark, if each of a hundred cells has one of two sizes by chance.
 fn marked_by_chance(trials: usize) -> f64 {
     let mut random = fastrand::Rng::with_seed(trials as u64);
     let cells: Vec<Sample> = (0..100).map(|index| Sample::new(&format!("store-{index}"))).collect();
@@ -449,8 +447,7 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
     });
 }
 
-/// A run on a simulated disk with this number of flushes per insert, more in some blocks than in others, as a tree splits where
-/// keys fall; times are those of one build on one machine.
+/// A run on a simulated disk with this number of flushes per insert, more in some blocks than in others; times are of one build.
 fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run {
     let mut run = blank(trials);
     draw(&mut run, random, Noise { run: 0.0, disturbed: 0.1 }, 1.0);

@@ -87,7 +87,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    pub fn from_comparison(comparison: &Comparison<'_>) -> Axes {
+    pub(crate) fn from_comparison(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
         let mut candidates = comparison.layout.axes().to_vec();

@@ -20,7 +20,6 @@ use crate::files::spreadsheet_safe::put;
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
 
-/// A figure pooled over several trials.
 #[derive(Debug, Clone, Copy)]
 struct Pool {
     measurements: u64,
@@ -91,7 +90,6 @@ fn write_group(merged: &Merged<'_>, group: &Group<'_>, writer: &mut Writer<'_>) 
     Ok(())
 }
 
-/// A trial's figures in the order of the rows.
 fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
     let operation = |name: &'static str| {
         let operation = measured.operation(name).filter(|operation| operation.count > 0);

@@ -28,7 +28,6 @@ struct Document<'a> {
     sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
-    /// The tables of all sections with content, by section.
     sections: BTreeMap<&'static str, Tables>,
 }
 

@@ -9,10 +9,7 @@ use storebench_host::run::Run;
 
 const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];
 
-/// The successful trials of some runs in sequence. A line that begins with `#` names each, unless there is only one.
-///
-/// # Errors
-/// A sentence, if a histogram can't be read.
+/// The successful trials of some runs, each after a line that begins with `#` if there are several; an error if a histogram can't be read.
 pub fn text(runs: &[Run]) -> Result<String, String> {
     let trials = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
     let several = trials().count() > 1;

@@ -83,12 +83,10 @@ impl Position {
         self.roles.role(axis)
     }
 
-    /// A cell with only these values.
     pub(crate) fn cell(&self) -> Cell {
         self.values().fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()))
     }
 
-    /// The values, sorted by axis.
     pub(crate) fn values(&self) -> impl Iterator<Item = (Axis, &Value)> {
         self.values.iter().map(|(axis, value)| (*axis, value))
     }

@@ -13,7 +13,6 @@ use crate::layout::{Position, words};
 #[derive(Debug, Serialize)]
 pub struct Axes(Vec<PageAxis>);
 
-/// An axis in the page's data.
 #[derive(Debug, Serialize)]
 struct PageAxis {
     id: &'static str,
@@ -36,9 +35,7 @@ struct NamedValue {
     text: String,
     /// Below a heading with the axis.
     short: String,
-    /// Alone.
     words: String,
-    /// The position on a scale, for numbers.
     at: Option<f64>,
 }
 

@@ -13,7 +13,6 @@ use crate::data::matrix::{Matrix, SortedTrials};
 use crate::data::merge::{Entry, Group, Merged};
 use crate::layout::Position;
 
-/// The values that identify a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
     pub group: usize,
@@ -22,26 +21,21 @@ pub struct Key<'a> {
     pub store: Cow<'a, str>,
 }
 
-/// A cell with its trials.
 #[derive(Debug)]
 pub struct Row<'a> {
     pub key: Key<'a>,
     /// Its trials; empty if it was left out or not run.
     pub entries: Vec<Entry<'a>>,
-    /// Why it has no figure; `None` if it has one.
     pub absence: Option<AbsenceReason>,
-    /// The full reason, if known.
     pub reason: Option<Cow<'a, str>>,
 }
 
 impl Row<'_> {
-    /// Trials that succeeded.
     pub fn succeeded(&self) -> usize {
         self.entries.iter().filter(|entry| entry.trial.ok().is_some()).count()
     }
 }
 
-/// All cells, in the order of their keys.
 pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<'a>> {
     let mut all_rows = Vec::new();
     for (group, matrix) in matrices.iter().enumerate() {
@@ -104,9 +98,7 @@ fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, A
 pub struct Cells {
     group: Vec<usize>,
     store: Vec<Option<usize>>,
-    /// The values on the axes within a matrix, by the axes' names.
     at: IndexMap<&'static str, Vec<Option<usize>>>,
-    /// Trials that succeeded.
     succeeded: Vec<usize>,
     trials: Vec<usize>,
     /// Why there is no ranked figure; empty if there is one.

@@ -11,7 +11,6 @@ use crate::judge::{Rule, Verdict};
 pub struct Contests {
     /// 0: the best; 1: too close to call with it; 2: neither; 3: not judged.
     standing: Vec<Option<u8>>,
-    /// The factor to the best.
     times: Vec<Option<f64>>,
     /// Its interval is from `times / (1 + spread)` to `times * (1 + spread)`.
     spread: Vec<Option<f64>>,

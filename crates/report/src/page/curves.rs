@@ -17,13 +17,11 @@ use crate::layout::words;
 pub struct Variants {
     id: &'static str,
     name: String,
-    /// A single value in words.
     one: String,
     /// The values for people, with their positions on a scale; empty for cells that do not name it.
     values: Vec<(String, Option<f64>)>,
     /// The value for cells that do not name it, in words: the engine's or the plan's, if known.
     unnamed: String,
-    /// For each contestant the index of its value.
     of: Vec<Option<usize>>,
     /// For each contestant its name without this axis: contestants with the same name are one line.
     line: Vec<String>,
@@ -96,7 +94,6 @@ fn axis_variants(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Va
     }
 }
 
-/// The value of a setting in cells that do not name it.
 #[derive(Default)]
 struct UnnamedValue {
     /// Empty if unknown, or not unique.

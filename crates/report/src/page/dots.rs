@@ -14,13 +14,11 @@ use crate::data::merge::Merged;
 use crate::data::spread;
 use crate::stats::{Estimate, Interval, MIN_BLOCKS};
 
-/// Significant digits of a position on an axis.
 const DIGITS: i32 = 5;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Dots {
     title: String,
-    /// The title of the horizontal axis.
     across: &'static str,
     unit: Unit,
     /// Whether 1 is marked, as the base's position.
@@ -35,7 +33,6 @@ pub struct Dots {
     groups: Vec<Group>,
 }
 
-/// Rows under a heading.
 #[derive(Debug, PartialEq, Serialize)]
 struct Group {
     name: String,
@@ -48,17 +45,13 @@ struct Group {
 struct Dot {
     name: String,
     y: f64,
-    /// The ends of its interval or range.
     low: Option<f64>,
     high: Option<f64>,
     /// Whether more blocks may still move it across 1; for a single figure, whether the reach is a range.
     open: bool,
-    /// Whether its name is highlighted.
     best: bool,
-    /// Whether the plan names it.
     named: bool,
     aside: String,
-    /// The text under the pointer.
     tip: String,
 }
 

@@ -49,7 +49,6 @@ fn is_measured(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
-/// The claims without measurements, folded into one line.
 fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], total: usize) -> Tag {
     let line = |(index, checked): &(usize, &CheckedClaim<'_>)| {
         let needs = why_unmeasured(checked);
@@ -85,7 +84,6 @@ fn describe_among(study: &Study<'_>) -> String {
     )
 }
 
-/// The number of claims of each verdict, by group.
 fn verdict_counts(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
     let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
     let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);
@@ -126,7 +124,6 @@ fn claim_section(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     ))
 }
 
-/// The groups in which nothing of a claim was measured, in one line.
 fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [finding] = others else {
         let groups = format!(" in {} other groups", others.len());
@@ -163,7 +160,6 @@ fn describe_evidence(evidence: &Evidence, with_figure: bool) -> String {
     }
 }
 
-/// Every check of every group, those that disagree first.
 fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
     let with_figure = checked.claim.figure.len() > 1;
     let group_lists = |finding: &Finding| {

@@ -11,7 +11,6 @@ use crate::sections::SECTIONS;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Heat {
-    /// The section that has it.
     section: &'static str,
     title: String,
     hardware: String,
@@ -56,7 +55,6 @@ pub fn heats(report: &Report<'_>) -> Vec<Heat> {
     SECTIONS.iter().flat_map(|section| section_heats(section)).collect()
 }
 
-/// Adds the maps in some blocks under a title.
 fn maps(blocks: &[Block], title: &str, add: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>)) {
     for block in blocks {
         match block {

@@ -25,7 +25,6 @@ pub struct Percentiles {
     /// further one the difference to the one before it, for the quantiles from the first on; the last one is always that of
     /// the longest. Empty without a histogram.
     curves: IndexMap<String, Vec<Vec<i32>>>,
-    /// Histograms that could not be read.
     unreadable: usize,
 }
 
@@ -63,14 +62,12 @@ fn curve(row: &Row<'_>, operation: &str) -> Curve {
     Curve { points: counts.points(), unreadable }
 }
 
-/// The step of each of a histogram's buckets.
 static STEP_OF_BUCKET: LazyLock<Vec<u16>> = LazyLock::new(|| (0..BUCKETS).map(step_of).collect());
 
 fn step_of(bucket: u16) -> u16 {
     ((longest_of(bucket).max(1) as f64).ln() * STEPS).round() as u16
 }
 
-/// The number of latencies at each step.
 #[derive(Debug, Default)]
 struct Counts {
     by_step: Vec<u64>,

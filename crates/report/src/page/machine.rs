@@ -108,7 +108,6 @@ fn places(run: &Run) -> Html {
     Html::new(run.header.locations.iter().map(place).collect::<Vec<_>>())
 }
 
-/// The command and the plan of each run.
 pub fn repeat_section(merged: &Merged<'_>) -> Html {
     let mut commands: IndexMap<&[String], Vec<&Run>> = IndexMap::new();
     merged.runs.iter().for_each(|run| commands.entry(&run.header.command).or_default().push(run));

@@ -95,12 +95,10 @@ fn measurements<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurem
     trials(merged).filter_map(TrialResult::ok)
 }
 
-/// Warnings about the figures that a careful reader should know.
 pub struct Warnings {
     lines: Vec<String>,
     /// Whether there are too few trials to know the scatter of figures.
     few: Option<FewTrials>,
-    /// The number of other warnings.
     others: usize,
 }
 
@@ -128,7 +126,6 @@ struct FewTrials {
     consequence: String,
 }
 
-/// Counts the cells with figures from fewer trials than an interval needs.
 fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for group in &merged.groups {
@@ -164,7 +161,6 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     Some(FewTrials { extent, consequence })
 }
 
-/// Warnings because of other activity of the machine.
 fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for run in merged.runs {
@@ -253,7 +249,6 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
 struct Unknown<'a> {
     figure: &'a str,
     reason: &'a str,
-    /// Trials without it.
     times: usize,
     /// Trials in which anything was measured.
     trials: usize,

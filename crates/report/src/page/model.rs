@@ -32,13 +32,11 @@ use crate::layout::words;
 use crate::report::Report;
 use crate::stats::{Better, MIN_BLOCKS};
 
-/// The page's colours for contestants.
 const PALETTE: usize = 16;
 
 /// The version of this layout, for readers of the page's data.
 const LAYOUT: u32 = 2;
 
-/// Everything that the page draws.
 #[derive(Debug, Serialize)]
 pub struct Model<'a> {
     layout: u32,
@@ -47,12 +45,9 @@ pub struct Model<'a> {
     /// The noun for the contestants: singular and plural.
     ranked: (String, &'static str),
     stores: Vec<Store>,
-    /// The runs' machines in words, by their names.
     machines: BTreeMap<&'a str, String>,
-    /// The axes that separate groups.
     group_axes: Vec<GroupAxis>,
     groups: Vec<Group>,
-    /// The axes within a matrix.
     axes: Axes,
     /// The axes that distinguish contestants and have numbers for values.
     variants: Vec<Variants>,
@@ -62,7 +57,6 @@ pub struct Model<'a> {
     memory: &'static str,
     rows: Vec<MatrixRow>,
     cells: Cells,
-    /// Why cells have no figures.
     reasons: IndexSet<String>,
     /// Figures of trials, by column.
     trial: IndexMap<&'static str, Figures>,
@@ -72,14 +66,12 @@ pub struct Model<'a> {
     contests: IndexMap<String, Contests>,
     /// The reached rates of cells that did not keep up: by operation, then by cell.
     saturated: SaturatedCells,
-    /// The cost of guarantees and loads.
     prices: Prices,
     dots: Vec<Dots>,
     heats: Vec<Heat>,
     percentiles: Percentiles,
     timelines: Timelines,
     rounds: Rounds,
-    /// Stores with data that outgrow memory.
     sizes: Vec<DrawnSizes>,
     /// From this number of trials figures have intervals; with fewer they have ranges.
     fewest_trials: usize,
@@ -91,11 +83,9 @@ pub struct Model<'a> {
 struct Store {
     /// The contestant's name: its store's, unless something else is compared.
     name: String,
-    /// The engine's versions in the runs.
     version: String,
     /// Whether it belongs to the harness: shown, but never a winner.
     harness: bool,
-    /// The index in the page's palette.
     colour: usize,
 }
 
@@ -103,7 +93,6 @@ struct Store {
 struct GroupAxis {
     id: &'static str,
     values: Vec<String>,
-    /// A single value in words.
     one: String,
     /// The positions of its values on a scale, for numbers.
     numbers: Vec<Option<f64>>,
@@ -120,7 +109,6 @@ struct Group {
     rows: Vec<usize>,
     /// Its operations, as indices into the page's operations.
     operations: Vec<usize>,
-    /// Stores that an accident can destroy.
     dangers: Vec<String>,
 }
 
@@ -340,7 +328,6 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
     rows
 }
 
-/// The rows of the page that a matrix has.
 fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
     let has_row = |row: &MatrixRow| {
         matrix.iter().flat_map(|matrix| &matrix.rows).any(|other| other.figure.name == row.name)

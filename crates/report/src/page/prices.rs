@@ -14,13 +14,10 @@ use crate::data::matrix::series;
 use crate::data::merge::{GroupKey, Merged};
 use crate::stats::{Ratio, compare};
 
-/// Pairs of cells, with the factor between their operations' times.
 #[derive(Debug, Default, Serialize)]
 pub struct Prices {
     cell: Vec<usize>,
-    /// The cells that they are compared with.
     beside: Vec<usize>,
-    /// By operation.
     of: IndexMap<String, Times>,
 }
 
@@ -108,8 +105,7 @@ mod tests {
 
     #[test]
     fn ratios_are_paired_by_block() {
-        // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken as independent
-        // would show nothing.
+        // Blocks differ a hundredfold, and the load makes all of them twice as slow: independent means would show nothing.
         let samples = |weather: f64| {
             let sample = Sample::new("lmdb").ns(1e3 * weather);
             vec![sample, Sample::new("lmdb").ns(2e3 * weather).background(Background::Cpu(1))]

@@ -57,7 +57,6 @@ fn group(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Tag {
     folded(words, grid(comparison))
 }
 
-/// The rows and columns of the table with any place of the run.
 fn grid(comparison: &TableComparison<'_>) -> Tag {
     let compared_places = || comparison.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> =

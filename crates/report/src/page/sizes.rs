@@ -11,7 +11,6 @@ use crate::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
 use crate::markup::{Html, Literal};
 use crate::stats::cliff::Cliff;
 
-/// Significant digits of sizes in the page's data.
 const DIGITS: i32 = 4;
 
 #[derive(Debug, Serialize)]
@@ -19,7 +18,6 @@ pub struct DrawnSizes {
     lines: Vec<Line>,
 }
 
-/// A store's line.
 #[derive(Debug, Serialize)]
 struct Line {
     store: usize,
@@ -65,7 +63,6 @@ fn store_lines(sizes: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<L
     points.into_iter().map(line).collect()
 }
 
-/// Room for the charts, below the filters.
 pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\

@@ -18,7 +18,6 @@ use storebench_core::axis::Role;
 /// Bars end at this multiple of the best; longer ones are cut off.
 const LONGEST: f64 = 10.0;
 
-/// The legend of the marks, for all charts and tables.
 const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the geometric \
     mean over the operations, which is no verdict. Lines on bars: 95 % intervals; a bar that fades is longer. Bold figures: best of their column, or \
     too close to call. disk: bytes for each byte of values.";
@@ -62,7 +61,6 @@ fn draw_table(standings: &Standings, table: &Table, mentioned: &mut BTreeSet<Str
     ))
 }
 
-/// The bars of one operation, with their intervals.
 fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag {
     let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
     let values = || figures().map(|row_figure| row_figure.figure.mean.value);

@@ -13,11 +13,9 @@ use crate::markup::{Html, Literal};
 /// The approximate number of points of all timelines together; each takes some twenty bytes of the page.
 const POINTS: usize = 60_000;
 
-/// The most points of one timeline.
 const MAX_POINTS: usize = 240;
 const MIN_POINTS: usize = 8;
 
-/// The timelines of all cells with any.
 #[derive(Debug, Serialize)]
 pub struct Timelines {
     /// By operation, second by second.
@@ -32,7 +30,6 @@ struct Timeline {
     block: u32,
     /// The beginning of each point, in seconds since the operation began.
     at_s: Vec<f64>,
-    /// Operations per second, on average.
     per_s: Vec<f64>,
     /// [`LATENCIES`]; of several seconds the worst.
     #[serde(flatten)]
@@ -64,7 +61,6 @@ const MACHINE: [(&str, &[&str]); 16] = [
     ("io_pressure", &["io_pressure"]),
 ];
 
-/// A trial's operation over time.
 #[derive(Clone, Copy)]
 struct FoundTimeline<'a> {
     trial: &'a TrialResult,
@@ -152,12 +148,10 @@ fn by_epochs(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timelin
     line.with_machine(timeline, &steps)
 }
 
-/// What a second holds of its latencies.
 fn second_latency(second: &Second) -> Latency {
     Latency { p50_ns: second.p50_ns, p99_ns: second.p99_ns, max_ns: second.max_ns, ..Latency::default() }
 }
 
-/// What an epoch holds of its latencies.
 fn epoch_latency(epoch: &Epoch) -> Latency {
     let Epoch { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, .. } = *epoch;
     Latency { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, ..Latency::default() }
@@ -212,13 +206,11 @@ fn machine(
     MACHINE.into_iter().filter_map(figure).collect()
 }
 
-/// Whether any trial has epochs.
 fn has_epochs(merged: &Merged<'_>) -> bool {
     let trials = merged.groups.iter().flat_map(|group| &group.trials).filter_map(|entry| entry.trial.ok());
     trials.flat_map(|measured| &measured.operations).any(|operation| operation.epochs.len() > 1)
 }
 
-/// Room for the charts of epochs; nothing if there are none.
 pub fn epochs(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"epochs\" tabindex=\"-1\"><h2>Epoch by epoch</h2><p class=\"where\"></p><p class=\"note\">\
                            Throughput and latency of each epoch, of the longest trial, and below them what the whole machine did \
@@ -226,7 +218,6 @@ pub fn epochs(merged: &Merged<'_>) -> Html {
     Html::new(has_epochs(merged).then_some(Literal(SECTION)))
 }
 
-/// The entry in the page's list of sections, if there is such a section.
 pub fn epochs_link(merged: &Merged<'_>) -> Html {
     Html::new(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
 }

@@ -11,7 +11,6 @@ pub struct Column {
     pub title: &'static str,
     pub(crate) kind: Kind,
     pub(crate) unit: Unit,
-    /// Where people see it.
     pub(crate) place: ColumnRole,
     pub(crate) in_csv: bool,
     /// The name in SQL and JSON, without the unit; `None` to leave it out there.
@@ -88,7 +87,6 @@ impl Column {
         Column { in_csv: false, ..self }
     }
 
-    /// Whether its cells are aligned to the right.
     pub(crate) fn is_right(&self) -> bool {
         self.kind != Kind::Text
     }

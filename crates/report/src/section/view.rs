@@ -15,7 +15,6 @@ pub struct View<'t> {
 #[derive(Debug)]
 pub struct ColumnHead<'t> {
     pub(crate) text: &'t str,
-    /// Whether the column is aligned to the right.
     pub(crate) right: bool,
     /// Whether the column has a best mark.
     pub(crate) marked: bool,
@@ -33,7 +32,6 @@ pub struct Group<'t> {
 /// A line: the content of each column: nothing, one cell, or several below each other.
 pub type Line<'t> = Vec<Vec<(&'t Column, &'t Cell)>>;
 
-/// A line that is being filled.
 struct OpenLine<'t> {
     key: Vec<Option<String>>,
     cells: Line<'t>,

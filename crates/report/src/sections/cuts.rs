@@ -85,7 +85,6 @@ const CUTS: Shape = Shape {
     ],
 };
 
-/// Missing pieces that are named.
 const MOST_PIECES: usize = 3;
 /// The bytes that a disk which tears blocks writes at once.
 const TORN_BYTES: u64 = 512;
@@ -258,7 +257,6 @@ fn describe_share(states: u64, total: u64) -> String {
     format!("{states} ({share} % [{low}, {high}])")
 }
 
-/// The states by the part of the history of the cut.
 fn describe_phases(checked: &CheckedStates) -> String {
     let describe_phase = |phase: Phase| match checked.phase(phase) {
         (0, _) => None,

@@ -23,10 +23,8 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// Pairs of settings that are shown unless all are.
 const MOST_SHOWN: usize = 8;
 
-/// Settings that an answer names.
 const MOST_NAMED: usize = 3;
 
 const HARDWARE: Column = Column::text("hardware");

@@ -121,7 +121,6 @@ fn largest_request(part: &PartRequests) -> Option<(String, String)> {
     Some((kind, why))
 }
 
-/// The operation that a store is slowest at.
 fn slowest(parts: &[PartRequests]) -> Option<&PartRequests> {
     let operations = parts.iter().filter(|part| part.part.is_operation() && part.requests.all() > 0);
     operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))

@@ -24,7 +24,6 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// Rounds that are shown unless all are.
 const MOST_SHOWN: usize = 5;
 
 const ROUNDS: Shape = Shape {

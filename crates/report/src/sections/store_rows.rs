@@ -11,7 +11,6 @@ use crate::section::{Block, Cell, Shape, Table, Visibility};
 /// The cells of a row, by column.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// The first cells of a row.
 pub fn head(group: &Group<'_>, title: Cell, store: Cell) -> [(&'static str, Cell); 3] {
     [("hardware", Cell::text(&group.key.hardware)), ("title", title), ("store", store)]
 }

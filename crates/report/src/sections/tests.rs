@@ -269,7 +269,6 @@ fn csv_of(section: &Section, report: &Report<'_>) -> Vec<BTreeMap<String, String
     ::csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
-/// The rows of a section's CSV for a run.
 fn rows_of(section: &str, run: Run) -> Vec<BTreeMap<String, String>> {
     csv_of(find(section).unwrap(), &Report::new(&Merged::new(&[run], &[])))
 }
@@ -281,7 +280,6 @@ fn shown(section: &str, run: Run, all: bool) -> String {
     terminal::section::text(section, Report::new(&merged).blocks(section), STYLE, all)
 }
 
-/// Counts rows by table.
 #[derive(Default)]
 struct Rows(BTreeMap<String, usize>);
 

@@ -139,7 +139,6 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     stats::median(&values.collect::<Vec<_>>()).map(|estimate| estimate.value)
 }
 
-/// The property and position in which a store is furthest behind.
 struct Weakest {
     property: &'static Property,
     label: String,
@@ -194,7 +193,6 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts
 }
 
-/// A sentence on the store that is furthest behind of all.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
     let weakest_sides = merged.groups.iter().flat_map(|group| weakest_of_group(merged, group));
     let (store, most) = weakest_sides.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;

@@ -88,11 +88,8 @@ pub struct Side {
     pub version: String,
     pub conditions: Conditions,
     pub speeds: Vec<Speed>,
-    /// The program's evidence on power cuts for its version at this guarantee.
     pub known_proofs: Vec<Proof>,
-    /// The run's own evidence.
     pub run_proofs: Vec<Proof>,
-    /// The time to open after a kill.
     pub recovery: Option<String>,
 }
 
@@ -127,7 +124,6 @@ pub struct StorePair {
     pub bouts: Vec<FigureOutcome>,
 }
 
-/// The outcome of one figure.
 #[derive(Debug, Default)]
 pub struct FigureOutcome {
     pub figure: String,
@@ -163,7 +159,6 @@ pub struct FoundVerdict {
 pub struct Outcome {
     pub verdict: Verdict,
     pub scope: String,
-    /// The figures behind it, in words.
     pub why: String,
 }
 
@@ -336,7 +331,6 @@ fn build_side(
     }
 }
 
-/// The rows of a check for a contestant in a group.
 fn contestant_rows<'r>(
     rows: &'r [Row],
     section: &'static str,

@@ -13,7 +13,6 @@ use crate::page::findings::badge;
 
 pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
 
-/// The findings of all runs by study and number.
 pub fn group_by_finding(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
     let mut findings: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -34,7 +33,6 @@ fn outcomes<'f>(run_verdicts: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f 
     run_verdicts.iter().filter_map(|(run, verdict)| Some((*run, verdict.outcome.as_ref()?)))
 }
 
-/// Whether any run measured any part of a finding, which gives it a page.
 pub fn is_measured(run_verdicts: &RunVerdicts<'_>) -> bool {
     outcomes(run_verdicts).next().is_some()
 }
@@ -70,7 +68,6 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     page(&title, &first.source, (statement, notes, sum, verdicts))
 }
 
-/// The rows of the list of findings, except unmeasured ones.
 pub fn rows(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
     let format_row = |((study, number, name), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let machines = |verdict: Verdict| {

@@ -56,7 +56,6 @@ pub fn page_name(text: &str) -> String {
     name
 }
 
-/// A link to the page of something in a folder of the site.
 pub fn link(root: &str, folder: &str, name: &str, text: impl Part) -> Tag {
     tag("a").attr("href", format!("{root}{folder}/{name}.html")).with(text)
 }
@@ -65,7 +64,6 @@ pub fn store_link(root: &str, store: &str) -> Tag {
     link(root, "stores", &page_name(store), store)
 }
 
-/// The name of the page of two stores, in alphabetical order.
 pub fn pair_name([a, b]: &[String; 2]) -> String {
     format!("{}+{}", page_name(a), page_name(b))
 }
@@ -88,7 +86,6 @@ pub fn type_notes<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
     describe_types(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
-/// The figures of a store in a run, each a link to it.
 pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
     let figure = |speed: &Speed| {
         let single = speed.is_single.then_some(Literal("<sup>1</sup>"));
@@ -104,7 +101,6 @@ pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
 pub const NO_FIGURE: &str = "none: it failed, or was not measured";
 pub const ONCE: &str = "¹ one trial: only candidates";
 
-/// Places that are named; the rest is counted.
 pub const NAMED: usize = 4;
 
 /// The conditions besides the guarantee: where, what else differs from the default, and the combinations.
@@ -119,7 +115,6 @@ pub fn describe_conditions(conditions: &Conditions) -> Html {
     Html::new((&conditions.disk, parts.collect::<Vec<_>>()))
 }
 
-/// The guarantee, which is shown with every figure.
 pub fn guarantee(conditions: &Conditions) -> &str {
     if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
 }

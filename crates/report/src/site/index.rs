@@ -47,7 +47,6 @@ type Figure = (usize, usize, u8);
 
 #[derive(Default, Serialize)]
 struct SearchData {
-    /// Texts that are shown and searched as they are.
     words: Texts,
     /// Pieces of HTML, which the program has escaped.
     html: Texts,

@@ -13,7 +13,6 @@ use super::frame::{
 use crate::data::names::describe_share;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
-/// The page; the meetings are in order.
 pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> String {
     let figures: IndexSet<&str> =
         meetings.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
@@ -48,7 +47,6 @@ pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> 
     page(&title, "Where each is better", (describe_machines(stores, meetings), met))
 }
 
-/// The factors by which each of two is better on a machine.
 type Factors = [Vec<f64>; 2];
 
 const OVER: &str =
@@ -135,7 +133,6 @@ fn draw_outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html 
     Html::new((lines, small((a, " against ", b))))
 }
 
-/// Which is better, by which factor, and where.
 fn describe_better(
     store: &str,
     won: &[(String, Option<f64>)],

@@ -119,7 +119,6 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
     td(small(reason.unwrap_or("not run")))
 }
 
-/// The standing of a store at its place, in words.
 fn describe_standing(contest: &Contest, contender: &Contender) -> String {
     match status(&contest.contenders, contender) {
         _ if contender.verdict == Verdict::Dangerous => "riskier, not ranked".into(),

@@ -17,7 +17,6 @@ use crate::page::section::{cell, inner};
 use crate::section::{Row, Table};
 use crate::sections;
 
-/// A store under one set of conditions in a run.
 pub type Line<'f> = (&'f RunFacts, &'f Side);
 
 const EVIDENCE: &str = "power cuts: states broken, of all";
@@ -43,7 +42,6 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     page(store, subtitle, content)
 }
 
-/// The description and promises of a store in the program's table.
 fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
     let practice = (!entry.practice.is_empty()).then(|| Html::new((BREAK, entry.practice, ".")));
@@ -111,7 +109,6 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     (!histories.is_empty()).then(|| section("history", "Over versions", (note(explanation), histories)))
 }
 
-/// The program's evidence, for every version.
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let format_line = |evidence: &Evidence| {
         let proof = Proof::from(evidence);
@@ -177,7 +174,6 @@ fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
     list(links).map(|links| section("against", "Against", links.class("links")))
 }
 
-/// The rows of the list of stores.
 pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef]) -> Vec<Tag> {
     let words = |lines: &[Line<'_>], read_word: fn(&Line<'_>) -> String| {
         lines.iter().map(read_word).filter(|text| !text.is_empty()).collect::<BTreeSet<String>>()

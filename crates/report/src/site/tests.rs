@@ -11,7 +11,6 @@ use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 
-/// The name of the folder of each run.
 fn folder(number: usize) -> String {
     format!("runs/{number}")
 }

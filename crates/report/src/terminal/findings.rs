@@ -30,7 +30,6 @@ pub fn decided_text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| study_text(merged, study, false, style)).collect()
 }
 
-/// The counts alone.
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| summary(merged, study, style)).collect()
 }
@@ -86,7 +85,6 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// Whether any group covers it.
 fn has_measurement(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
@@ -186,7 +184,6 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
     out
 }
 
-/// The groups with the same verdict, and the figures of the first.
 fn verdict_text(
     merged: &Merged<'_>,
     checked: &CheckedClaim<'_>,

@@ -75,7 +75,6 @@ pub struct Grid {
     /// The number of label columns at the left.
     labels: usize,
     head: Vec<Vec<Item>>,
-    /// Groups of rows, with a line of space between them.
     groups: Vec<Group>,
 }
 
@@ -111,7 +110,6 @@ impl Grid {
         widths
     }
 
-    /// The width without cuts.
     pub(crate) fn width(&self) -> usize {
         total_width(&self.widths())
     }

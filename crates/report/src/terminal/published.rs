@@ -13,7 +13,6 @@ use crate::data::published::{PublishedCell, TableComparison, compare_tables, des
 use crate::published::Table;
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// The legend of the tables.
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
                       same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
 
@@ -77,7 +76,6 @@ fn suggest_run(table: &Table) -> String {
     format!("The table has {} records: run the study with --records.", records.join(", "))
 }
 
-/// The rows and columns of the table with any place of this run.
 fn grid(comparison: &TableComparison<'_>) -> Grid {
     let measured = || comparison.places.iter().filter(|cell| cell.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = measured().map(|cell| (cell.data, cell.records)).collect();

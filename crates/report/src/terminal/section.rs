@@ -40,7 +40,6 @@ fn part_number(block: &Block) -> Option<usize> {
     }
 }
 
-/// Whether anything is hidden in the first view.
 fn has_closer(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| match block {
         Block::Fold(fold) => fold.open == FoldState::Closer || has_closer(&fold.blocks),
@@ -97,7 +96,6 @@ fn grid(view: &View<'_>, style: Style) -> Grid {
     lay_out(view, style.width.saturating_sub(wide.width_beside_first()).max(MIN_NAME_WIDTH))
 }
 
-/// A table with unbroken names, of any width.
 pub fn wide_grid(view: &View<'_>) -> Grid {
     lay_out(view, usize::MAX)
 }

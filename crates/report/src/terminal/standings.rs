@@ -15,7 +15,6 @@ use crate::data::standings::{HEIGHTS, Mark, Row, RowFigure, Standings};
 
 const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The legend of the marks, for all tables.
 pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the \
     geometric mean over the operations, which is no verdict. Bars: ▁ is the best; each step up is as many times slower. \
     disk: bytes for each byte of values. power cut: what it can cost (torn: a value that is half written).";
@@ -107,12 +106,10 @@ fn short(value: f64) -> String {
     if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }
 
-/// The head of a figure's column.
 pub fn head(figure: &Figure) -> &str {
     if figure.name == SPACE { "disk" } else { &figure.name }
 }
 
-/// What a power cut can cost, in a column.
 pub fn cost(row: &Row) -> &'static str {
     match row.power_cut {
         None => "not known",

@@ -62,7 +62,6 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
     lines + &failed_text(&missing, style)
 }
 
-/// The first lines, the rest counted.
 fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
@@ -80,7 +79,6 @@ fn list_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
     (!entries.is_empty()).then(|| format!("{title}: {}{more}.", entries.join("; ")))
 }
 
-/// What happened, how often, and where first.
 fn describe_alike(event: &str, repeats: &RepeatedEvent, unit: &str) -> String {
     match (repeats.times, repeats.example.as_str()) {
         (_, "") => event.to_owned(),

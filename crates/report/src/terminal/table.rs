@@ -127,7 +127,6 @@ fn grid(
     grid
 }
 
-/// A figure with its uncertainty, and whether it wins.
 fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     let mut text = unit.show(summary.mean.value);
     match summary.mean.interval.filter(Interval::is_range) {
@@ -139,8 +138,7 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     text
 }
 
-/// The larger side of the interval: in percent of a geometric mean, or as a multiple if that is 100 % or more, otherwise in the unit.
-/// `None` without spread.
+/// The larger side of the interval, if any: in percent of a geometric mean, as a multiple if that is 100 % or more, otherwise in the unit.
 fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     let Estimate { value, interval } = summary.mean;
     let interval = interval.filter(|interval| interval.high > interval.low)?;
@@ -157,7 +155,6 @@ fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     })
 }
 
-/// Two digits are enough for an uncertainty.
 fn two_digits(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }

@@ -1,5 +1,4 @@
-//! Collects the sentences of reports about none, one, two and many in one snapshot, to be read aloud. They come from made runs, one
-//! for each countable noun; numbers above two are only kept as many.
+//! Collects the sentences of reports about none, one, two and many in one snapshot, to be read aloud; numbers above two are only many.
 
 use std::fmt::Write as _;
 
@@ -106,7 +105,6 @@ fn made_runs() -> Vec<Made> {
     runs
 }
 
-/// The sentences of reports of one run.
 fn report_sentences() -> IndexSet<String> {
     let print = |made: Made| {
         let runs = [made.run()];
@@ -118,7 +116,6 @@ fn report_sentences() -> IndexSet<String> {
     made_runs().into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// The sentences of advice.
 fn advice_sentences() -> IndexSet<String> {
     let print = |made: Made, goal: Goal| {
         let guarantee = made.tier.parse().unwrap_or(Guarantee::Process);
@@ -162,7 +159,6 @@ fn tuning_sentences() -> IndexSet<String> {
     tunings.into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// The sentences of comparisons of two runs.
 fn comparison_sentences() -> IndexSet<String> {
     let columns: Vec<_> =
         FIGURES.iter().filter_map(|id| COLUMNS.iter().find(|column| column.id == *id)).collect();

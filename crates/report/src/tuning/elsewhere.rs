@@ -54,7 +54,6 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-/// The time of an operation of another mix as a multiple of the default's.
 fn ratio(latencies: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
     let side = |side: usize| -> Option<Series<BlockKey>> {
         let mut sums: BTreeMap<BlockKey, f64> = BTreeMap::new();

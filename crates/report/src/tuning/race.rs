@@ -1,5 +1,4 @@
 //! A race: settings that are measured together in blocks; between blocks, those that fall behind are given up.
-//!
 //! Screening gives up what is certainly worse (racing: O. Maron and A. Moore, 1997; M. Birattari and others, F-Race, 2002).
 //! Combinations and neighbours are halved at each look (successive halving: K. Jamieson and A. Talwalkar, 2016). A reported
 //! gain does not rest on a race: it is measured again ([`Kind::Proof`]).

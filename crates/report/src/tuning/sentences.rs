@@ -39,7 +39,6 @@ pub fn leading_line(tuned: &TunedSettings) -> String {
     }
 }
 
-/// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &TunedSettings) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
         (None, _) if tuned.contention.is_some() => describe_contention(tuned),
@@ -135,7 +134,6 @@ fn describe_no_gain(gain: &Gain) -> String {
     )
 }
 
-/// The most that a single value could still save.
 fn describe_bound(tuned: &TunedSettings) -> String {
     let interval =
         |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
@@ -158,7 +156,6 @@ fn describe_bound(tuned: &TunedSettings) -> String {
     }
 }
 
-/// The note on a budget too short for an interval of every value.
 fn describe_too_few(tuned: &TunedSettings) -> String {
     let usable = tuned.worth.iter().filter(|worth| worth.out.is_none());
     let few = usable.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
@@ -203,7 +200,6 @@ pub fn times(times: &Ratio) -> String {
     format!("×{}{interval}", three_digits(times.ratio.value))
 }
 
-/// The interval of a single value in a word or two.
 pub fn worth_words(worth: &ValueWorth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
@@ -216,7 +212,6 @@ pub fn worth_words(worth: &ValueWorth) -> &'static str {
     }
 }
 
-/// Which settings mattered, which did not, and which are undecided.
 pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
     let measured: Vec<&ValueWorth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
     let settings = |is_wanted: &dyn Fn(&[&ValueWorth]) -> bool| -> Vec<String> {
@@ -246,7 +241,6 @@ pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
     .collect()
 }
 
-/// The note that explains the table of single values.
 pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of an operation, paired by block; below ×1 is \
     faster. The intervals are 95 % for the whole table together, and allow for every look.";
 
@@ -258,7 +252,6 @@ pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
     tuned.worth.iter().filter_map(format_value).collect()
 }
 
-/// The tried values, combinations and trials, in sentences.
 pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
@@ -284,7 +277,6 @@ pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     lines
 }
 
-/// Where the gain turns into a loss, and where it does not.
 pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
     let Some(gain) = tuned.changes() else { return Vec::new() };
     let ends = [(gain.elsewhere.fewer_gets, "fewer"), (gain.elsewhere.more_gets, "more")];

@@ -1,5 +1,4 @@
-//! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly
-//! cold.
+//! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly cold.
 
 use storebench_core::cell::{Axis, Cache};
 use storebench_core::units::Sizes;

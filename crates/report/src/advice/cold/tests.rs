@@ -9,8 +9,7 @@ use super::super::remarks::remarks;
 use super::super::tests::{advice, question};
 use crate::data::samples::{Sample, blocks};
 
-/// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation; `noise` multiplies
-/// those of lmdb.
+/// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation and lmdb's noise.
 fn runs(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> [Run; 2] {
     let records = CountRange { from: records, to: records * 5 };
     let run_of = |lmdb: f64, redb: f64, noise: [f64; 3]| {

@@ -1,5 +1,4 @@
-//! Made questions whose answers are known: made stores of known cost, measured with noise as `advise` measures, first all
-//! of them and the best again. The recommendation is checked against the costs.
+//! Made questions whose answers are known: made stores of known cost, measured with noise, first all of them and the best again.
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};

@@ -85,7 +85,6 @@ fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
         .map(|end| optional(end, real))
 }
 
-/// The winners in each place of a group's matrix.
 fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mut Tables<'_>) -> Result {
     let sorted = SortedTrials::new(merged, group);
     for row in &matrix.rows {

@@ -94,7 +94,6 @@ pub fn pausing() -> Run {
     run
 }
 
-/// A run with a backup during the steps.
 pub fn backed_up() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
     for trial in &mut run.trials {
@@ -173,8 +172,7 @@ pub fn unequal() -> Run {
     run
 }
 
-/// Three trials of a store whose files grow by as much each round, and which gets slower; of one that wrote little in
-/// as many rounds; of one with neither after six.
+/// Three trials of a store that gets larger and slower each round; of one that wrote little in as many; of one with neither after six.
 pub fn trending() -> Run {
     let block = || {
         ["lmdb", "leveldb", "redb"]

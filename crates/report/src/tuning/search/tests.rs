@@ -15,15 +15,12 @@ struct Made {
     effect: fn(&Settings) -> f64,
     /// The standard deviation of a trial's logarithm.
     noise: f64,
-    /// The number of trials in the budget.
     trials: f64,
-    /// Settings that can't be used.
     out: fn(&Settings) -> bool,
 }
 
 const NEVER: fn(&Settings) -> bool = |_| false;
 
-/// The outcome of one tuning.
 struct TuningOutcome {
     best: Option<Settings>,
     times: Option<Ratio>,
@@ -102,7 +99,6 @@ impl Made {
     }
 }
 
-/// The share of tunings with the wanted outcome.
 fn share(made: &Made, rounds: u64, is_wanted: impl Fn(&TuningOutcome) -> bool) -> f64 {
     let count = (0..rounds).filter(|round| is_wanted(&made.tune(1000 + round))).count();
     count as f64 / rounds as f64
