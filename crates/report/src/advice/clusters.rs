@@ -230,10 +230,8 @@ mod tests {
         let clusters = run_with_settings(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
         let lines = describe_clusters(Some("500us"), &[servers(), clusters]);
         let [file, single, cluster, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
-        assert!(
-            file.starts_with("lmdb 1.2.3 (process), in the application: 638 ns an operation, "),
-            "{file}"
-        );
+        let start = "lmdb 1.2.3 (process), in the application: 638 ns an operation, ";
+        assert!(file.starts_with(start), "{file}");
         assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
         assert!(single.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{single}");
         assert!(single.contains("/s, 200 times the time of lmdb"), "{single}");

@@ -160,10 +160,8 @@ mod tests {
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
-        assert_eq!(
-            describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"),
-            "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)"
-        );
+        let mixed = "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)";
+        assert_eq!(describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"), mixed);
         assert_eq!(describe_ends(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
         assert_eq!(describe_ends(Axis::RECORDS, "1000", "1000"), "1,000 records");
         assert_eq!(describe_values(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
