@@ -30,6 +30,7 @@ mod tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_core::result::LocationInfo;
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_host::run::Run;
 
@@ -85,9 +86,10 @@ impl Advice {
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = find_dangers(table, question, &verdict, &turns);
-        let locations = merged.runs.iter().flat_map(|run| &run.header.locations);
+        let mut locations = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
+        let is_place = |location: &LocationInfo| cell.is_some_and(|cell| location.is_location_of(cell));
         let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
         let list_differences = |run: &usize| method::differences_from_study(&merged.runs[*run], MADE_BY);
@@ -100,10 +102,7 @@ impl Advice {
             start: page::address(&group.key, &position(shape)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: locations
-                .into_iter()
-                .find(|location| cell.is_some_and(|cell| location.is_location_of(cell)))
-                .cloned(),
+            place: locations.find(|location| is_place(location)).cloned(),
             verdict,
             turns,
             cold,

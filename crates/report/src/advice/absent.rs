@@ -66,11 +66,11 @@ pub fn absent(
     let mut named = known.clone();
     let missing =
         run_stores.chain(table_stores.map(|def| def.name)).filter(|store| !merged.is_harness(store));
-    missing
-        .filter(|store| named.insert(store))
-        .map(|store| (store, why(store)))
-        .map(|(store, (why, unmeasured))| RuledOut { store: store.to_owned(), why, unmeasured })
-        .collect()
+    let rule_out = |store: &str| {
+        let (why, unmeasured) = why(store);
+        RuledOut { store: store.to_owned(), why, unmeasured }
+    };
+    missing.filter(|store| named.insert(store)).map(rule_out).collect()
 }
 
 pub fn why_outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {

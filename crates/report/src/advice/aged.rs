@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Measurements, OVERALL};
+use storebench_core::result::{Disk, Measurements, OVERALL};
 use storebench_core::store::{AgingRisk, Caution};
 use storebench_core::units::{Period, plural, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
@@ -105,6 +105,7 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         read_entries.into_iter().filter(|entry| without_reader(&entry.trial.cell) == without_reader(&cell));
     let read_entries: Vec<Entry<'_>> = read_entries.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
+    let longest_ns = |measured: &&Measurements| Some(measured.operation(OVERALL)?.latency.max_ns);
     Some(AgedStore {
         store: store.to_owned(),
         records: first.stored.records,
@@ -113,10 +114,7 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         rounds: first.rounds.len(),
         speed: last_over_first(Figure::Speed)?,
         growth: last_over_first(Figure::Files),
-        longest_ns: measurements
-            .iter()
-            .filter_map(|measurement| Some(measurement.operation(OVERALL)?.latency.max_ns))
-            .max()?,
+        longest_ns: measurements.iter().filter_map(longest_ns).max()?,
         late_growth: rounds::growth(&measurements),
         growth_with_reader: rounds::last_over_first(&read_entries, Figure::Files)
             .map(|times| times.mean.value),
@@ -140,11 +138,9 @@ fn count_stalls(measurements: &[&Measurements]) -> (u64, u64) {
 fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
     let reclaim = measured.space_reclaim.as_ref()?;
     let full_bytes = Some(measured.disk.allocated_bytes as f64).filter(|full_bytes| *full_bytes > 0.0)?;
-    let reclaimed = reclaim
-        .compacted
-        .as_ref()
-        .map(|result| (result.disk.allocated_bytes as f64 / full_bytes, result.by.clone()));
-    Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
+    let share = |disk: &Disk| disk.allocated_bytes as f64 / full_bytes;
+    let reclaimed = reclaim.compacted.as_ref().map(|result| (share(&result.disk), result.by.clone()));
+    Some((share(&reclaim.disk), reclaimed))
 }
 
 pub(super) fn describe(advice: &Advice) -> Vec<String> {
@@ -261,7 +257,7 @@ fn long_duration(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Disk, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
+    use storebench_core::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;

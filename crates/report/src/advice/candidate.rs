@@ -73,10 +73,9 @@ impl CandidateContext<'_> {
     ) -> Option<Candidate> {
         let mut trials = measured(entries);
         trials.retain(|(block, _)| blocks.contains(block));
-        let figures: Vec<Figures> = trials
-            .iter()
-            .filter_map(|(_, m)| Figures::from_trial(m, &self.question.mix, self.basis))
-            .collect();
+        let mix = &self.question.mix;
+        let figures = trials.iter().filter_map(|(_, m)| Figures::from_trial(m, mix, self.basis));
+        let figures: Vec<Figures> = figures.collect();
         let summary = |value: fn(&Figures) -> f64| {
             Summary::at_confidence(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
@@ -92,13 +91,7 @@ impl CandidateContext<'_> {
             version: last.store_version.clone(),
             guarantee: last.guarantee,
             danger,
-            operations: self
-                .question
-                .mix
-                .shares()
-                .iter()
-                .filter_map(|(operation, _)| latency(*operation))
-                .collect(),
+            operations: mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
             speed: summary(|figures| figures.speed_ns)?,
             space: summary(|figures| figures.space)?,
             memory: summary(|figures| figures.memory_bytes)?,
@@ -123,9 +116,6 @@ impl CandidateContext<'_> {
         }
         let ratio =
             |figures: &StoreFigures<'_>| compare_at(figures.get(store)?, figures.get(best)?, self.confidence);
-        [Goal::Speed, Goal::Space, Goal::Memory]
-            .into_iter()
-            .map(|goal| (goal, ratio(&by_goal[&goal])))
-            .collect()
+        [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (goal, ratio(&by_goal[&goal]))).into()
     }
 }

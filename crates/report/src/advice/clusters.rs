@@ -1,5 +1,7 @@
 //! The recommended store compared with servers: single ones, and clusters.
 
+use std::collections::BTreeSet;
+
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
@@ -98,12 +100,9 @@ pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef])
     let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_no_figures(&trial.outcome)?)));
     let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&cluster_runs.left_out);
     let left_out = left_out.map(|omitted| (&omitted.cell, format!("left out: {}", omitted.reason)));
-    let mut missing: Vec<String> = failed
-        .chain(left_out)
-        .map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()))
-        .collect();
-    missing.sort();
-    missing.dedup();
+    let missing = failed.chain(left_out);
+    let missing = missing.map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()));
+    let missing = missing.collect::<BTreeSet<_>>().into_iter().collect();
     Clusters { measured: mean_times(&trials, &question.mix, table), missing, no_time: cluster_runs.no_time }
 }
 

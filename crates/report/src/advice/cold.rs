@@ -88,11 +88,8 @@ pub fn cold(
         let is_cold = facets.iter().any(|(axis, value)| *axis == Axis::CACHE && value == cold);
         is_cold && without_cache(facets) == without_cache(&group.key.facets)
     };
-    let groups: Vec<&Group<'_>> = merged
-        .groups
-        .iter()
-        .filter(|other| other.key.hardware == group.key.hardware && is_cold_twin(&other.key.facets))
-        .collect();
+    let groups = merged.groups.iter().filter(|other| other.key.hardware == group.key.hardware);
+    let groups: Vec<&Group<'_>> = groups.filter(|other| is_cold_twin(&other.key.facets)).collect();
     let joined = tiers::join_groups(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = SortedTrials::new(merged, &joined);
@@ -121,10 +118,8 @@ pub fn cold(
         let values: Vec<f64> = latencies[index].values().copied().collect();
         Summary::from_values(&values).map(|summary| summary.mean.value)
     };
-    let gets: Vec<(String, f64)> = standings
-        .iter()
-        .filter_map(|standing| Some((name(standing.index)?, mean(standing.index)?)))
-        .collect();
+    let named = |standing: &Standing| Some((name(standing.index)?, mean(standing.index)?));
+    let gets: Vec<(String, f64)> = standings.iter().filter_map(named).collect();
     let standing = standings.iter().find(|standing| name(standing.index).as_deref() == Some(best))?;
     let quickest = standings.first().and_then(|quickest| latencies.get(quickest.index))?;
     let is_open =

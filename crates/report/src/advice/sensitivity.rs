@@ -13,7 +13,7 @@ use super::ranking::why_out;
 use super::record_shape::{self, RecordShape, position};
 use crate::data::contention;
 use crate::data::matrix::{SortedTrials, ranked_stores};
-use crate::data::merge::{BlockKey, Group, Merged};
+use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::judge::interim;
 use crate::judge::recommendation::better_than;
 use crate::judge::standing::{Terms, decide_on};
@@ -52,15 +52,14 @@ pub fn find_changes(
 ) -> Sensitivity {
     let sorted = SortedTrials::new(merged, group);
     let context = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
-    let mut turns: Vec<AnswerChange> = Goal::ALL
-        .into_iter()
-        .filter(|goal| *goal != question.goal)
-        .filter_map(|goal| {
-            let figures = context.figures_at(shape, &question.mix, goal);
-            other_winner(&figures, best, context.terms_at(shape, &question.mix, goal))
-                .map(|(store, times)| AnswerChange::Goal(goal, store, times))
-        })
-        .collect();
+    let by_goal = |goal: Goal| {
+        let figures = context.figures_at(shape, &question.mix, goal);
+        let terms = context.terms_at(shape, &question.mix, goal);
+        let (store, times) = other_winner(&figures, best, terms)?;
+        Some(AnswerChange::Goal(goal, store, times))
+    };
+    let goals = Goal::ALL.into_iter().filter(|goal| *goal != question.goal);
+    let mut turns: Vec<AnswerChange> = goals.filter_map(by_goal).collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(context.find_gets(shape));
     }
@@ -171,10 +170,8 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             });
             found.map(|omitted| omitted.reason.to_string())
         };
-        let reason = entries
-            .get(self.best)
-            .map(|entries| why_out(entries, self.question, self.merged.memory))
-            .or_else(omitted);
+        let why_out = |entries: &Vec<Entry<'_>>| why_out(entries, self.question, self.merged.memory);
+        let reason = entries.get(self.best).map(why_out).or_else(omitted);
         let standings = decide_on(&series(&figures), Better::Lower, self.question_terms(shape));
         let best_store = standings.first().and_then(|best_store| figures.get_index(best_store.index));
         reason.map_or(RecommendedStanding::Unknown, |reason| {

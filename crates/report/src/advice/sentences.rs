@@ -3,6 +3,7 @@
 use storebench_core::result::LocationInfo;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{plural, rough_bytes, three_digits, with_commas};
+use storebench_core::workload::operation::Operation;
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
@@ -65,12 +66,8 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
     let unseen = advice.place.as_ref().filter(|_| at_power).and_then(LocationInfo::unseen);
-    contention
-        .into_iter()
-        .chain(unseen)
-        .chain(describe_other_count(advice))
-        .chain(advice.repeated.map(repeated))
-        .collect()
+    let cautions = [contention, unseen, describe_other_count(advice), advice.repeated.map(repeated)];
+    cautions.into_iter().flatten().collect()
 }
 
 /// If other numbers of records were measured than asked for: which, and how to measure the right ones.
@@ -107,15 +104,13 @@ pub fn describe_danger(advice: &Advice, store: &Candidate) -> String {
 }
 
 pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
-    let by_operation: Vec<String> = store
-        .operations
-        .iter()
-        .map(|(operation, latency)| {
-            format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
-        })
-        .collect();
-    let by_operation =
-        if by_operation.len() > 1 { format!(": {}", by_operation.join(", ")) } else { String::new() };
+    let describe = |(operation, latency): &(Operation, Summary)| {
+        format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
+    };
+    let by_operation = match store.operations.as_slice() {
+        [_, _, ..] => format!(": {}", store.operations.iter().map(describe).collect::<Vec<_>>().join(", ")),
+        _ => String::new(),
+    };
     let mut lines = vec![
         format!("{} an operation{by_operation}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(

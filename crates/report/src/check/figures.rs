@@ -65,11 +65,9 @@ fn find_difference(operation: &OperationResult) -> Option<String> {
         (written != computed)
             .then(|| format!("{name} is {}, and {} follows", with_commas(written), with_commas(computed)))
     };
-    figures(operation, &histogram)
-        .into_iter()
-        .find_map(differs)
-        .or_else(|| check_mean(operation, histogram.len()))
-        .or_else(|| check_deviation(operation, &histogram))
+    let difference = figures(operation, &histogram).into_iter().find_map(differs);
+    let difference = difference.or_else(|| check_mean(operation, histogram.len()));
+    difference.or_else(|| check_deviation(operation, &histogram))
 }
 
 fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {

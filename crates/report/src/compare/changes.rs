@@ -96,10 +96,8 @@ impl Changes<'_> {
             "drawing" => {
                 let Some(change) = figure.change else { return Cell::text("").tone(tone) };
                 let position_of = |ratio: f64| (ratio.ln() / self.reach).clamp(-1.0, 1.0);
-                let ends = change
-                    .ratio
-                    .interval
-                    .map(|interval| [position_of(interval.low), position_of(interval.high)]);
+                let ends = change.ratio.interval;
+                let ends = ends.map(|interval| [interval.low, interval.high].map(position_of));
                 let drawing = Drawing { value: position_of(change.ratio.value), ends };
                 return Cell::text(words::change(figure)).with_drawing(drawing).tone(tone);
             }

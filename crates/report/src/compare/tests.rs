@@ -319,12 +319,9 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
         vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
     });
     compare(&[base], &[new], |comparison| {
-        let broken: Vec<_> = comparison
-            .broken
-            .iter()
-            .map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base))
-            .collect();
-        assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
+        let broken = comparison.broken.iter();
+        let broken = broken.map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base));
+        assert_eq!(broken.collect::<Vec<_>>(), [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
         let text = terminal::text(comparison, 6, Style { width: 160, colour: false });
         assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
         assert!(text.contains("Failures: 2 cells"), "{text}");

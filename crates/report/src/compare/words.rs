@@ -289,12 +289,9 @@ fn figures_are(count: usize) -> String {
 
 /// The size of change that could have been detected: half of the intervals reach no further.
 fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
-    let mut reaches: Vec<f64> = comparison
-        .figures
-        .iter()
-        .filter_map(|figure| figure.change.filter(|change| change.constant.is_none())?.ratio.interval)
-        .map(|interval| (interval.high / interval.low).sqrt())
-        .collect();
+    let changes = comparison.figures.iter().filter_map(|figure| figure.change);
+    let intervals = changes.filter(|change| change.constant.is_none()).filter_map(|c| c.ratio.interval);
+    let mut reaches: Vec<f64> = intervals.map(|interval| (interval.high / interval.low).sqrt()).collect();
     reaches.sort_by(f64::total_cmp);
     let middle = relative(*reaches.get(reaches.len() / 2)?);
     let middle = middle.trim_start_matches('+');
@@ -418,12 +415,9 @@ const MOST_LOAD: f64 = 1e9;
 /// The load of the machine, if it was too high or differed: in the median over trials.
 fn describe_loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
-        let trials = side.runs.iter().flat_map(|run| &run.trials);
+        let loads = side.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.load_1min);
         // An impossible load was written by something else, and would distort any mean.
-        let loads: Vec<f64> = trials
-            .filter_map(|trial| trial.load_1min)
-            .filter(|load| (0.0..MOST_LOAD).contains(load))
-            .collect();
+        let loads: Vec<f64> = loads.filter(|load| (0.0..MOST_LOAD).contains(load)).collect();
         median(&loads).map(|median| median.value)
     };
     let (base, new) = (load(&comparison.base)?, load(&comparison.new)?);

@@ -28,12 +28,9 @@ pub fn html(merged: &Merged<'_>) -> Html {
 }
 
 fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
-    let versions: IndexSet<&str> = trials
-        .iter()
-        .filter_map(|trial| trial.ok())
-        .map(|measured| measured.store_version.as_str())
-        .chain(merged.runs.iter().filter_map(|run| declared_version(&run.header, store)))
-        .collect();
+    let versions = trials.iter().filter_map(|trial| Some(trial.ok()?.store_version.as_str()));
+    let declared = merged.runs.iter().filter_map(|run| declared_version(&run.header, store));
+    let versions: IndexSet<&str> = versions.chain(declared).collect();
     let versions: Vec<&str> = versions.into_iter().collect();
     let mut settings = Table::new();
     let mut unconfirmed: IndexSet<&str> = IndexSet::new();

@@ -175,10 +175,8 @@ mod tests {
             let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
             let lines = view.groups[0].lines.iter().map(|line| {
                 let cell = |cells: &Vec<(&Column, &Cell)>| {
-                    cells
-                        .iter()
-                        .filter_map(|(column, cell)| cell.text_for_people(column.unit))
-                        .collect::<String>()
+                    let texts = cells.iter().filter_map(|(column, cell)| cell.text_for_people(column.unit));
+                    texts.collect::<String>()
                 };
                 line.iter().map(cell).collect::<Vec<_>>().join("|")
             });

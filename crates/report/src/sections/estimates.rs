@@ -70,11 +70,8 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
     let sorted = SortedTrials::new(merged, group);
     for (position, stores) in &sorted.entries {
         let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        let estimated_stores: Vec<_> = stores
-            .iter()
-            .map(|(store, entries)| (store, entries.len(), estimated(entries)))
-            .filter(|(.., estimates)| !estimates.is_empty())
-            .collect();
+        let all = stores.iter().map(|(store, entries)| (store, entries.len(), estimated(entries)));
+        let estimated_stores: Vec<_> = all.filter(|(.., estimates)| !estimates.is_empty()).collect();
         if estimated_stores.is_empty() {
             continue;
         }

@@ -42,12 +42,9 @@ impl<'f> KnownChecks<'f> {
 
     /// The evidence on power cuts: the program's, then that of runs.
     pub fn proofs(&self, run: &RunFacts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f RunFacts>)> {
-        let proofs = self.proofs.get(&key(run, side)).into_iter().flatten();
-        side.known_proofs
-            .iter()
-            .map(|proof| (proof, None))
-            .chain(proofs.map(|(proof, run)| (*proof, Some(*run))))
-            .collect()
+        let of_runs = self.proofs.get(&key(run, side)).into_iter().flatten();
+        let of_runs = of_runs.map(|(proof, run)| (*proof, Some(*run)));
+        side.known_proofs.iter().map(|proof| (proof, None)).chain(of_runs).collect()
     }
 
     /// The time to open after a kill, with the run that measured it.

@@ -1,6 +1,7 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use storebench_core::units::{plural, rough_bytes, three_digits};
+use storebench_core::workload::operation::Operation;
 
 use super::search::Change;
 use super::worth::ValueWorth;
@@ -40,18 +41,17 @@ pub fn leading_line(tuned: &TunedSettings) -> String {
 }
 
 pub fn gain(tuned: &TunedSettings) -> Vec<String> {
-    match (tuned.changes(), &tuned.gain) {
+    let nothing = || "No value that was tried looked better than the default.".to_owned();
+    let mut lines = match (tuned.changes(), &tuned.gain) {
         (None, _) if tuned.contention.is_some() => describe_contention(tuned),
         (Some(gain), _) => describe_gain(tuned, gain),
-        (None, Some(gain)) => vec![describe_no_gain(gain), describe_bound(tuned), describe_too_few(tuned)],
-        (None, None) => {
-            let nothing = "No value that was tried looked better than the default.".to_owned();
-            vec![nothing, describe_bound(tuned), describe_too_few(tuned)]
+        (None, gain) => {
+            let outcome = gain.as_ref().map_or_else(nothing, describe_no_gain);
+            vec![outcome, describe_bound(tuned), describe_too_few(tuned)]
         }
-    }
-    .into_iter()
-    .filter(|line| !line.is_empty())
-    .collect()
+    };
+    lines.retain(|line| !line.is_empty());
+    lines
 }
 
 /// Why nothing is reported if other programs left too few processors.
@@ -79,11 +79,10 @@ fn describe_gain(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
         time(default)
     ));
     lines.push(describe_proof(gain));
-    let by_operation: Vec<String> = gain
-        .operations
-        .iter()
-        .filter_map(|(operation, ratio)| Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?))))
-        .collect();
+    let describe = |(operation, ratio): &(Operation, Option<Ratio>)| {
+        Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?)))
+    };
+    let by_operation: Vec<String> = gain.operations.iter().filter_map(describe).collect();
     if by_operation.len() > 1 {
         lines.push(format!("By operation: {}.", by_operation.join(", ")));
     }
