@@ -1,7 +1,5 @@
 //! Advice: which store answers a user's question, why, what the others give up, how sure that is, and what would change it.
-//!
-//! The time of an operation of a mix is the mean over the kinds, weighed by their shares: measured as a mix, if runs are made for
-//! the answer. Stores are judged as everywhere else ([`crate::stats::decide`]).
+//! The time of an operation of a mix is the mean over the kinds, weighed by their shares, or measured as a mix in runs made for the answer.
 
 mod absent;
 pub mod aged;
@@ -9,20 +7,20 @@ mod answer;
 mod candidate;
 mod changes;
 pub mod clusters;
-pub mod cold;
+mod cold;
 mod danger;
 pub(crate) mod figures;
 mod find;
 mod html;
 mod other_counts;
-pub mod other_store;
+mod other_store;
 mod proof;
 pub mod question;
 pub mod ranking;
 pub(crate) mod ratios;
-pub mod record_shape;
+mod record_shape;
 mod remarks;
-pub mod sensitivity;
+mod sensitivity;
 mod sentences;
 pub(crate) mod settings;
 pub mod settling_budget;
@@ -32,6 +30,7 @@ mod tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_core::result::LocationInfo;
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_host::run::Run;
 
@@ -45,7 +44,7 @@ use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
 use crate::page::{self, Lead};
-use crate::terminal::grid::Style;
+use crate::terminal::grid::{Style, one_line, wrap};
 
 pub use self::answer::Advice;
 pub use self::find::MissingCoverage;
@@ -55,8 +54,7 @@ pub use self::record_shape::SizesAndCounts;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it (without runs of ageing stores and of clusters), or that were made for it with the records `wanted`. Missing stores
-    /// of the `table` are named, with the reason.
+    /// Answers a question from runs that cover it, or that were made for it with the records `wanted`; missing stores of the `table` are named.
     ///
     /// # Errors
     /// The part of the question that the runs do not cover.
@@ -88,9 +86,10 @@ impl Advice {
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = find_dangers(table, question, &verdict, &turns);
-        let locations = merged.runs.iter().flat_map(|run| &run.header.locations);
+        let mut locations = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
+        let is_place = |location: &LocationInfo| cell.is_some_and(|cell| location.is_location_of(cell));
         let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == shape);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
         let list_differences = |run: &usize| method::differences_from_study(&merged.runs[*run], MADE_BY);
@@ -103,10 +102,7 @@ impl Advice {
             start: page::address(&group.key, &position(shape)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: locations
-                .into_iter()
-                .find(|location| cell.is_some_and(|cell| location.is_location_of(cell)))
-                .cloned(),
+            place: locations.find(|location| is_place(location)).cloned(),
             verdict,
             turns,
             cold,
@@ -130,7 +126,7 @@ impl Advice {
 
     /// The last line: the answer once more.
     pub fn closing(&self, style: Style) -> String {
-        terminal::closing(self, style)
+        wrap(&one_line(&sentences::closing(self)), style.width, "  ")
     }
 
     /// The answer as a section of the page.
@@ -156,7 +152,6 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     }
 }
 
-/// The stores that a power cut can wreck, but not at the guarantee `power`.
 fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
     let is_safer = |store: &&str| {
         let def = table.iter().find(|def| def.name == *store);
@@ -167,7 +162,6 @@ fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
     riskier.filter(is_safer).map(str::to_owned).collect()
 }
 
-/// The dangers of the stores that are recommended for other questions.
 fn find_dangers(
     table: &[StoreDef],
     question: &Question,
@@ -179,12 +173,9 @@ fn find_dangers(
         let def = table.iter().find(|def| def.name == store)?;
         def.offer(tiers::answering(def, question.guarantee)?)?.danger(&[])
     };
+    let danger = |store: &str| measured_danger(store).or_else(|| shipped_danger(store));
     let stores = turns.turns.iter().filter_map(AnswerChange::store);
-    stores
-        .filter_map(|store| {
-            Some((store.to_owned(), measured_danger(store).or_else(|| shipped_danger(store))?))
-        })
-        .collect()
+    stores.filter_map(|store| Some((store.to_owned(), danger(store)?))).collect()
 }
 
 /// The remarks on practice, which no benchmark sees, for the recommended store and the next.

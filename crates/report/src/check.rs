@@ -1,9 +1,8 @@
-//! The soundness of one run, for readers of other people's figures: whether it is complete, its figures follow from its
-//! histograms, the machine was quiet, the harness took little time, and what is doubtful.
+//! The soundness of one run: whether it is complete, figures follow from histograms, the machine was quiet, and what is doubtful.
 
 mod figures;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use storebench_core::result::{Environment, Outcome};
@@ -25,7 +24,6 @@ pub const SLOW_CLOCK_NS: f64 = 100.0;
 pub const BUSY: f64 = 0.2;
 /// The harness is at fault if it takes this share of the threads' time.
 const MUCH_SHARE: f64 = 0.5;
-/// Findings of one kind that are shown; the rest is counted.
 const MOST_SHOWN: usize = 3;
 
 /// All checks of the single run in `report`, of this folder; `notes` list damage to its files.
@@ -60,20 +58,17 @@ fn first_findings(found: &[String]) -> Option<String> {
 }
 
 fn check_files(run: &Run, notes: &[String]) -> Vec<Line> {
-    [check_results(run, notes), check_figures(run), check_unique(run)]
-        .into_iter()
-        .chain(find_user_names(run))
-        .collect()
+    let lines = [check_results(run, notes), check_figures(run), check_unique(run)];
+    lines.into_iter().chain(find_user_names(run)).collect()
 }
 
 /// Addresses with user names in the run's files: whoever publishes the run should know.
 fn find_user_names(run: &Run) -> Option<Line> {
     let texts = run.header.command.iter().chain([&run.header.plan]);
     let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
-    let mut addresses: Vec<String> =
-        words.filter(|word| sanitize::without_names(word) != *word).map(sanitize::without_users).collect();
-    addresses.sort();
-    addresses.dedup();
+    let named = words.filter(|word| sanitize::without_names(word) != *word);
+    let addresses: BTreeSet<String> = named.map(sanitize::without_users).collect();
+    let addresses: Vec<String> = addresses.into_iter().collect();
     let help = "reports and sites leave user names out; look at run.json before you publish it";
     Some(Line::hint("names", format!("run.json has {}", first_findings(&addresses)?), help))
 }
@@ -89,14 +84,13 @@ fn check_figures(run: &Run) -> Line {
     let (checked, wrong) = figures::find_wrong(run);
     match first_findings(&wrong) {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
-        None => Line::ok(
-            "figures",
-            format!("the figures of {} follow from their histograms", plural(checked, "operation")),
-        ),
+        None => {
+            let checked = plural(checked, "operation");
+            Line::ok("figures", format!("the figures of {checked} follow from their histograms"))
+        }
     }
 }
 
-/// Whether each trial appears once.
 fn check_unique(run: &Run) -> Line {
     let (mut cells, mut positions) = (HashSet::new(), HashSet::new());
     let mut wrong: Vec<String> = Vec::new();
@@ -115,12 +109,8 @@ fn check_complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Li
     let lacking = unfinished(merged);
     let whole = lacking.is_empty().then(|| Line::ok("complete", counts(merged)));
     let lacking = lacking.into_iter().map(|line| Line::no("complete", line));
-    let failed = merged
-        .runs
-        .iter()
-        .flat_map(|run| &run.trials)
-        .filter(|trial| matches!(trial.outcome, Outcome::Failed { .. }))
-        .count();
+    let trials = merged.runs.iter().flat_map(|run| &run.trials);
+    let failed = trials.filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
     let failed = (failed > 0).then(|| {
         let help = format!("its report shows the reasons: storebench report {}", folder.display());
         Line::hint("failed", format!("{} failed", plural(failed, "trial")), help)
@@ -128,18 +118,13 @@ fn check_complete(merged: &Merged<'_>, folder: &Path) -> impl Iterator<Item = Li
     whole.into_iter().chain(lacking).chain(failed)
 }
 
-/// Whether there are enough trials to name the best.
 fn check_trials(report: &Report<'_>) -> Vec<Line> {
     let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
-    let mut few: Vec<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
-    few.sort_unstable();
-    few.dedup();
-    few.into_iter()
-        .map(|rule| Line { state: State::Hint, ..Line::ok("candidates", rule_text(rule)) })
-        .collect()
+    let few: BTreeSet<Rule> = rules.filter(|rule| rule.names_candidates()).collect();
+    let line = |rule| Line { state: State::Hint, ..Line::ok("candidates", rule_text(rule)) };
+    few.into_iter().map(line).collect()
 }
 
-/// The limit of [`contention`].
 const CROWDED: &str =
     "On average they may take what a store's threads leave, and a quarter of a processor more.";
 
@@ -152,23 +137,19 @@ fn check_machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     if lines.is_empty() {
         let busy = merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
         lines.push(match busy.reduce(f64::max) {
-            Some(most) => Line::ok(
-                "other programs",
-                format!(
-                    "kept {} of {} processors busy at most. {CROWDED}",
-                    three_digits(most),
-                    machine.cores
-                ),
-            ),
+            Some(most) => {
+                let busy = format!("kept {} of {} processors busy", three_digits(most), machine.cores);
+                Line::ok("other programs", format!("{busy} at most. {CROWDED}"))
+            }
             None => Line::hint("other programs", "not known", "this system does not report what they took"),
         });
     }
+    let finding = |load: f64| format!("{load} on {} processors when the run began", machine.cores);
     lines.push(match machine.load_1min {
         Some(load) if load > BUSY * f64::from(machine.cores) => {
-            let finding = format!("{load} on {} processors when the run began", machine.cores);
-            Line::hint("load", finding, "something else was running, or had just ended")
+            Line::hint("load", finding(load), "something else was running, or had just ended")
         }
-        Some(load) => Line::ok("load", format!("{load} on {} processors when the run began", machine.cores)),
+        Some(load) => Line::ok("load", finding(load)),
         None => Line::hint("load", "not known", "this system does not report it"),
     });
     let clock = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
@@ -199,12 +180,9 @@ fn check_harness(merged: &Merged<'_>, run: &Run) -> Line {
     };
     let finding =
         format!("took at most {:.0} % of the threads' time: {operation} of {}", share * 100.0, cell.id());
+    let help = "storebench was busy for longer than the store was; latencies are the store's alone";
     match share > MUCH_SHARE {
-        true => Line::hint(
-            "harness",
-            finding,
-            "storebench was busy for longer than the store was; latencies are the store's alone",
-        ),
+        true => Line::hint("harness", finding, help),
         false => Line::ok("harness", finding),
     }
 }

@@ -126,8 +126,7 @@ impl Column {
         }
     }
 
-    /// The value in a trial; `operation` selects the operation. `None` if a column of operations has none, or
-    /// the operation's figures are doubtful. A late disk does not affect counts.
+    /// The value in a trial; `None` if a column of operations has no `operation`, or a doubtful one. A late disk does not affect counts.
     pub fn value_in(&self, measured: &Measurements, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => {
@@ -140,12 +139,10 @@ impl Column {
         }
     }
 
-    /// The same column, left out of tables for people.
     const fn closer(self) -> Column {
         Column { in_tables: false, ..self }
     }
 
-    /// The same column, limited by the clock.
     const fn clocked(self, clocked: ClockLimit) -> Column {
         Column { clocked, ..self }
     }
@@ -203,14 +200,24 @@ const fn trial(
     column(id, title, unit, better, Value::Trial(value))
 }
 
-/// A figure of the process's work per operation, such as bytes read, page faults or processor time.
-const fn work_per_operation(
+/// A figure of operations with no good direction, left out of tables for people.
+const fn closer_operation(
     id: &'static str,
     title: &'static str,
     unit: Unit,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    operation(id, title, unit, Better::Neither, value)
+    operation(id, title, unit, Better::Neither, value).closer()
+}
+
+const fn closer_trial(
+    id: &'static str,
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    value: fn(&Measurements) -> Option<f64>,
+) -> Column {
+    trial(id, title, unit, better, value).closer()
 }
 
 /// Mean latency: the sum of the latencies over their number. The matrix shows it for operations.
@@ -244,28 +251,28 @@ pub const PEAK_MEMORY: Column =
     });
 
 /// Peak memory above the base without pages of mapped files.
-pub const PEAK_WITHOUT_MAPPED_FILES: Column =
-    trial("memory_peak_without_mapped_files", "peak without mapped files", Unit::Bytes, Better::Lower, |m| {
-        Some(m.memory.peak_without_mapped_files_bytes? as f64)
-    })
-    .closer();
+pub const PEAK_WITHOUT_MAPPED_FILES: Column = closer_trial(
+    "memory_peak_without_mapped_files",
+    "peak without mapped files",
+    Unit::Bytes,
+    Better::Lower,
+    |m| Some(m.memory.peak_without_mapped_files_bytes? as f64),
+);
 
 /// Peak memory with the page cache.
 pub const PEAK_WITH_PAGE_CACHE: Column =
-    trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
+    closer_trial("memory_peak_with_page_cache", "peak with page cache", Unit::Bytes, Better::Lower, |m| {
         Some(m.memory.peak_with_page_cache_bytes? as f64)
-    })
-    .closer();
+    });
 
 /// Value bytes over bytes on disk: the figure of paper 000, in its claims and tables.
-pub const SPACE_EFFICIENCY: Column = trial(
+pub const SPACE_EFFICIENCY: Column = closer_trial(
     "space_efficiency",
     "space efficiency",
     Unit::Share,
     Better::Higher,
     Measurements::space_efficiency,
-)
-.closer();
+);
 
 /// Bytes on disk per byte of values: the space by which stores are ranked.
 pub const SPACE_AMPLIFICATION: Column = trial(
@@ -276,22 +283,19 @@ pub const SPACE_AMPLIFICATION: Column = trial(
     Measurements::space_amplification,
 );
 
-/// Space on disk beyond the files' lengths: the ends of their last clusters, folders, and space that a file system has reserved
-/// for them. `None` if files are shorter on disk than their length, as sparse ones are.
+/// Space on disk beyond the files' lengths: last clusters, folders, reserves. `None` if files are shorter on disk, as sparse ones are.
 pub const BEYOND_LENGTHS: Column =
-    trial("disk_beyond_lengths", "beyond lengths", Unit::Bytes, Better::Lower, |m| {
+    closer_trial("disk_beyond_lengths", "beyond lengths", Unit::Bytes, Better::Lower, |m| {
         let disk = m.known_disk()?;
         disk.allocated_bytes.checked_sub(disk.apparent_bytes).map(|bytes| bytes as f64)
-    })
-    .closer();
+    });
 
 /// The speed at which a trace was replayed, as a multiple of its own.
 pub const REPLAY_SPEED: Column =
-    trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
+    closer_trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
         let setting = m.statistics.iter().find(|setting| setting.name == SPEED_REACHED)?;
         setting.value.parse().ok()
-    })
-    .closer();
+    });
 
 /// Syncs of all threads during the operation, over the operations. Guarantees are checked against it.
 pub const SYNCS_PER_OPERATION: Column =
@@ -332,90 +336,64 @@ pub const COLUMNS: &[Column] = &[
     operation("wall_per_operation", "wall/op", Unit::Nanoseconds, Better::Neither, |o| {
         (o.count > 0).then(|| o.wall_ns as f64 / o.count as f64)
     }),
-    operation("harness_time", "harness", Unit::Share, Better::Neither, |o| {
-        o.harness_share.filter(|_| o.count > 0)
-    })
-    .closer(),
+    closer_operation("harness_time", "harness", Unit::Share, |o| o.harness_share.filter(|_| o.count > 0)),
     SYNCS_PER_OPERATION,
     operation("sync_time", "time in syncs", Unit::Share, Better::Neither, |o| {
         (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
     }),
-    work_per_operation("written_per_operation", "written/op", Unit::Bytes, |o| {
+    operation("written_per_operation", "written/op", Unit::Bytes, Better::Neither, |o| {
         per_operation(o, |c| c.written_bytes)
     }),
-    operation("device_written_per_operation", "device/op", Unit::Bytes, Better::Neither, |o| {
+    closer_operation("device_written_per_operation", "device/op", Unit::Bytes, |o| {
         (o.count > 0).then_some(o.device_written_bytes? as f64 / o.count as f64)
-    })
-    .closer(),
-    operation("device_read_per_operation", "device reads/op", Unit::Bytes, Better::Neither, |o| {
+    }),
+    closer_operation("device_read_per_operation", "device reads/op", Unit::Bytes, |o| {
         (o.count > 0).then_some(o.device_read_bytes? as f64 / o.count as f64)
-    })
-    .closer(),
-    operation(
-        "operation_device_read",
-        "device reads meanwhile",
-        Unit::BytesPerSecond,
-        Better::Neither,
-        |o| per_wall_second(o, o.device_read_bytes?),
-    )
-    .closer(),
-    operation(
-        "operation_device_written",
-        "device writes meanwhile",
-        Unit::BytesPerSecond,
-        Better::Neither,
-        |o| per_wall_second(o, o.device_written_bytes?),
-    )
-    .closer(),
-    operation("operation_idle", "CPUs idle meanwhile", Unit::Share, Better::Neither, |o| {
+    }),
+    closer_operation("operation_device_read", "device reads meanwhile", Unit::BytesPerSecond, |o| {
+        per_wall_second(o, o.device_read_bytes?)
+    }),
+    closer_operation("operation_device_written", "device writes meanwhile", Unit::BytesPerSecond, |o| {
+        per_wall_second(o, o.device_written_bytes?)
+    }),
+    closer_operation("operation_idle", "CPUs idle meanwhile", Unit::Share, |o| {
         Some(o.processors.as_ref().filter(|_| o.count > 0)?.idle_share)
-    })
-    .closer(),
-    operation("operation_io_wait", "I/O wait meanwhile", Unit::Share, Better::Neither, |o| {
+    }),
+    closer_operation("operation_io_wait", "I/O wait meanwhile", Unit::Share, |o| {
         Some(o.processors.as_ref().filter(|_| o.count > 0)?.io_wait_share)
-    })
-    .closer(),
-    operation("operation_busy", "CPUs busy meanwhile", Unit::Share, Better::Neither, |o| {
+    }),
+    closer_operation("operation_busy", "CPUs busy meanwhile", Unit::Share, |o| {
         let processors = o.processors.as_ref().filter(|_| o.count > 0)?;
         Some((1.0 - processors.idle_share - processors.io_wait_share).max(0.0))
-    })
-    .closer(),
+    }),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
         let counters = own_counters(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
         ratio(counters.written_bytes?, counters.syncs?)
     }),
-    work_per_operation("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes))
-        .closer(),
-    work_per_operation("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
+    closer_operation("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes)),
+    closer_operation("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.minor_faults))
-    })
-    .closer(),
-    work_per_operation("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
+    }),
+    closer_operation("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.major_faults))
-    })
-    .closer(),
-    work_per_operation("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
+    }),
+    closer_operation("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.voluntary_switches))
-    })
-    .closer(),
-    work_per_operation("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
+    }),
+    closer_operation("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.involuntary_switches))
-    })
-    .closer(),
-    work_per_operation("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| {
+    }),
+    closer_operation("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| {
         request_count(o, Requests::all)
     })
     .as_disk_requests(),
-    work_per_operation("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| {
-        request_count(o, bytes)
-    })
-    .as_disk_requests(),
-    work_per_operation("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| {
+    closer_operation("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| request_count(o, bytes))
+        .as_disk_requests(),
+    closer_operation("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| {
         request_count(o, |r| r.flushes)
     })
     .as_disk_requests(),
-    work_per_operation("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns))
-        .closer(),
+    closer_operation("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns)),
     PEAK_MEMORY,
     PEAK_WITHOUT_MAPPED_FILES,
     PEAK_WITH_PAGE_CACHE,
@@ -428,38 +406,42 @@ pub const COLUMNS: &[Column] = &[
         m.known_disk().map(|disk| disk.apparent_bytes as f64)
     }),
     BEYOND_LENGTHS,
-    trial("disk_growth", "disk, last/first round", Unit::Share, Better::Lower, Measurements::disk_growth)
-        .closer(),
+    closer_trial(
+        "disk_growth",
+        "disk, last/first round",
+        Unit::Share,
+        Better::Lower,
+        Measurements::disk_growth,
+    ),
     trial("files", "files", Unit::Count, Better::Neither, |m| m.known_disk().map(|disk| disk.files as f64)),
     trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
     SPACE_EFFICIENCY,
     SPACE_AMPLIFICATION,
-    trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
+    closer_trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
         ratio(m.known_disk()?.apparent_bytes, m.stored.value_bytes)
-    })
-    .closer(),
+    }),
     trial("write_amplification_burst", "write amp. burst", Unit::Count, Better::Neither, |m| {
         write_amplification(m, |device| &device.burst)
     }),
     trial("write_amplification_settled", "write amp. settled", Unit::Count, Better::Lower, |m| {
         write_amplification(m, |device| &device.settled)
     }),
-    trial("device_written", "device writes", Unit::Bytes, Better::Neither, |m| {
+    closer_trial("device_written", "device writes", Unit::Bytes, Better::Neither, |m| {
         Some(m.device.as_ref()?.settled.written_bytes as f64)
-    })
-    .closer(),
-    trial("device_read", "device reads", Unit::Bytes, Better::Neither, |m| {
+    }),
+    closer_trial("device_read", "device reads", Unit::Bytes, Better::Neither, |m| {
         Some(m.device.as_ref()?.settled.read_bytes as f64)
-    })
-    .closer(),
-    trial("device_flushes", "device flushes", Unit::Count, Better::Neither, |m| {
+    }),
+    closer_trial("device_flushes", "device flushes", Unit::Count, Better::Neither, |m| {
         Some(m.device.as_ref()?.settled.flushes? as f64)
-    })
-    .closer(),
-    trial("device_idle_written", "device writes while idle", Unit::BytesPerSecond, Better::Neither, |m| {
-        m.device.as_ref()?.idle_written_bytes_per_s
-    })
-    .closer(),
+    }),
+    closer_trial(
+        "device_idle_written",
+        "device writes while idle",
+        Unit::BytesPerSecond,
+        Better::Neither,
+        |m| m.device.as_ref()?.idle_written_bytes_per_s,
+    ),
     trial("idle", "CPUs idle", Unit::Share, Better::Neither, |m| Some(m.processors.as_ref()?.idle_share)),
     trial("io_wait", "I/O wait", Unit::Share, Better::Neither, |m| {
         Some(m.processors.as_ref()?.io_wait_share)
@@ -467,15 +449,13 @@ pub const COLUMNS: &[Column] = &[
     trial("load_syncs", "syncs in load", Unit::Count, Better::Neither, |m| {
         Some(m.load.counters.as_ref()?.syncs? as f64)
     }),
-    trial("settle_syncs", "syncs in settling", Unit::Count, Better::Neither, |m| {
+    closer_trial("settle_syncs", "syncs in settling", Unit::Count, Better::Neither, |m| {
         Some(m.settle_counters.as_ref()?.syncs? as f64)
-    })
-    .closer(),
+    }),
     REPLAY_SPEED,
-    trial("audit_time", "read back", Unit::Nanoseconds, Better::Neither, |m| {
+    closer_trial("audit_time", "read back", Unit::Nanoseconds, Better::Neither, |m| {
         Some(m.audit.as_ref()?.took_ns as f64)
-    })
-    .closer(),
+    }),
     trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),
     trial("load_rate", "loaded", Unit::PerSecond, Better::Higher, |m| {
         ratio(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
@@ -514,8 +494,7 @@ fn own_counters(operation: &OperationResult) -> Option<&Counters> {
     operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
 }
 
-/// Requests to a simulated disk per operation, warm-ups included; a removal includes the insert that puts a
-/// record back.
+/// Requests to a simulated disk per operation, warm-ups included; a removal includes the insert that puts a record back.
 fn request_count(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
     let (requests, operations) = operation.asked_of_disk()?;
     ratio(number(requests), operations)
@@ -529,7 +508,6 @@ fn bytes(requests: &Requests) -> u64 {
     requests.reads.bytes + requests.writes.bytes
 }
 
-/// Bytes over the time that the operation took.
 fn per_wall_second(operation: &OperationResult, bytes: u64) -> Option<f64> {
     (operation.wall_ns > 0).then(|| bytes as f64 / (operation.wall_ns as f64 / 1e9))
 }
@@ -562,13 +540,15 @@ mod tests {
         assert_eq!(names.len(), COLUMNS.len());
     }
 
+    fn column(id: &str) -> &'static Column {
+        COLUMNS.iter().find(|column| column.id == id).unwrap()
+    }
+
     #[test]
     fn bytes_per_second_are_of_values_and_over_the_time_of_the_rate() {
         let measured = samples::measured(1000.0);
-        let value_of = |id: &str, name: &str| {
-            let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
-            column.operation_value(measured.operation(name).unwrap())
-        };
+        let value_of =
+            |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
         let insert = measured.operation("insert").unwrap();
         let each = insert.value_bytes as f64 / insert.count as f64;
         assert_eq!(value_of("bandwidth", "insert"), value_of("throughput", "insert").map(|rate| rate * each));
@@ -580,7 +560,7 @@ mod tests {
         let rate = |records, store_ns| {
             let load = storebench_core::result::Load { records, store_ns, ..Default::default() };
             let measured = Measurements { load, ..samples::measured(1000.0) };
-            COLUMNS.iter().find(|column| column.id == "load_rate").unwrap().trial_value(&measured)
+            column("load_rate").trial_value(&measured)
         };
         assert_eq!(rate(3_000, 2_000_000_000), Some(1_500.0));
         assert_eq!((rate(0, 1_000), rate(0, 0), rate(5, 0)), (None, None, None));
@@ -589,10 +569,8 @@ mod tests {
     #[test]
     fn what_is_put_back_is_not_taken_for_removing() {
         let measured = samples::measured(1000.0);
-        let value_of = |id: &str, name: &str| {
-            let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
-            column.operation_value(measured.operation(name).unwrap())
-        };
+        let value_of =
+            |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
         assert_eq!(value_of("written_per_operation", "update"), Some(640.0));
         assert_eq!(value_of("written_per_sync", "update"), Some(640.0));
         assert_eq!(value_of("written_per_sync", "get"), None, "there were no syncs");
@@ -605,9 +583,7 @@ mod tests {
     #[test]
     fn write_amplification_counts_all_that_was_handed_over() {
         let mut measured = samples::measured(1000.0);
-        let value_of = |measured: &Measurements, id: &str| {
-            COLUMNS.iter().find(|column| column.id == id).unwrap().trial_value(measured)
-        };
+        let value_of = |measured: &Measurements, id: &str| column(id).trial_value(measured);
         let bytes = (67_200 + 1_075_200) as f64;
         assert_eq!(value_of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / bytes));
         assert_eq!(value_of(&measured, "write_amplification_settled"), Some(f64::from(3 << 20) / bytes));

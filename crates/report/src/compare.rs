@@ -1,7 +1,5 @@
-//! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed.
-//!
-//! Runs of different times share no blocks, so nothing is paired here: each figure of a cell is a set of observations
-//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md explains the limits of that.
+//! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed (docs/compare.md). Runs of different
+//! times share no blocks: each figure of a cell is a set of observations on either side, which [`crate::stats::unpaired`] compares.
 
 pub mod across;
 mod cells;
@@ -30,9 +28,8 @@ use crate::layout::Layout;
 use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
 
-/// The figures that are compared by default: what an application notices of each operation, usually and at
-/// worst; and for the whole, loading, space and memory. Throughput is left out as the inverse of the mean latency: a second
-/// test of the same figure would only weaken the first.
+/// The figures that are compared by default: what an application notices. Throughput is left out as the inverse of the mean latency: a
+/// second test of the same figure would only weaken the first.
 pub const FIGURES: [&str; 5] =
     ["latency_mean", "latency_p99", "load_time", "disk_allocated", "memory_peak_above_base"];
 
@@ -76,8 +73,7 @@ pub struct FigureChange {
     /// Whether both sides together have two values at most, so that it may be constant within a side by chance.
     #[serde(skip)]
     pub is_coarse: bool,
-    /// The smallest increase of NEW that would be marked, as a share, given the scatter of these observations; `None` if
-    /// none could be.
+    /// The smallest increase of NEW that would be marked, as a share, given the scatter of these observations; `None` if none could be.
     pub detectable: Option<f64>,
     /// The verdict that the figures allow.
     pub verdict: Verdict,
@@ -115,43 +111,36 @@ pub struct StoreChange {
 /// All changes from one side to the other.
 #[derive(Debug, Serialize)]
 pub struct Comparison<'a> {
-    /// The first side.
     #[serde(skip)]
-    pub base: Side<'a>,
-    /// The second side.
+    pub(crate) base: Side<'a>,
     #[serde(skip)]
-    pub new: Side<'a>,
-    /// The roles of the axes.
+    pub(crate) new: Side<'a>,
     #[serde(skip)]
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// The kind of one observation: a trial or a run.
     pub observations: Observations,
     /// The figures: significant changes first, then by weight, then by size.
     pub figures: Vec<FigureChange>,
     /// The same for the harness's own stores, if both sides ran them: their changes come from the machine or storebench.
-    pub controls: Vec<FigureChange>,
+    pub(crate) controls: Vec<FigureChange>,
     /// Mean latencies by store.
     pub stores: Vec<StoreChange>,
     /// Cells that BASE measured and NEW can't run, or failed more often.
     pub broken: Vec<BrokenCell>,
-    /// Cells that only one side measured.
-    pub only: Vec<OneSidedCell>,
+    pub(crate) only: Vec<OneSidedCell>,
     /// Figures that only one side has, of cells that both measured.
-    pub one_sided: usize,
+    pub(crate) one_sided: usize,
     /// The axes across which unequal cells are compared; empty if cells are compared with themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub across: Vec<Across>,
+    pub(crate) across: Vec<Across>,
     /// Differences between the runs themselves.
     pub differences: Vec<run_differences::Difference>,
-    /// Versions of the stores that both sides have.
-    pub versions: Vec<run_differences::Versions>,
-    /// Settings that the engines reported differently.
-    pub settings: Vec<SettingChange>,
+    pub(crate) versions: Vec<run_differences::Versions>,
+    pub(crate) settings: Vec<SettingChange>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores; the sides
-    /// are already narrowed to the values compared `across` an axis.
+    /// Compares the figures of `columns` in all cells that both sides measured; the sides are already narrowed to values `across` an axis.
     pub fn new(
         base: Side<'a>,
         new: Side<'a>,
@@ -221,11 +210,8 @@ impl<'a> Comparison<'a> {
     /// Figures in which a change by this share could go unnoticed, the worst first.
     pub fn blind_to(&self, share: f64) -> Vec<&FigureChange> {
         let detectable = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
-        let mut unnoticed: Vec<&FigureChange> = self
-            .figures
-            .iter()
-            .filter(|figure| !figure.is_significant() && detectable(figure) > share)
-            .collect();
+        let is_unnoticed = |figure: &&FigureChange| !figure.is_significant() && detectable(figure) > share;
+        let mut unnoticed: Vec<&FigureChange> = self.figures.iter().filter(is_unnoticed).collect();
         unnoticed.sort_by(|a, b| detectable(b).total_cmp(&detectable(a)));
         unnoticed
     }
@@ -236,7 +222,6 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// One figure of a cell, not yet judged; `None` if only one side has it.
 fn figure(
     layout: &Layout,
     observed: &ObservedCell<'_>,

@@ -1,5 +1,4 @@
-//! The roles of the axes in reports: which are ranked, which make rows and columns of a matrix, and which separate groups
-//! that are never compared.
+//! The roles of the axes in reports: which are ranked, which make rows and columns of a matrix, and which separate groups.
 
 mod position;
 pub mod words;
@@ -20,9 +19,7 @@ pub use self::position::{MovedRoles, Position};
 pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
-    /// Axes whose role differs from the default.
     roles: MovedRoles,
-    /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
 
@@ -34,21 +31,18 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// A layout of these axes, in which the values of those in `compared` are ranked. Other contestants separate
-    /// groups.
-    pub fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
+    pub(crate) fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, roles: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
 
-    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
-    /// compared axes in their plans count if all plans agree.
+    /// The layout of runs: the axes of their workloads and those that their cells name; the compared ones count if all plans agree.
     pub fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
         let mut layouts: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
             let requested = RequestedLayout::from_run(run);
-            axes.extend(requested.workload.def().axes);
+            axes.extend(requested.workload.unwrap_or(Workload::CRUD).def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             let roles = requested.moved_roles();
             layouts.push((requested.compared_axes(), roles));
@@ -61,13 +55,11 @@ impl Layout {
         Layout { compared, roles, axes: axes.into_iter().collect() }
     }
 
-    /// The axes that the runs have, in their order.
-    pub fn axes(&self) -> &[Axis] {
+    pub(crate) fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// The role of an axis.
-    pub fn role(&self, axis: Axis) -> Role {
+    pub(crate) fn role(&self, axis: Axis) -> Role {
         match self.roles.role(axis) {
             _ if self.compared.contains(&axis) => Role::Contestant,
             Role::Contestant if !self.compared.is_empty() => Role::Group,
@@ -80,8 +72,7 @@ impl Layout {
         self.compared.contains(&axis)
     }
 
-    /// Whether the values of an axis are ranked.
-    pub fn is_ranked(&self, axis: Axis) -> bool {
+    pub(crate) fn is_ranked(&self, axis: Axis) -> bool {
         self.role(axis) == Role::Contestant
     }
 
@@ -123,7 +114,6 @@ impl Layout {
         (axis.default_value().is_none() && ranked.next().is_none()).then(|| value.text())
     }
 
-    /// The words that a cell's value on an axis adds to its name in the ranking.
     fn name_part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
         let is_compared = self.compared.contains(&axis);
@@ -163,36 +153,20 @@ impl Layout {
     }
 }
 
-/// The layout in a run's plan.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct RequestedLayout {
-    #[serde(default = "crud")]
-    workload: Workload,
-    #[serde(default)]
+    workload: Option<Workload>,
     compare: Vec<Axis>,
-    #[serde(default)]
     rows: Vec<Axis>,
-    #[serde(default)]
     columns: Vec<Axis>,
-    #[serde(default)]
     groups: Vec<Axis>,
-}
-
-fn crud() -> Workload {
-    Workload::CRUD
 }
 
 impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
     fn from_run(run: &Run) -> RequestedLayout {
-        let empty = Vec::new;
-        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
-            workload: Workload::CRUD,
-            compare: empty(),
-            rows: empty(),
-            columns: empty(),
-            groups: empty(),
-        })
+        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or_default()
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
@@ -202,7 +176,7 @@ impl RequestedLayout {
         MovedRoles::new(roles.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
-    /// The compared axes. Guarantees are never ranked against each other.
+    /// Guarantees are never ranked against each other.
     fn compared_axes(mut self) -> Vec<Axis> {
         self.compare.retain(|axis| *axis != Axis::GUARANTEE);
         self.compare.sort();
@@ -221,7 +195,6 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    /// Crud's layout with these ranked axes.
     fn comparing(compared: Vec<Axis>) -> Layout {
         Layout::from_axes(compared, Workload::CRUD.def().axes.iter().copied())
     }

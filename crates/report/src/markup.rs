@@ -233,6 +233,15 @@ pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
         .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
+pub(crate) fn heading(text: &str) -> Tag {
+    tag("h3").with(text)
+}
+
+/// A list under a heading, or nothing if it is empty.
+pub(crate) fn titled<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Tag)> {
+    list(items).map(|items| (heading(title), items))
+}
+
 /// Content that is folded below a line until it is opened.
 pub fn folded(summary: impl Part, content: impl Part) -> Tag {
     tag("details").with((tag("summary").with(summary), content))
@@ -287,8 +296,7 @@ pub fn escape_fragment(text: &str) -> String {
     out
 }
 
-/// Puts HTML into the places `{{name}}` of a template. A place without HTML stays empty. Inserted
-/// text can't cause further insertions.
+/// Puts HTML into the places `{{name}}` of a template, or nothing. Inserted text can't cause further insertions.
 pub fn fill(template: &'static str, places: &[(&str, Html)]) -> Html {
     let length = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
     let mut out = Html(String::with_capacity(template.len() + length));

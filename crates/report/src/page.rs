@@ -1,8 +1,6 @@
 //! One HTML file with a whole report: without a network, for any browser of recent years.
-//!
-//! Text that must be visible at once, and without scripts, is written here: the answer, what is missing, settings, the
-//! machine, how to repeat the run. Figures travel as compressed data (`model`), from which the page's scripts draw the
-//! matrix, the charts and the table. docs/report.md describes the page.
+//! Text that must be visible at once, and without scripts, is written here; figures travel as compressed data (`model`), from which the
+//! scripts draw the matrix, the charts and the table. docs/report.md describes the page.
 
 mod axes;
 mod cells;
@@ -93,7 +91,6 @@ pub fn address(key: &GroupKey, position: &Position) -> String {
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
-/// The part of an address that selects the group.
 fn group_address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", escape_fragment(&key.hardware))];
     parts.extend(key.guarantee().map(|label| format!("guarantee={}", escape_fragment(&label.to_string()))));
@@ -165,19 +162,16 @@ fn texts(report: &Report<'_>, has_lead: bool) -> Vec<(&'static str, Html)> {
     texts
 }
 
-/// The sections in one place of the page.
 fn sections(report: &Report<'_>, position: PagePosition) -> Html {
     let sections = SECTIONS.iter().filter(|section| section.stands.page_part() == position);
     Html::join(sections.map(|section| section::html(section, report.blocks(section))), "")
 }
 
-/// Their entries in the page's list of sections.
 fn links(report: &Report<'_>, position: PagePosition) -> Html {
     let sections = SECTIONS.iter().filter(|section| section.stands.page_part() == position);
     Html::join(sections.map(|section| section::link(section, report.blocks(section))), "")
 }
 
-/// The rules that decided who won.
 fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
     let clock = clock::notes(merged, matrices.iter().flatten().map(Matrix::clocked));
@@ -245,12 +239,8 @@ mod tests {
         run.header.command.push(evil.into());
         run.header.environment.cpu = Some(evil.into());
         run.header.locations[0].path = evil.into();
-        run.trials[0]
-            .measured
-            .as_mut()
-            .unwrap()
-            .settings
-            .push(storebench_core::store::Setting::read_back(evil, evil));
+        let setting = storebench_core::store::Setting::read_back(evil, evil);
+        run.trials[0].measured.as_mut().unwrap().settings.push(setting);
         let page = page(&[run]);
         assert!(!page.contains("<script>alert") && !page.contains("<!--"));
         assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--").count() > 8);
@@ -262,9 +252,7 @@ mod tests {
     #[test]
     fn the_answer_names_the_store_to_take_and_those_too_close_to_call() {
         let samples = [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(3000.0)];
-        let runs =
-            [samples::blocks("box", &[samples.clone().into(), samples.clone().into(), samples.into()])];
-        let page = page(&runs);
+        let page = page(&[samples::blocks("box", &vec![samples.to_vec(); 3])]);
         assert!(page.contains("take lmdb; slower on average: redb 3.00x the time"), "{page}");
         let close = [Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1000.0)];
         let tie = [run("box", &close), run("box", &close), run("box", &close)];
@@ -320,27 +308,16 @@ mod tests {
     fn contestants_have_colours_of_their_own() {
         let samples: Vec<Sample> = (0..12).map(|number| Sample::new(&format!("own{number}"))).collect();
         let data = data(&page(&[run("box", &samples)]));
-        let colours: BTreeSet<u64> = data["stores"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|store| store["colour"].as_u64().unwrap())
-            .collect();
+        let stores = data["stores"].as_array().unwrap().iter();
+        let colours: BTreeSet<u64> = stores.map(|store| store["colour"].as_u64().unwrap()).collect();
         assert_eq!(colours.len(), 12);
     }
 
     #[test]
     fn what_a_page_runs_is_all_in_it() {
         let page = page(&[samples::study()]);
-        for tag in [
-            "<link rel=\"stylesheet",
-            "<script src",
-            "<img",
-            "@import",
-            "url(http",
-            "fetch(",
-            "XMLHttpRequest",
-        ] {
+        let outside = ["<link rel=\"stylesheet", "<script src", "<img", "@import", "url(http", "fetch("];
+        for tag in outside.into_iter().chain(["XMLHttpRequest"]) {
             assert!(!page.contains(tag), "{tag}");
         }
     }

@@ -13,7 +13,8 @@ const FILES: [(&str, &str); 4] = [
 ];
 
 /// A published table of winners.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -28,6 +29,7 @@ pub struct Table {
     /// The place of its stores, as claims name it.
     pub place: String,
     /// Whether only claims that name it use it: a table from another paper.
+    #[serde(default)]
     pub by_name_alone: bool,
     /// The background load of its measurements.
     pub background: Background,
@@ -41,7 +43,10 @@ pub struct Table {
     pub stores: Vec<String>,
     /// Its columns, for each kind of data.
     pub records: Vec<CountRange>,
+    /// Its rows, in the file's form.
+    row: Vec<FileRow>,
     /// Its rows.
+    #[serde(skip)]
     pub rows: Vec<Row>,
 }
 
@@ -86,27 +91,7 @@ impl Cell {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: String,
-    study: String,
-    title: String,
-    source: String,
-    hardware: String,
-    place: String,
-    #[serde(default)]
-    by_name_alone: bool,
-    background: Background,
-    printed_unit: String,
-    unit: String,
-    notes: Vec<String>,
-    stores: Vec<String>,
-    records: Vec<CountRange>,
-    row: Vec<FileRow>,
-}
-
-#[derive(Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileRow {
     figure: String,
@@ -121,8 +106,8 @@ struct FileRow {
 /// [`Exit::Failure`] if one can't be read, which would be a bug.
 pub fn tables(study: &str) -> Result<Vec<Table>> {
     let parse_file = |(name, text): (&str, &str)| {
-        parse(text)
-            .map_err(|message| Error::new(Exit::Failure, format!("the published table {name}: {message}")))
+        let failure = |message: String| format!("the published table {name}: {message}");
+        parse(text).map_err(|message| Error::new(Exit::Failure, failure(message)))
     };
     let mut tables = FILES.into_iter().map(parse_file).collect::<Result<Vec<_>>>()?;
     tables.retain(|table| table.study == study);
@@ -130,52 +115,30 @@ pub fn tables(study: &str) -> Result<Vec<Table>> {
 }
 
 fn parse(text: &str) -> std::result::Result<Table, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-    let factor = match file.unit.as_str() {
+    let mut table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let factor = match table.unit.as_str() {
         "ns" => 1.0,
         "µs" => 1e3,
         "ms" => 1e6,
         other => return Err(format!("{other:?} is no unit of times here")),
     };
-    let mut rows = Vec::new();
-    for row in &file.row {
+    for row in std::mem::take(&mut table.row) {
+        let columns = table.records.len();
         let cells = |texts: &[String]| {
-            if texts.len() != file.records.len() {
-                return Err(format!(
-                    "{} {} has not {} cells",
-                    row.figure,
-                    row.record_size,
-                    file.records.len()
-                ));
+            if texts.len() != columns {
+                return Err(format!("{} {} has not {columns} cells", row.figure, row.record_size));
             }
-            texts.iter().map(|text| cell(text, factor, &file.unit, &file.stores)).collect()
+            texts.iter().map(|text| cell(text, factor, &table.unit, &table.stores)).collect()
         };
-        rows.push(Row {
+        let row = Row {
             figure: row.figure.clone(),
             record_size: row.record_size,
             incompressible: cells(&row.incompressible)?,
             compressible: cells(&row.compressible)?,
-        });
+        };
+        table.rows.push(row);
     }
-    let File { name, study, title, source, hardware, background, printed_unit, unit, .. } = file;
-    let (notes, stores, records) = (file.notes, file.stores, file.records);
-    let (place, by_name_alone) = (file.place, file.by_name_alone);
-    Ok(Table {
-        name,
-        study,
-        title,
-        source,
-        hardware,
-        place,
-        by_name_alone,
-        background,
-        printed_unit,
-        unit,
-        notes,
-        stores,
-        records,
-        rows,
-    })
+    Ok(table)
 }
 
 /// `lmdb 12` in the table's unit of time, `lmdb 98%`, or only `lmdb`.
@@ -215,18 +178,12 @@ mod tests {
         assert_eq!(tables.len(), FILES.len());
         for (table, (name, _)) in tables.iter().zip(FILES) {
             assert_eq!(table.name, name);
+            let (counts, sizes) = (plan.axes.list(Axis::RECORDS), plan.axes.list(Axis::RECORD_SIZE));
             assert!(table.stores.iter().all(|store| plan.axes.texts(Axis::STORE).contains(store)), "{name}");
-            assert!(
-                table.records.iter().all(|records| plan.axes.list(Axis::RECORDS).contains(records)),
-                "{name}"
-            );
+            assert!(table.records.iter().all(|records| counts.contains(records)), "{name}");
             assert_eq!(table.rows.len(), 20, "{name}");
             for row in &table.rows {
-                assert!(
-                    plan.axes.list(Axis::RECORD_SIZE).contains(&row.record_size),
-                    "{name}: {}",
-                    row.record_size
-                );
+                assert!(sizes.contains(&row.record_size), "{name}: {}", row.record_size);
                 let operations = Operation::ALL.map(Operation::name);
                 assert!(row.figure == "space" || operations.contains(&row.figure.as_str()), "{}", row.figure);
                 assert!(row.figure.parse::<Figure>().is_ok());
@@ -237,11 +194,7 @@ mod tests {
                     let bytes =
                         row.record_size.mean() * records.from.saturating_add(1000).min(records.to) as f64;
                     let is_measured = bytes < plan.size_limit.0 as f64;
-                    assert_eq!(
-                        (cells.0.is_some(), cells.1.is_some()),
-                        (is_measured, is_measured),
-                        "{name} {row:?}"
-                    );
+                    assert_eq!([cells.0, cells.1].map(Option::is_some), [is_measured; 2], "{name} {row:?}");
                 }
             }
         }

@@ -4,10 +4,13 @@
 pub mod column;
 pub mod view;
 
+use serde::Serialize;
+
 pub use self::column::{Column, ColumnRole, Kind};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::stats::Estimate;
+use crate::data::spread::describe_after;
+use crate::stats::{Estimate, quantile};
 
 /// An entry of the list of sections.
 #[derive(Debug)]
@@ -17,15 +20,13 @@ pub struct Section {
     /// Its title.
     pub title: &'static str,
     /// Its name in the page's list of sections.
-    pub link: &'static str,
-    /// Its place in the page.
-    pub stands: PagePosition,
+    pub(crate) link: &'static str,
+    pub(crate) stands: PagePosition,
     /// Whether it is shown at a run's end; a report always has it.
-    pub at_end: bool,
+    pub(crate) at_end: bool,
     /// The shapes of its tables, in the order of their columns in CSV.
     pub shapes: &'static [&'static Shape],
-    /// Its blocks; empty without content.
-    pub blocks: fn(&Merged<'_>) -> Vec<Block>,
+    pub(crate) blocks: fn(&Merged<'_>) -> Vec<Block>,
 }
 
 /// The place of a section in the page.
@@ -44,8 +45,7 @@ pub enum PagePosition {
 }
 
 impl PagePosition {
-    /// The part of the page that contains it.
-    pub fn page_part(self) -> PagePosition {
+    pub(crate) fn page_part(self) -> PagePosition {
         if self == PagePosition::First { PagePosition::Above } else { self }
     }
 }
@@ -75,12 +75,9 @@ pub enum Block {
 /// Blocks under a title.
 #[derive(Debug)]
 pub struct Fold {
-    /// The title.
-    pub title: String,
-    /// When it is open.
-    pub open: FoldState,
-    /// The blocks.
-    pub blocks: Vec<Block>,
+    pub(crate) title: String,
+    pub(crate) open: FoldState,
+    pub(crate) blocks: Vec<Block>,
 }
 
 /// When a fold is open. All are if everything is asked for.
@@ -95,13 +92,12 @@ pub enum FoldState {
 }
 
 impl Block {
-    /// A fold.
-    pub fn fold(title: impl Into<String>, open: FoldState, blocks: Vec<Block>) -> Block {
+    pub(crate) fn fold(title: impl Into<String>, open: FoldState, blocks: Vec<Block>) -> Block {
         Block::Fold(Fold { title: title.into(), open, blocks })
     }
 
     /// The tables in some blocks, folded ones included.
-    pub fn tables(blocks: &[Block]) -> Vec<&Table> {
+    pub(crate) fn tables(blocks: &[Block]) -> Vec<&Table> {
         let mut tables = Vec::new();
         for block in blocks {
             match block {
@@ -117,21 +113,17 @@ impl Block {
 /// Rows of typed cells.
 #[derive(Debug)]
 pub struct Table {
-    /// Its columns.
-    pub shape: &'static Shape,
+    pub(crate) shape: &'static Shape,
     /// The values of its column [`ColumnRole::Across`] that people see, in order.
-    pub heads: Vec<String>,
-    /// Its rows.
-    pub rows: Vec<Row>,
+    pub(crate) heads: Vec<String>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A row: a cell for each column of its table.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The cells.
-    pub cells: Vec<Cell>,
-    /// Who sees it.
-    pub seen: Visibility,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) seen: Visibility,
 }
 
 /// Who sees a row.
@@ -148,23 +140,25 @@ pub enum Visibility {
 }
 
 impl Table {
-    /// A table without rows.
-    pub fn new(shape: &'static Shape) -> Table {
+    pub(crate) fn new(shape: &'static Shape) -> Table {
         Table { shape, heads: Vec::new(), rows: Vec::new() }
     }
 
     /// Whether any row is visible to people.
-    pub fn is_seen(&self) -> bool {
+    pub(crate) fn is_seen(&self) -> bool {
         self.rows.iter().any(|row| row.seen != Visibility::InFiles)
     }
 
-    /// The table with these values across.
-    pub fn with_columns(self, heads: Vec<String>) -> Table {
+    pub(crate) fn with_columns(self, heads: Vec<String>) -> Table {
         Table { heads, ..self }
     }
 
     /// Adds a row from cells by column name; other columns are empty.
-    pub fn push(&mut self, visibility: Visibility, values: impl IntoIterator<Item = (&'static str, Cell)>) {
+    pub(crate) fn push(
+        &mut self,
+        visibility: Visibility,
+        values: impl IntoIterator<Item = (&'static str, Cell)>,
+    ) {
         let mut cells: Vec<Cell> = self.shape.columns.iter().map(|_| Cell::none()).collect();
         for (name, cell) in values {
             let index = self.shape.columns.iter().position(|column| column.id == name);
@@ -176,34 +170,28 @@ impl Table {
         self.rows.push(Row { cells, seen: visibility });
     }
 
-    /// Whether colours show its figures: a map.
-    pub fn is_heat(&self) -> bool {
+    pub(crate) fn is_heat(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell.tone, Tone::Heat(_)))
     }
 
     /// Whether people see a range of too few observations for an interval.
-    pub fn has_ranges(&self) -> bool {
-        let columns =
-            self.shape.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Estimate);
-        let is_range = |cell: &Cell| {
-            let Value::Estimate(Estimate { interval: Some(interval), .. }) = &cell.value else {
-                return false;
-            };
-            interval.is_range() && interval.low < interval.high
+    pub(crate) fn has_ranges(&self) -> bool {
+        let is_range = |(column, cell): (&Column, &Cell)| match &cell.value {
+            Value::Estimate(Estimate { interval: Some(interval), .. }) => {
+                column.kind == Kind::Estimate && interval.is_range() && interval.low < interval.high
+            }
+            _ => false,
         };
-        let has_range =
-            |(place, _): (usize, &Column)| self.rows.iter().any(|row| is_range(&row.cells[place]));
-        columns.into_iter().any(has_range)
+        self.rows.iter().any(|row| self.shape.columns.iter().zip(&row.cells).any(is_range))
     }
 
     /// The text of a column's first cell, by the column's name.
-    pub fn first_word(&self, id: &str) -> Option<String> {
+    pub(crate) fn first_word(&self, id: &str) -> Option<String> {
         let place = self.shape.columns.iter().position(|column| column.id == id)?;
         self.rows.first()?.cells.get(place)?.text_for_people(self.shape.columns[place].unit)
     }
 
-    /// The rows in files.
-    pub fn file_rows(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn file_rows(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.seen != Visibility::ByPeople)
     }
 }
@@ -211,31 +199,27 @@ impl Table {
 /// A value in a table, with its form for people.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// The value.
-    pub value: Value,
+    pub(crate) value: Value,
     /// The words for people, if they differ from the value in its column's unit.
     shown: Option<String>,
-    /// Notes below the value, in small letters.
-    pub notes: Vec<String>,
-    /// Its colour.
-    pub tone: Tone,
+    /// Below the value, in small letters.
+    pub(crate) notes: Vec<String>,
+    pub(crate) tone: Tone,
     /// Whether it is the best, or too close to call with it.
-    pub best: bool,
-    /// The drawing that pages show instead.
-    pub drawing: Option<Drawing>,
+    pub(crate) best: bool,
+    pub(crate) drawing: Option<Drawing>,
 }
 
 /// A change, drawn between -1 and 1: 0 is none.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawing {
-    /// The change.
-    pub value: f64,
-    /// The ends of its interval.
-    pub ends: Option<[f64; 2]>,
+    pub(crate) value: f64,
+    pub(crate) ends: Option<[f64; 2]>,
 }
 
 /// A typed value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// Unknown, or not applicable.
     None,
@@ -278,89 +262,81 @@ impl Cell {
         Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false, drawing: None }
     }
 
-    /// An empty cell.
-    pub fn none() -> Cell {
+    pub(crate) fn none() -> Cell {
         Cell::from_value(Value::None)
     }
 
-    /// Text.
-    pub fn text(text: impl Into<String>) -> Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Cell {
         Cell::from_value(Value::Text(text.into()))
     }
 
-    /// Several texts.
-    pub fn list(texts: Vec<String>) -> Cell {
+    pub(crate) fn list(texts: Vec<String>) -> Cell {
         Cell::from_value(Value::List(texts))
     }
 
-    /// A whole number.
-    pub fn from_count(number: usize) -> Cell {
-        Cell::from_value(Value::Whole(number as u64))
+    pub(crate) fn from_count(number: usize) -> Cell {
+        Cell::count(number as u64)
     }
 
-    /// A measured whole number.
-    pub fn count(number: u64) -> Cell {
+    pub(crate) fn count(number: u64) -> Cell {
         Cell::from_value(Value::Whole(number))
     }
 
-    /// A number.
-    pub fn real(number: f64) -> Cell {
+    pub(crate) fn real(number: f64) -> Cell {
         Cell::from_value(Value::Real(number))
     }
 
-    /// Yes or no.
-    pub fn boolean(value: bool) -> Cell {
+    pub(crate) fn boolean(value: bool) -> Cell {
         Cell::from_value(Value::Truth(value))
     }
 
-    /// A number with its interval.
-    pub fn estimate(estimate: Estimate) -> Cell {
+    pub(crate) fn estimate(estimate: Estimate) -> Cell {
         Cell::from_value(Value::Estimate(estimate))
     }
 
-    /// A cell with the value, or an empty one.
-    pub fn or_none<T>(value: Option<T>, make: impl Fn(T) -> Cell) -> Cell {
+    pub(crate) fn or_none<T>(value: Option<T>, make: impl Fn(T) -> Cell) -> Cell {
         value.map_or_else(Cell::none, make)
     }
 
-    /// The cell with its form for people.
-    pub fn with_text(self, text: impl Into<String>) -> Cell {
+    /// A quantile of measured whole numbers, as a number; empty if there are none.
+    pub(crate) fn quantile(values: &[u64], share: f64) -> Cell {
+        Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
+    }
+
+    pub(crate) fn with_text(self, text: impl Into<String>) -> Cell {
         Cell { shown: Some(text.into()), ..self }
     }
 
     /// A number that people see as a dash if it is 0; a column of dashes is hidden.
-    pub fn whole_unless_0(number: u64) -> Cell {
+    pub(crate) fn whole_unless_0(number: u64) -> Cell {
         let cell = Cell::count(number);
         if number == 0 { cell.with_text(DASH) } else { cell }
     }
 
-    /// The cell in a colour.
-    pub fn tone(self, tone: Tone) -> Cell {
+    pub(crate) fn tone(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    /// The cell with notes below it.
-    pub fn with_notes(self, notes: Vec<String>) -> Cell {
+    pub(crate) fn with_notes(self, notes: Vec<String>) -> Cell {
         Cell { notes, ..self }
     }
 
     /// The cell, marked if it is the best.
-    pub fn best(self, best: bool) -> Cell {
+    pub(crate) fn best(self, best: bool) -> Cell {
         Cell { best, ..self }
     }
 
-    /// The cell with a drawing for pages.
-    pub fn with_drawing(self, drawing: Drawing) -> Cell {
+    pub(crate) fn with_drawing(self, drawing: Drawing) -> Cell {
         Cell { drawing: Some(drawing), ..self }
     }
 
     /// A store's name, in its colour.
-    pub fn store(name: &str, shown: impl Into<String>) -> Cell {
+    pub(crate) fn store(name: &str, shown: impl Into<String>) -> Cell {
         Cell::text(name).with_text(shown).tone(Tone::Store(name.to_owned()))
     }
 
     /// The words for people in a column of this unit; `None` for an empty cell.
-    pub fn text_for_people(&self, unit: Unit) -> Option<String> {
+    pub(crate) fn text_for_people(&self, unit: Unit) -> Option<String> {
         self.shown.clone().or_else(|| self.value.text_for_people(unit))
     }
 }
@@ -375,17 +351,13 @@ impl Value {
             Value::Real(number) => unit.show(*number),
             Value::Truth(truth) => if *truth { "yes" } else { "no" }.to_owned(),
             Value::Estimate(Estimate { value, interval }) => {
-                format!(
-                    "{}{}",
-                    unit.show(*value),
-                    crate::data::spread::describe_after(*interval, |end| unit.show(end))
-                )
+                unit.show(*value) + &describe_after(*interval, |end| unit.show(end))
             }
         })
     }
 
     /// The value in files: one, or an estimate's three, whose ends may be empty.
-    pub fn file_values(&self, kind: Kind) -> Vec<Value> {
+    pub(crate) fn file_values(&self, kind: Kind) -> Vec<Value> {
         match (kind, self) {
             (Kind::Estimate, Value::Estimate(Estimate { value, interval })) => {
                 let end = |end: Option<f64>| end.map_or(Value::None, Value::Real);

@@ -48,8 +48,7 @@ pub const SECTIONS: &[&Section] = &[
     &verdicts::SECTION,
 ];
 
-/// The answers of studies with another question than which store is fastest: what lost what, what is furthest behind, the effects of
-/// settings, where data outgrow memory.
+/// The answers of studies with another question than which store is fastest.
 pub fn answers(report: &Report<'_>) -> Vec<String> {
     let merged = report.merged;
     let has_content = |section: &Section| !report.blocks(section).is_empty();

@@ -77,14 +77,11 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         newest: Newest::from_runs(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };
-    let entry = |store: &str| entries.iter().find(|entry| entry.name == store);
-    let mut pages: Vec<Page> = site
-        .stores
-        .par_iter()
-        .map(|(store, lines)| {
-            page("stores", &page_name(store), store::store_page(store, lines, &site, entry(store)))
-        })
-        .collect();
+    let store_page = |(store, lines): (&&str, &Vec<Line<'_>>)| {
+        let entry = entries.iter().find(|entry| entry.name == *store);
+        page("stores", &page_name(store), store::store_page(store, lines, &site, entry))
+    };
+    let mut pages: Vec<Page> = site.stores.par_iter().map(store_page).collect();
     pages.par_extend(
         pairs.par_iter().map(|(pair, duels)| page("pairs", &pair_name(pair), pair::pair_page(pair, duels))),
     );

@@ -31,31 +31,21 @@ use crate::report::Report;
 use crate::section::{Block, PagePosition, Section, Table};
 use crate::sections::SECTIONS;
 
-/// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the
-/// verdicts on published findings, of which the undecided ones are only counted.
+/// The answer, the tables of stores, the summary, one matrix of winners per group, the sections, and the decided verdicts on findings.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
-    let sections: String = SECTIONS
-        .iter()
-        .filter(|section| !section.at_end)
-        .map(|section| section_text(report, section, style, false))
-        .collect();
+    let later = SECTIONS.iter().filter(|section| !section.at_end);
+    let sections: String = later.map(|section| section_text(report, section, style, false)).collect();
     let ranges = ranges_legend(report, false, style);
+    let (matrices, first) = (readable_matrices(report), first_sections(report, style, false));
     first_screen(report, style)
-        + &summary::text(
-            report.merged,
-            &readable_matrices(report),
-            &first_sections(report, style, false),
-            false,
-            style,
-        )
+        + &summary::text(report.merged, &matrices, &first, false, style)
         + &winners_text(report, true, style)
         + &sections
         + &ranges
         + &findings::decided_text(report.merged, style)
 }
 
-/// The output at the end of a run: the answer, the tables of stores, or the winners if those are too long, and notes; verdicts are only
-/// counted.
+/// The output at the end of a run: the answer, the tables of stores, or the winners if those are too long, and notes; verdicts are counted.
 pub fn end_text(report: &Report<'_>, style: Style) -> String {
     let is_short = are_short(report.standings(), report);
     first_screen(report, style)
@@ -66,7 +56,6 @@ pub fn end_text(report: &Report<'_>, style: Style) -> String {
         + &findings::counts_text(report.merged, style)
 }
 
-/// The answer, and the tables of stores if they are short.
 fn first_screen(report: &Report<'_>, style: Style) -> String {
     let mut out = brief::text(report, style);
     if are_short(report.standings(), report) {
@@ -114,13 +103,11 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
     out
 }
 
-/// The sections within the summary.
 fn first_sections(report: &Report<'_>, style: Style, in_full: bool) -> String {
     let sections = SECTIONS.iter().filter(|section| section.stands == PagePosition::First);
     sections.map(|section| section_text(report, section, style, in_full)).collect()
 }
 
-/// The other sections.
 fn later_sections() -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().copied().filter(|section| section.stands != PagePosition::First)
 }
@@ -142,15 +129,13 @@ fn section_text(report: &Report<'_>, section: &Section, style: Style, in_full: b
     }
 }
 
-/// The arrangement of a place in the matrix.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
     OneLine,
     TwoLines,
 }
 
-/// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; names likewise next to figures, or
-/// above them.
+/// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; so are names and figures.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
     let common_values =
         matrix.rows.first().map_or_else(String::new, |row| describe_position(&row.at, &common_axes(matrix)));
@@ -180,7 +165,6 @@ fn half_of(column: &Position) -> Position {
     column.values_by_role(Role::Half)
 }
 
-/// The grid of one half, or of all side by side.
 fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     let shown: Vec<usize> = (0..matrix.columns.len())
         .filter(|index| only.is_none_or(|only| half_of(&matrix.columns[*index]) == *only))
@@ -233,13 +217,11 @@ fn is_alike(matrix: &Matrix, axis: Axis) -> bool {
     matrix.rows.windows(2).all(|pair| pair[0].at.value(axis) == pair[1].at.value(axis))
 }
 
-/// The axes of some positions with one role.
 fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
     let axes_of = |position: &'p Position| position.axes().filter(move |axis| position.role(*axis) == role);
     positions.into_iter().flat_map(axes_of).collect()
 }
 
-/// A position's values on some axes, with the axes' names.
 fn describe_position(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let words = |axis: &Axis| Some((axis.def().words)(position.value(*axis)?));
     axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
@@ -274,12 +256,8 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     let Some(best) = contest.winners().next().or(first) else {
         // A place that no run has, such as the other count of a pair, is not explained.
         let why = contest.why_empty().filter(|why| *why != AbsenceReason::NotRun);
-        let why = why.map_or("", |why| why.name());
-        return Item::new(why).painted(if contest.failed_trials > 0 {
-            FAILURE
-        } else {
-            Paint::new().dimmed()
-        });
+        let paint = if contest.failed_trials > 0 { FAILURE } else { Paint::new().dimmed() };
+        return Item::new(why.map_or("", |why| why.name())).painted(paint);
     };
     let mut name = best.store.clone();
     match contest.winners().count() {
@@ -350,10 +328,8 @@ mod tests {
     fn overview_snapshots() {
         for width in [80, 100, 160] {
             insta::assert_snapshot!(format!("overview_{width}"), show(overview, width, false));
-            insta::assert_snapshot!(
-                format!("overview_{width}_colour"),
-                visible(&show(overview, width, true))
-            );
+            let colour = visible(&show(overview, width, true));
+            insta::assert_snapshot!(format!("overview_{width}_colour"), colour);
         }
     }
 
@@ -368,31 +344,22 @@ mod tests {
 
     #[test]
     fn table_snapshots() {
-        let runs = [samples::blocks(
-            "mybox",
-            &(0..3)
-                .map(|block| {
-                    let wobble = 1.0 + f64::from(block) / 40.0;
-                    vec![
-                        Sample::new("lmdb").ns(1000.0 * wobble),
-                        Sample::new("redb").ns(1500.0 * wobble * wobble),
-                        Sample::new("null").ns(20.0),
-                        Sample::new("unqlite").unsupported("not in this build"),
-                    ]
-                })
-                .collect::<Vec<_>>(),
-        )];
+        let block = |block: usize| {
+            let wobble = 1.0 + block as f64 / 40.0;
+            vec![
+                Sample::new("lmdb").ns(1000.0 * wobble),
+                Sample::new("redb").ns(1500.0 * wobble * wobble),
+                Sample::new("null").ns(20.0),
+                Sample::new("unqlite").unsupported("not in this build"),
+            ]
+        };
+        let runs = [samples::blocks("mybox", &[0, 1, 2].map(block))];
         let merged = Merged::new(&runs, &[NULL]);
+        let table = |width: usize, colour: bool| full(&Report::new(&merged), Style { width, colour });
         for width in [80, 100, 160] {
-            insta::assert_snapshot!(
-                format!("table_{width}"),
-                full(&Report::new(&merged), Style { width, colour: false })
-            );
+            insta::assert_snapshot!(format!("table_{width}"), table(width, false));
         }
-        insta::assert_snapshot!(
-            "table_100_colour",
-            visible(&full(&Report::new(&merged), Style { width: 100, colour: true }))
-        );
+        insta::assert_snapshot!("table_100_colour", visible(&table(100, true)));
     }
 
     #[test]
@@ -426,14 +393,13 @@ mod tests {
 
     #[test]
     fn without_a_single_success_there_is_still_a_report() {
-        let runs = [run("box", &[Sample::new("lmdb").guarantee("default").failed("broken")])];
-        let text = overview(&Report::new(&Merged::new(&runs, &[])), Style { width: 80, colour: false });
-        assert!(
-            text.contains("as shipped: unknown") && text.contains("broken") && text.contains("failed"),
-            "{text}"
-        );
-        let nothing =
-            overview(&Report::new(&Merged::new(&[run("box", &[])], &[])), Style { width: 80, colour: false });
-        assert!(nothing.contains("no trials"), "{nothing}");
+        let failed = [Sample::new("lmdb").guarantee("default").failed("broken")];
+        for (samples, parts) in
+            [(&failed[..], &["as shipped: unknown", "broken", "failed"][..]), (&[][..], &["no trials"][..])]
+        {
+            let runs = [run("box", samples)];
+            let text = overview(&Report::new(&Merged::new(&runs, &[])), Style { width: 80, colour: false });
+            assert!(parts.iter().all(|part| text.contains(*part)), "{text}");
+        }
     }
 }

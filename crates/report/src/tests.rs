@@ -8,8 +8,7 @@ use crate::data::samples::{Sample, blocks};
 use crate::files;
 use crate::page;
 use crate::report::Report;
-use crate::terminal;
-use crate::terminal::Style;
+use crate::terminal::{self, Style};
 
 const TUNED: &str = "sqlite.page_size=65536";
 const PLAIN: &str = "sqlite.page_size not set";
@@ -26,10 +25,12 @@ fn unlike() -> [Run; 2] {
     [run(1000.0, "operations = 1000\n"), run(3000.0, tuned)]
 }
 
-fn text(write: impl Fn(&Merged<'_>, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
-    let runs = unlike();
+fn text(
+    runs: &[Run],
+    write: impl Fn(&Merged<'_>, &mut dyn std::io::Write) -> std::io::Result<()>,
+) -> String {
     let mut out = Vec::new();
-    write(&Merged::new(&runs, &[]), &mut out).unwrap();
+    write(&Merged::new(runs, &[]), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -43,9 +44,9 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
     let outputs = [
         ("terminal", terminal::overview(&Report::new(&merged), style)),
         ("table", terminal::full(&Report::new(&merged), style)),
-        ("page", text(|merged, out| page::write(&Report::new(merged), None, out))),
-        ("csv", text(files::csv::write)),
-        ("json", text(|merged, out| files::json::write(&Report::new(merged), out))),
+        ("page", text(&runs, |merged, out| page::write(&Report::new(merged), None, out))),
+        ("csv", text(&runs, files::csv::write)),
+        ("json", text(&runs, |merged, out| files::json::write(&Report::new(merged), out))),
     ];
     for (name, output) in outputs {
         assert!(output.contains(TUNED) && output.contains(PLAIN), "{name}: {output}");
@@ -54,17 +55,15 @@ fn every_output_keeps_runs_of_another_method_apart_and_says_in_what_they_differ(
 
 #[test]
 fn no_output_averages_runs_of_another_method() {
-    let csv = text(files::csv::write);
+    let runs = unlike();
+    let csv = text(&runs, files::csv::write);
     let inserts: Vec<&str> = csv.lines().filter(|line| line.contains(",SQLite3,insert,")).collect();
     assert_eq!(inserts.len(), 2, "{csv}");
     assert!(inserts.iter().all(|line| line.split(',').count() == 11), "{inserts:?}");
-    let runs = unlike();
     let merged = Merged::new(&runs, &[]);
-    let best: Vec<String> = crate::data::matrix::matrices(&merged)
-        .iter()
-        .map(|matrix| matrix.rows[0].contests[0].contenders[0].store.clone())
-        .collect();
-    assert_eq!(best, ["lmdb", "lmdb"]);
+    let matrices = crate::data::matrix::matrices(&merged);
+    let best = matrices.iter().map(|matrix| &matrix.rows[0].contests[0].contenders[0].store);
+    assert_eq!(best.collect::<Vec<_>>(), ["lmdb", "lmdb"]);
 }
 
 #[test]
@@ -75,10 +74,6 @@ fn runs_of_one_method_are_put_together_as_before() {
     let runs = [first, seeded];
     let merged = Merged::new(&runs, &[]);
     assert_eq!((merged.groups.len(), merged.groups[0].key.method.as_str()), (1, ""));
-    let csv = {
-        let mut out = Vec::new();
-        files::csv::write(&merged, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let csv = text(&runs, files::csv::write);
     assert!(csv.contains("box,SQLite3,insert,"), "{csv}");
 }

@@ -1,8 +1,5 @@
-//! Finds the best settings of a store for a user's work: what was raced, the gain in fresh trials, which settings mattered,
-//! and where the gain turns into a loss.
-//!
-//! [`search`] decides what to measure next, from the measurements so far; [`TunedSettings`] is the answer. A reported gain comes from trials
-//! that took no part in the choice, with an interval that allows for every planned look.
+//! Finds the best settings of a store for a user's work: [`search`] decides what to measure next, [`TunedSettings`] is the answer. A
+//! reported gain comes from trials that took no part in the choice, with an interval that allows for every planned look.
 
 mod elsewhere;
 mod html;
@@ -53,36 +50,28 @@ pub(crate) use self::tests::{STORE as MADE_STORE, question as made_question, run
 /// Settings for a user's work, with their measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TunedSettings {
-    /// The work.
-    pub question: Question,
+    pub(crate) question: Question,
     /// The store's name and version.
     pub store: (String, String),
-    /// The machine's name.
-    pub hardware: String,
-    /// The place where the store's files were.
-    pub place: Option<LocationInfo>,
+    pub(crate) hardware: String,
+    pub(crate) place: Option<LocationInfo>,
     /// The records of the measurements.
     pub records: (Sizes, CountRange),
     /// The promise of the default, which reported settings keep.
-    pub promise: Option<GivenSafety>,
-    /// The figure by which memory is compared.
-    pub memory: Basis,
+    pub(crate) promise: Option<GivenSafety>,
+    pub(crate) memory: Basis,
     /// The settings to change, with the gain; `None` if nothing looked better than the default.
     pub gain: Option<Gain>,
-    /// The effect of single values, by setting.
-    pub worth: Vec<ValueWorth>,
+    pub(crate) worth: Vec<ValueWorth>,
     /// The default: its settings as read back.
-    pub default: Vec<Setting>,
+    pub(crate) default: Vec<Setting>,
     /// The recommended settings that were read back or given, in words: `synchronous = NORMAL`.
-    pub described: Vec<String>,
-    /// Why the default itself can't be used.
-    pub default_out: Option<String>,
+    pub(crate) described: Vec<String>,
+    pub(crate) default_out: Option<String>,
     /// Other programs' load, if it left too few processors: then nothing is called faster.
-    pub contention: Option<Contention>,
-    /// The number of races, combinations of settings and trials.
-    pub tried: TriedCounts,
-    /// The view on which a page opens.
-    pub start: String,
+    pub(crate) contention: Option<Contention>,
+    pub(crate) tried: TriedCounts,
+    pub(crate) start: String,
 }
 
 /// The gain of the best settings, measured in trials that took no part in the choice.
@@ -91,44 +80,35 @@ pub struct Gain {
     /// The settings that differ from the default.
     pub changes: Vec<Change>,
     /// The time of an operation as a multiple of the default's, with the interval that allows for all looks.
-    pub times: Ratio,
-    /// The number of these looks.
-    pub looks: usize,
+    pub(crate) times: Ratio,
+    pub(crate) looks: usize,
     /// The same by operation, each with a separate interval.
-    pub operations: Vec<(Operation, Option<Ratio>)>,
+    pub(crate) operations: Vec<(Operation, Option<Ratio>)>,
     /// The default's figures, then these settings'.
-    pub figures: [Side; 2],
-    /// All settings, as read back.
-    pub settings: Vec<Setting>,
-    /// Why these settings can't be used after all, if so.
-    pub out: Option<String>,
-    /// The gain with other records and other shares of the operations.
-    pub elsewhere: OtherMeasurements,
+    pub(crate) figures: [Side; 2],
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) out: Option<String>,
+    pub(crate) elsewhere: OtherMeasurements,
 }
 
 /// The figures of the default, or of the tuned settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Side {
-    /// Mean time of an operation, in nanoseconds.
-    pub time_ns: f64,
+    pub(crate) time_ns: f64,
     /// Bytes on disk over bytes of values.
-    pub space: f64,
-    /// Peak memory, in bytes.
-    pub memory_bytes: f64,
+    pub(crate) space: f64,
+    pub(crate) memory_bytes: f64,
 }
 
 /// The numbers of trials, values and combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TriedCounts {
-    /// Single values.
-    pub values: usize,
-    /// Combinations of several settings.
-    pub combinations: usize,
-    /// Trials, including failed ones.
-    pub trials: usize,
+    pub(crate) values: usize,
+    pub(crate) combinations: usize,
+    /// Failed ones included.
+    pub(crate) trials: usize,
 }
 
-/// The most screenings of one tuning.
 const MOST_SCREENED: usize = 2;
 
 /// Whether the proof needs no further trials: the gain is known well, or there is none.
@@ -200,8 +180,8 @@ impl TunedSettings {
                 || (question.size, CountRange::starting_at(question.records)),
                 |cell| (cell.record_size(), cell.records()),
             ),
-            promise: judge.default_safety(),
-            memory: judge.basis(),
+            promise: judge.promise,
+            memory: judge.basis,
             gain: measure_gain(runs, &races, &judge, question),
             worth: worth::value_worths(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
@@ -261,7 +241,6 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> NoAnswer {
     NoAnswer::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
 }
 
-/// The other programs' load during the trials of all races.
 fn measure_contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let trials_of_run = |(run, _): &(usize, RaceResult)| {
@@ -273,12 +252,9 @@ fn measure_contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Con
 }
 
 fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
-    let arms: std::collections::BTreeSet<&Settings> = races
-        .iter()
-        .flat_map(|(_, race)| &race.arms)
-        .filter(|arm| !arm.times.is_empty() || arm.out.is_some())
-        .map(|arm| &arm.settings)
-        .collect();
+    let arms = races.iter().flat_map(|(_, race)| &race.arms);
+    let arms = arms.filter(|arm| !arm.times.is_empty() || arm.out.is_some()).map(|arm| &arm.settings);
+    let arms: std::collections::BTreeSet<&Settings> = arms.collect();
     TriedCounts {
         values: arms.iter().filter(|settings| settings.len() == 1).count(),
         combinations: arms.iter().filter(|settings| settings.len() > 1).count(),
@@ -286,7 +262,6 @@ fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
     }
 }
 
-/// The gain from the proof, if it was run.
 fn measure_gain(
     runs: &[Run],
     races: &[(usize, RaceResult)],
@@ -310,35 +285,24 @@ fn measure_gain(
         let [default, tuned] = latencies(operation);
         compare_at(&tuned, &default, interim::confidence(looks * operations.len()))
     };
-    let latencies_by_operation: Vec<(Operation, [Series<BlockKey>; 2])> =
+    let by_operation: Vec<(Operation, [Series<BlockKey>; 2])> =
         operations.iter().map(|operation| (*operation, latencies(*operation))).collect();
-    let out = tuned.out.clone();
+    let changes = tuned.settings.clone().into_iter();
     Some(Gain {
-        changes: tuned
-            .settings
-            .iter()
-            .map(|(setting, value)| Change { setting: setting.clone(), value: value.clone() })
-            .collect(),
+        changes: changes.map(|(setting, value)| Change { setting, value }).collect(),
         times: proof.ratio(DEFAULT + 1, confidence)?,
         looks,
         operations: operations.iter().map(|operation| (*operation, ratio(*operation))).collect(),
         figures: [
-            side_figures(&sides[0], &question.mix, judge.basis())?,
-            side_figures(&sides[1], &question.mix, judge.basis())?,
+            side_figures(&sides[0], &question.mix, judge.basis)?,
+            side_figures(&sides[1], &question.mix, judge.basis)?,
         ],
         settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
-        out,
-        elsewhere: elsewhere::measure_elsewhere(
-            runs,
-            races,
-            &latencies_by_operation,
-            &question.mix,
-            confidence,
-        ),
+        out: tuned.out.clone(),
+        elsewhere: elsewhere::measure_elsewhere(runs, races, &by_operation, &question.mix, confidence),
     })
 }
 
-/// The mean latency of an operation, by block.
 fn latency_by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Series<BlockKey> {
     let latency =
         |measured: &Measurements| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
@@ -358,7 +322,6 @@ fn side_figures(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -
     })
 }
 
-/// The address of the place in the page with the default and the best.
 fn start_address(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
     let latest = races.iter().map(|(run, _)| *run).next_back();
     let found = merged.groups.iter().find_map(|group| {

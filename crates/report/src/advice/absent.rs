@@ -12,14 +12,11 @@ use super::record_shape::{RecordShape, record_shape};
 use super::tiers;
 use crate::data::merge::{Group, Merged};
 
-/// The reason for a store whose trial was planned and not made.
 pub const NO_TURN: &str = "not reached in time";
 
-/// The reason for a store that the user did not name.
 pub const NOT_CHOSEN: &str = "not named with --store";
 
-/// The reasons why stores have neither an answer nor a failed trial at a position: from the runs, and from
-/// the table, except for stores that the question excludes. `known` names the other stores.
+/// The stores with neither an answer nor a failed trial at a position, by the runs and the table; `known` names the others.
 pub fn absent(
     merged: &Merged<'_>,
     group: &Group<'_>,
@@ -69,14 +66,13 @@ pub fn absent(
     let mut named = known.clone();
     let missing =
         run_stores.chain(table_stores.map(|def| def.name)).filter(|store| !merged.is_harness(store));
-    missing
-        .filter(|store| named.insert(store))
-        .map(|store| (store, why(store)))
-        .map(|(store, (why, unmeasured))| RuledOut { store: store.to_owned(), why, unmeasured })
-        .collect()
+    let rule_out = |store: &str| {
+        let (why, unmeasured) = why(store);
+        RuledOut { store: store.to_owned(), why, unmeasured }
+    };
+    missing.filter(|store| named.insert(store)).map(rule_out).collect()
 }
 
-/// Why a store of the table can't hold the amount of data of a question, if so.
 pub fn why_outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
@@ -84,7 +80,6 @@ pub fn why_outgrown(table: &[StoreDef], store: &str, question: &Question) -> Opt
     (bytes > most_bytes as f64).then(why)
 }
 
-/// Why a store of the table can't answer a question at a tier, if so.
 pub fn why_unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     if let Err(why) = def.open {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Measurements, OVERALL};
+use storebench_core::result::{Disk, Measurements, OVERALL};
 use storebench_core::store::{AgingRisk, Caution};
 use storebench_core::units::{Period, plural, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
@@ -26,7 +26,6 @@ pub const TIMES: u64 = 3;
 /// Files that keep this share of their size after nine tenths of the records are removed count as kept.
 const KEPT_SHARE: f64 = 0.9;
 
-/// The value of the axis `reader` for a long read transaction.
 const HELD_READER: &str = "held";
 
 /// The engines' term for writes that wait for flushes or compactions.
@@ -63,8 +62,7 @@ pub fn is_of_aging(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.workload.def().name == STUDY)
 }
 
-/// The ranked stores, the best first, from runs of that study on the answer's machine with records like the question's; the number of records may
-/// differ, and is stated.
+/// The ranked stores, the best first, from runs on the answer's machine with records like the question's; their number may differ, and is stated.
 pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<AgedStore> {
     let ranked = advice.verdict.ranking.iter();
     ranked.filter_map(|candidate| age_store(&candidate.store, advice, runs)).collect()
@@ -107,6 +105,7 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         read_entries.into_iter().filter(|entry| without_reader(&entry.trial.cell) == without_reader(&cell));
     let read_entries: Vec<Entry<'_>> = read_entries.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
+    let longest_ns = |measured: &&Measurements| Some(measured.operation(OVERALL)?.latency.max_ns);
     Some(AgedStore {
         store: store.to_owned(),
         records: first.stored.records,
@@ -115,10 +114,7 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
         rounds: first.rounds.len(),
         speed: last_over_first(Figure::Speed)?,
         growth: last_over_first(Figure::Files),
-        longest_ns: measurements
-            .iter()
-            .filter_map(|measurement| Some(measurement.operation(OVERALL)?.latency.max_ns))
-            .max()?,
+        longest_ns: measurements.iter().filter_map(longest_ns).max()?,
         late_growth: rounds::growth(&measurements),
         growth_with_reader: rounds::last_over_first(&read_entries, Figure::Files)
             .map(|times| times.mean.value),
@@ -142,15 +138,12 @@ fn count_stalls(measurements: &[&Measurements]) -> (u64, u64) {
 fn files_after_removal(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
     let reclaim = measured.space_reclaim.as_ref()?;
     let full_bytes = Some(measured.disk.allocated_bytes as f64).filter(|full_bytes| *full_bytes > 0.0)?;
-    let reclaimed = reclaim
-        .compacted
-        .as_ref()
-        .map(|result| (result.disk.allocated_bytes as f64 / full_bytes, result.by.clone()));
-    Some((reclaim.disk.allocated_bytes as f64 / full_bytes, reclaimed))
+    let share = |disk: &Disk| disk.allocated_bytes as f64 / full_bytes;
+    let reclaimed = reclaim.compacted.as_ref().map(|result| (share(&result.disk), result.by.clone()));
+    Some((share(&reclaim.disk), reclaimed))
 }
 
-/// A sentence for each store; empty without measurements.
-pub fn describe(advice: &Advice) -> Vec<String> {
+pub(super) fn describe(advice: &Advice) -> Vec<String> {
     let (age, period) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
     let ranking = match age {
@@ -229,7 +222,6 @@ fn describe_store(aged: &AgedStore, period: Option<Period>) -> String {
     line
 }
 
-/// Whether the files still grow, and when they will be twice as large.
 fn describe_growth(aged: &AgedStore, files: Growth, period: Option<Period>) -> String {
     let rounds = match files {
         Growth::None => return " Its files have no upward trend at the end.".into(),
@@ -265,7 +257,7 @@ fn long_duration(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Disk, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
+    use storebench_core::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;
@@ -403,10 +395,8 @@ mod tests {
         assert_eq!(fresh[1], "lmdb, not measured here: it keeps its pages (source: a).");
         assert_eq!(describe_aging(&[], "get=1"), Vec::<String>::new());
         let alone = describe_aging(&[life()], "update=1");
-        assert!(
-            alone.len() == 3 && alone[1].contains("readers") && alone[2].contains("may wait"),
-            "{alone:?}"
-        );
+        let [_, readers, waits] = alone.as_slice() else { panic!("{alone:?}") };
+        assert!(readers.contains("readers") && waits.contains("may wait"), "{alone:?}");
         let mut stalled = life();
         let pauses = Pauses {
             after: Samples { count: 8, span_ns: 0 },

@@ -19,46 +19,36 @@ use crate::judge::interim;
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// The question.
-    pub question: Question,
+    pub(super) question: Question,
     /// Where the measurements for the answer were made.
     pub at: RecordShape,
-    /// The machine's name.
-    pub hardware: String,
-    /// The place where the stores' files were.
-    pub place: Option<LocationInfo>,
+    pub(super) hardware: String,
+    pub(super) place: Option<LocationInfo>,
     /// The judged stores.
     pub verdict: JudgedStores,
-    /// The changes of the question that would change the answer.
-    pub turns: Sensitivity,
-    /// The cold reads of the ranked stores, if they were measured.
-    pub cold: Option<ColdReads>,
+    pub(super) turns: Sensitivity,
+    pub(super) cold: Option<ColdReads>,
     /// The stores that a power cut can wreck, but not at the guarantee `power`.
-    pub safer: BTreeSet<String>,
-    /// The settings of the recommended store, in two lines.
-    pub settings: Vec<String>,
-    /// The findings of power cuts of the recommended store, if there are any.
-    pub proof: Option<String>,
+    pub(super) safer: BTreeSet<String>,
+    pub(super) settings: Vec<String>,
+    pub(super) proof: Option<String>,
     /// How often each record had been overwritten before the operations that answer the question.
-    pub age: u32,
+    pub(super) age: u32,
     /// How the ranked stores age, if that was measured.
     pub aged: Vec<AgedStore>,
     /// The recommended store compared with servers and clusters, if that was measured.
     pub clusters: Clusters,
-    /// The dangers of the stores that are recommended for other questions.
-    pub dangers: BTreeMap<String, &'static Danger>,
+    /// Those of the stores that are recommended for other questions.
+    pub(super) dangers: BTreeMap<String, &'static Danger>,
     /// If reads should be cold and a trial makes more of them than there are records: how many of each.
-    pub repeated: Option<(u64, u64)>,
-    /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
-    pub practice: Vec<(String, &'static str)>,
-    /// The warnings of the recommended store's authors about long use.
-    pub cautions: &'static [Caution],
+    pub(super) repeated: Option<(u64, u64)>,
+    pub(super) practice: Vec<(String, &'static str)>,
+    pub(super) cautions: &'static [Caution],
     /// The address at which a page opens: the question's own place.
-    pub start: String,
-    /// The figure by which memory was compared.
-    pub memory: Basis,
+    pub(super) start: String,
+    pub(super) memory: Basis,
     /// How the runs differ from runs that are made for an answer.
-    pub otherwise: BTreeSet<String>,
+    pub(super) otherwise: BTreeSet<String>,
 }
 
 impl Advice {
@@ -68,8 +58,7 @@ impl Advice {
         second.is_none_or(|second| interim::is_clear(second.verdict, second.times_worse, precision))
     }
 
-    /// The stores that more blocks won't move relative to the best: clear, as [`Advice::is_clear`] says of the second, or
-    /// unlikely to become so even at the last of these looks.
+    /// The stores that more blocks won't move relative to the best: clear, or unlikely to become so even at the last of these looks.
     pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
         let is_beyond =
             |store: &&Candidate| interim::is_beyond(store.verdict, store.times_worse, precision, looks);

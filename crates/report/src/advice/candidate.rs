@@ -1,5 +1,4 @@
-//! A store that was measured for a question: its figures, all from the same blocks, and its ratio to the recommended
-//! store.
+//! A store that was measured for a question: its figures, all from the same blocks, and its ratio to the recommended one.
 
 use std::collections::BTreeSet;
 
@@ -36,15 +35,13 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
     pub memory: Summary,
-    /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and if the two
-    /// share no block.
+    /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and without a common block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or may be.
     pub verdict: Verdict,
     /// Its speed, space and memory as multiples of the recommended store's: over 1 is worse.
     pub against_best: Vec<(Goal, Option<Ratio>)>,
-    /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
-    /// Pareto front.
+    /// A store that is better at speed, space or memory, and worse at none: then this one is not on the Pareto front.
     pub beaten_by: Option<String>,
     /// The number of records with which it was compared with the recommended store, if not the answer's.
     pub looked_at: Option<CountRange>,
@@ -53,14 +50,12 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it is better by the goal than the recommended store, though it was measured too seldom to be ranked. An answer gives
-    /// stores up by its own goal: for speed its look decides, but the same runs may be asked about another goal.
+    /// Whether it is better by the goal than the recommended store, though measured too seldom to be ranked. For speed its look decides.
     pub(super) fn is_better_at(&self, goal: Goal) -> bool {
         goal != Goal::Speed && gains(self.times_worse)
     }
 }
 
-/// The ingredients of a candidate.
 pub(super) struct CandidateContext<'m> {
     pub question: &'m Question,
     pub basis: Basis,
@@ -78,10 +73,9 @@ impl CandidateContext<'_> {
     ) -> Option<Candidate> {
         let mut trials = measured(entries);
         trials.retain(|(block, _)| blocks.contains(block));
-        let figures: Vec<Figures> = trials
-            .iter()
-            .filter_map(|(_, m)| Figures::from_trial(m, &self.question.mix, self.basis))
-            .collect();
+        let mix = &self.question.mix;
+        let figures = trials.iter().filter_map(|(_, m)| Figures::from_trial(m, mix, self.basis));
+        let figures: Vec<Figures> = figures.collect();
         let summary = |value: fn(&Figures) -> f64| {
             Summary::at_confidence(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
@@ -97,13 +91,7 @@ impl CandidateContext<'_> {
             version: last.store_version.clone(),
             guarantee: last.guarantee,
             danger,
-            operations: self
-                .question
-                .mix
-                .shares()
-                .iter()
-                .filter_map(|(operation, _)| latency(*operation))
-                .collect(),
+            operations: mix.shares().iter().filter_map(|(operation, _)| latency(*operation)).collect(),
             speed: summary(|figures| figures.speed_ns)?,
             space: summary(|figures| figures.space)?,
             memory: summary(|figures| figures.memory_bytes)?,
@@ -128,9 +116,6 @@ impl CandidateContext<'_> {
         }
         let ratio =
             |figures: &StoreFigures<'_>| compare_at(figures.get(store)?, figures.get(best)?, self.confidence);
-        [Goal::Speed, Goal::Space, Goal::Memory]
-            .into_iter()
-            .map(|goal| (goal, ratio(&by_goal[&goal])))
-            .collect()
+        [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (goal, ratio(&by_goal[&goal]))).into()
     }
 }

@@ -9,7 +9,6 @@ use super::ratios::{better, times_measured};
 use super::sensitivity::AnswerChange;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
-/// Other sizes or counts that are named one by one, at most.
 const MOST_NAMED: usize = 4;
 
 /// The changes that would change the answer, or those that were tried without effect.
@@ -24,17 +23,13 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     let has_count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
     let sizes: Vec<String> = turns.sizes.iter().map(Sizes::describe).collect();
     let counts: Vec<String> = turns.counts.iter().map(|count| with_commas(count.from)).collect();
-    match (sizes.is_empty() && !has_size, counts.is_empty() && !has_count) {
-        (true, true) => lines
-            .push(format!("No other record sizes or counts were measured with {best} and another store.")),
-        (true, false) => {
-            lines.push(format!("No other record sizes were measured with {best} and another store."))
-        }
-        (false, true) => {
-            lines.push(format!("No other numbers of records were measured with {best} and another store."))
-        }
-        (false, false) => {}
-    }
+    let lacking = match (sizes.is_empty() && !has_size, counts.is_empty() && !has_count) {
+        (false, false) => None,
+        (true, true) => Some("record sizes or counts"),
+        (true, false) => Some("record sizes"),
+        (false, true) => Some("numbers of records"),
+    };
+    lines.extend(lacking.map(|what| format!("No other {what} were measured with {best} and another store.")));
     let prefix = format!("Still {best}, as far as the trials show,");
     if !sizes.is_empty() {
         let (sizes, points) = list_few(&sizes);
@@ -57,8 +52,7 @@ fn list_few(names: &[String]) -> (String, String) {
     }
 }
 
-/// The store to take with other records, and why; `format_point` formats the point at which both are alike, and `cost` is the danger of the
-/// other store.
+/// The store to take with other records, and why; `format_point` formats the point at which both are alike.
 fn describe_other_store(
     other: &OtherStore,
     (best, goal): (&str, Goal),
@@ -86,13 +80,11 @@ fn describe_other_store(
     }
 }
 
-/// A store that is best in this number of trials: with few it is a candidate.
 fn name_candidate(store: &str, trials: usize) -> String {
     if trials < MIN_BLOCKS { format!("a candidate is {store}") } else { store.to_owned() }
 }
 
-/// The factor by which another store is better by a goal, how often that was measured, and the danger of
-/// that store.
+/// The factor by which another store is better by a goal, how often that was measured, and what the store risks.
 fn describe_instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
     match ratio {
         Some(ratio) => {
@@ -114,7 +106,10 @@ fn describe_cost(advice: &Advice, turn: &AnswerChange) -> String {
 }
 
 fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
-    let (current_goal, cost) = (advice.question.goal, describe_cost(advice, turn));
+    let cost = describe_cost(advice, turn);
+    let describe = |other: &OtherStore, format_point: fn(f64) -> String| {
+        describe_other_store(other, (best, advice.question.goal), format_point, &cost)
+    };
     match turn {
         AnswerChange::Goal(goal, store, ratio) => {
             let intro = match goal {
@@ -126,23 +121,14 @@ fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
             format!("{intro}: {}.", describe_instead(store, *goal, ratio.as_ref(), &cost))
         }
         AnswerChange::Gets(share, other) => {
-            let percent = |point: f64| format!("{point:.0} %");
-            format!(
-                "With {share} % gets: {}",
-                describe_other_store(other, (best, current_goal), percent, &cost)
-            )
+            format!("With {share} % gets: {}", describe(other, |point: f64| format!("{point:.0} %")))
         }
         AnswerChange::Size(size, other) => {
-            let sentence = describe_other_store(other, (best, current_goal), rough_bytes, &cost);
-            format!("With records of {}: {sentence}", size.describe())
+            format!("With records of {}: {}", size.describe(), describe(other, rough_bytes))
         }
         AnswerChange::Records(count, other) => {
-            let format_count = |count: f64| with_commas(count.round() as u64);
-            format!(
-                "With {}: {}",
-                plural(count.from, "record"),
-                describe_other_store(other, (best, current_goal), format_count, &cost)
-            )
+            let sentence = describe(other, |count: f64| with_commas(count.round() as u64));
+            format!("With {}: {sentence}", plural(count.from, "record"))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The recommended store compared with servers: single ones, and clusters.
 
+use std::collections::BTreeSet;
+
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
@@ -35,16 +37,13 @@ pub struct ClusterRuns {
 /// The recommended store compared with servers and clusters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clusters {
-    /// The measured ones, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
-    /// single servers.
+    /// Each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then single servers.
     measured: Vec<(Deployment, Summary)>,
-    /// The others, with reasons.
     missing: Vec<String>,
     /// Whether there was no time for any.
     no_time: bool,
 }
 
-/// A store in the application, on one server or on several.
 #[derive(Debug, Clone, PartialEq)]
 struct Deployment {
     servers: Servers,
@@ -53,8 +52,7 @@ struct Deployment {
     guarantee: Guarantee,
 }
 
-/// The servers of a store: 0 in the application's process, 1, or several as a cluster, with the round trip
-/// between them if a network is simulated.
+/// The servers of a store: 0 in the application's process, 1, or a cluster, with the round trip between them if simulated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Servers(u32, Option<String>);
 
@@ -85,8 +83,7 @@ pub fn is_beside_clusters(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.name == PLAN)
 }
 
-/// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's. The
-/// `table` of stores says which are servers.
+/// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's.
 pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
     let is_like_question = |cell: &Cell| {
@@ -103,16 +100,13 @@ pub fn clusters(advice: &Advice, cluster_runs: &ClusterRuns, table: &[StoreDef])
     let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_no_figures(&trial.outcome)?)));
     let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&cluster_runs.left_out);
     let left_out = left_out.map(|omitted| (&omitted.cell, format!("left out: {}", omitted.reason)));
-    let mut missing: Vec<String> = failed
-        .chain(left_out)
-        .map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()))
-        .collect();
-    missing.sort();
-    missing.dedup();
+    let missing = failed.chain(left_out);
+    let missing = missing.map(|(cell, why)| format!("{} at {}: {why}", cell.store(), cell.guarantee()));
+    let missing = missing.collect::<BTreeSet<_>>().into_iter().collect();
     Clusters { measured: mean_times(&trials, &question.mix, table), missing, no_time: cluster_runs.no_time }
 }
 
-/// The means of equal trials: one combination, version and number of servers.
+/// One mean for each combination, version and number of servers.
 fn mean_times(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployment, Summary)> {
     let mut times: Vec<(Deployment, Vec<f64>)> = Vec::new();
     for trial in trials {
@@ -193,7 +187,6 @@ mod tests {
     use crate::data::samples::{Sample, blocks, run};
     use crate::terminal::grid::Style;
 
-    /// Three blocks of samples, with the settings that each store read back.
     fn run_with_settings(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {
         let mut run = blocks("box", &[samples.to_vec(), samples.to_vec(), samples.to_vec()]);
         let mut plan = storebench_host::plan::find("crud").unwrap();
@@ -236,10 +229,8 @@ mod tests {
         let clusters = run_with_settings(&samples, &[("etcd", NODES, "3"), ("etcd", ROUND_TRIP, "500us")]);
         let lines = describe_clusters(Some("500us"), &[servers(), clusters]);
         let [file, single, cluster, missing, shared] = lines.as_slice() else { panic!("{lines:?}") };
-        assert!(
-            file.starts_with("lmdb 1.2.3 (process), in the application: 638 ns an operation, "),
-            "{file}"
-        );
+        let start = "lmdb 1.2.3 (process), in the application: 638 ns an operation, ";
+        assert!(file.starts_with(start), "{file}");
         assert!(file.contains(" (100 records, measured 3 times)"), "{file}");
         assert!(single.starts_with("etcd 1.2.3 (power), one server: 128 µs an operation, "), "{single}");
         assert!(single.contains("/s, 200 times the time of lmdb"), "{single}");

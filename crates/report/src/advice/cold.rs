@@ -19,10 +19,8 @@ use crate::judge::Verdict;
 use crate::judge::standing::{Standing, Terms, decide_on};
 use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
-/// Cold reads of the ranked stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColdReads {
-    /// The recommended store.
     pub best: String,
     /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
     pub gets: Vec<(String, f64)>,
@@ -32,12 +30,10 @@ pub struct ColdReads {
     pub holds: bool,
     /// The factor by which it reads slower than the quickest, if so.
     pub slower: Option<f64>,
-    /// Trials of each.
     pub trials: usize,
 }
 
 impl ColdReads {
-    /// The sentence.
     pub fn sentence(&self) -> String {
         let gets: Vec<String> =
             self.gets.iter().map(|(store, ns)| format!("{store} {}", Unit::Nanoseconds.show(*ns))).collect();
@@ -72,7 +68,6 @@ pub fn repeated(group: &Group<'_>, shape: RecordShape, question: &Question) -> O
     (!is_cold(reads, shape.2.from)).then_some((reads, shape.2.from))
 }
 
-/// Trials of the ranked stores at the same place with cold reads.
 pub fn cold(
     merged: &Merged<'_>,
     group: &Group<'_>,
@@ -93,11 +88,8 @@ pub fn cold(
         let is_cold = facets.iter().any(|(axis, value)| *axis == Axis::CACHE && value == cold);
         is_cold && without_cache(facets) == without_cache(&group.key.facets)
     };
-    let groups: Vec<&Group<'_>> = merged
-        .groups
-        .iter()
-        .filter(|other| other.key.hardware == group.key.hardware && is_cold_twin(&other.key.facets))
-        .collect();
+    let groups = merged.groups.iter().filter(|other| other.key.hardware == group.key.hardware);
+    let groups: Vec<&Group<'_>> = groups.filter(|other| is_cold_twin(&other.key.facets)).collect();
     let joined = tiers::join_groups(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = SortedTrials::new(merged, &joined);
@@ -126,10 +118,8 @@ pub fn cold(
         let values: Vec<f64> = latencies[index].values().copied().collect();
         Summary::from_values(&values).map(|summary| summary.mean.value)
     };
-    let gets: Vec<(String, f64)> = standings
-        .iter()
-        .filter_map(|standing| Some((name(standing.index)?, mean(standing.index)?)))
-        .collect();
+    let named = |standing: &Standing| Some((name(standing.index)?, mean(standing.index)?));
+    let gets: Vec<(String, f64)> = standings.iter().filter_map(named).collect();
     let standing = standings.iter().find(|standing| name(standing.index).as_deref() == Some(best))?;
     let quickest = standings.first().and_then(|quickest| latencies.get(quickest.index))?;
     let is_open =

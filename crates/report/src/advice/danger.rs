@@ -12,15 +12,13 @@ use crate::data::matrix::ContestantTrials;
 use crate::data::merge::{Entry, measured};
 use crate::judge::danger::{dangerous, is_dangerous};
 
-/// The danger of a store with the settings that its trials read back; `None` for a store that
-/// is not in the table.
+/// The danger of a store with the settings that its trials read back; `None` for a store that is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
     let dangers =
         measured(entries).into_iter().filter_map(|(_, trial)| danger::find_danger(table, store, trial));
     dangers.min_by_key(|danger| danger.power_cut)
 }
 
-/// Whether a store is not recommended because a power cut can wreck it.
 pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
     is_dangerous(store.danger, question.guarantee, question.mix.writes())
 }

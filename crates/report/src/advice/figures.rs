@@ -16,18 +16,15 @@ use crate::data::merge::{BlockKey, Entry, Merged, measured};
 use crate::judge::standing::Terms;
 use crate::stats::{Resolution, Scale, Series};
 
-/// Memory below which stores are alike, in bytes: an application needs more anyway, and a ratio to zero does not
-/// exist.
+/// Memory below which stores are alike, in bytes: an application needs more anyway, and a ratio to zero does not exist.
 pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
 
 /// The figures of one trial that advice weighs. Less is better in all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
-    /// The mean time of an operation of the mix, in nanoseconds.
     pub speed_ns: f64,
     /// Space amplification: bytes on disk per byte of values.
     pub space: f64,
-    /// Peak memory, in bytes.
     pub memory_bytes: f64,
 }
 
@@ -57,10 +54,9 @@ pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
     mix.shares().iter().map(|(operation, share)| Some(share * latency(operation)?)).sum()
 }
 
-/// The stores at one place, each with its figures by block.
 pub type StoreFigures<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
-/// The figure that a goal weighs of each store for this mix, by block, without stores that have none.
+/// The figure that a goal weighs of each store, by block, without stores that have none.
 pub fn weigh_stores<'a>(
     entries_by_store: &matrix::ContestantTrials<'a>,
     question: &Question,
@@ -101,12 +97,10 @@ pub fn goal_terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -
     }
 }
 
-/// The most memory that a store took in any of its trials, in bytes.
 pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
     measured(entries).into_iter().filter_map(|(_, m)| basis.bytes(&m.memory)).max()
 }
 
-/// Whether a store's largest trial stays within the question's memory.
 pub fn fits_in_memory(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
     let peak = most_memory(entries, basis);
     question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))

@@ -19,7 +19,6 @@ use crate::terminal::grid::one_line;
 /// The greatest factor between the measured number of records and the question's.
 const NEAR_FACTOR: f64 = 4.0;
 
-/// Combinations that are named if none covers a question.
 const MOST_NAMED: usize = 5;
 
 /// The part of a question that runs do not cover.
@@ -69,11 +68,8 @@ impl MissingCoverage {
     }
 }
 
-/// The trials that cover a question: comparable ones, and the position nearest to the question's; or the one that was
-/// made for it.
-///
-/// If the question says that records are overwritten before, trials with overwritten records are preferred, otherwise trials with fresh
-/// ones.
+/// The comparable trials that cover a question, and the position nearest to the question's, or made for it. Trials with overwritten
+/// records are preferred if the question says that they are overwritten before, otherwise trials with fresh ones.
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
@@ -137,7 +133,6 @@ fn groups_of_age<'a>(
 /// What groups of different tiers must share to be joined: machine, facets, method.
 type GroupConditions<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
-/// Trials made as the question wants, in comparable sets: one machine, one place, one method.
 fn comparable_groups<'a>(
     question: &Question,
     merged: &Merged<'a>,
@@ -158,19 +153,16 @@ fn comparable_groups<'a>(
     joined.collect()
 }
 
-/// The positions of a group with data of the question's kind.
 fn shapes_of(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     cells.filter(|cell| cell.data() == question.data).map(record_shape).collect()
 }
 
-/// Whether the records of a group's trials were overwritten before.
 fn is_aged(key: &GroupKey) -> bool {
     key.facets.iter().any(|(axis, value)| *axis == Axis::AGE && value != FRESH)
 }
 
-/// Whether a group's trials were made as the question wants: at the guarantee or a stronger one, and with defaults on every axis except
-/// place and age.
+/// Whether a group was measured at the guarantee or a stronger one, and with the question's values or defaults except for place and age.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let mut plain = Cell::default()
@@ -188,7 +180,6 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
     key.tier >= Some(question.guarantee) && asked.is_some() && key.facets.iter().all(is_default)
 }
 
-/// Whether measurements with these records answer a question.
 pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
     let is_near = |factor: f64| (1.0 / NEAR_FACTOR..=NEAR_FACTOR).contains(&factor);
     let is_within = (size.span().from..size.span().to).contains(&typical_size(&question.size));
@@ -206,7 +197,6 @@ fn typical_size(sizes: &Sizes) -> u64 {
     }
 }
 
-/// The logarithmic distance between measured and wanted sizes and counts.
 fn distance(shape: &RecordShape, question: &Question) -> f64 {
     let log_distance = |a: f64, b: f64| (a / b).ln().abs();
     log_distance(shape.1.mean(), question.size.mean())

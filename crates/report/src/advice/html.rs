@@ -14,10 +14,9 @@ use super::sentences::{
 };
 use crate::column::Unit;
 use crate::markup::{
-    Html, Tag, code, column, list, note, p, row as table_row, scroll, table as html_table, tag,
+    Html, Tag, code, column, heading, note, p, row as table_row, scroll, table as html_table, tag, titled,
 };
 
-/// The section's content.
 pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
@@ -30,8 +29,8 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         ". ",
         describe_danger(advice, best),
     );
-    let given_up_lines: Vec<String> =
-        advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
+    let given_up = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
+    let cautions = cautions(advice).into_iter();
     let compared = (!others.is_empty()).then(|| {
         (
             heading("Stores, best first"),
@@ -45,10 +44,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
             p(lead).class("lead"),
             any_will_do(advice).map(p),
             advice.proof.clone().map(p),
-            cautions(advice)
-                .into_iter()
-                .map(|line| p((tag("strong").with("Caution: "), line)))
-                .collect::<Vec<_>>(),
+            cautions.map(|line| p((tag("strong").with("Caution: "), line))).collect::<Vec<_>>(),
             paragraphs([costs(advice, best), remarks(advice), practice(advice)].concat()),
         ),
         p(("How sure is that? ", describe_confidence(advice))),
@@ -59,7 +55,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         note(("Measured: ", measured(advice).join(" "))),
     );
     let details = (
-        (compared, titled("Given up after a look", given_up_lines)),
+        (compared, titled("Given up after a look", given_up)),
         titled("Ruled out", ruled_out(advice)),
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
@@ -70,14 +66,6 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     Html::new(tag("section").class("group").with(summary).with(details))
 }
 
-fn heading(text: &str) -> Tag {
-    tag("h3").with(text)
-}
-
-/// A list under a heading, or nothing if it is empty.
-fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
-    (!lines.is_empty()).then(|| (heading(title), list(lines)))
-}
 
 fn table(advice: &Advice) -> Tag {
     let operations = advice.question.mix.shares().iter().map(|(operation, _)| operation.name());
@@ -89,8 +77,8 @@ fn table(advice: &Advice) -> Tag {
 }
 
 fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
-    let mut cells = vec![Unit::Nanoseconds.show(store.speed.mean.value)];
-    cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
+    let times = std::iter::once(&store.speed).chain(store.operations.iter().map(|(_, latency)| latency));
+    let mut cells: Vec<String> = times.map(|time| Unit::Nanoseconds.show(time.mean.value)).collect();
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
     cells.push(describe_ratio(advice, rank, "too close to call"));

@@ -5,30 +5,25 @@ use super::record_shape::RecordShape;
 use super::sensitivity::{RecommendedStanding, SensitivityContext};
 use crate::stats::{Ratio, compare};
 
-/// The store to take with other records, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherStore {
     /// The store that is best there; `None` if no measured store answers the question.
     pub store: Option<String>,
-    /// Why it is not the recommended one.
     pub why: OtherStoreReason,
     /// Trials of the recommended store or of the other there, whichever are fewer.
     pub trials: usize,
 }
 
-/// Why the recommended store is not the one to take.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OtherStoreReason {
-    /// The other is better: its factor; and where both are alike, if between there and the nearest place
-    /// at which the recommended store is still best.
+    /// The other is better: its factor; and where both are alike, if between there and the nearest place where it isn't.
     Beaten(Option<Ratio>, Option<f64>),
     /// It is ruled out there: it failed, or takes too much memory.
     Out(String),
 }
 
-/// Walks along an axis in each direction, up to the first place at which another store is better. Returns the
-/// places at which the recommended store is best, in the axis's order, and the places where the walk ended. Places without
-/// a figure of the recommended store are skipped.
+/// Walks along an axis in each direction, up to the first place at which another store is better: the places at which the recommended
+/// store is best, in the axis's order, and those where the walk ended. Places without a figure of it are skipped.
 pub(super) fn walk_outward(
     context: &SensitivityContext<'_, '_, '_>,
     start: (f64, RecordShape),

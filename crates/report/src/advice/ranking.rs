@@ -51,8 +51,7 @@ pub fn reasons<'o>(out: impl IntoIterator<Item = &'o RuledOut>) -> Vec<String> {
 pub struct JudgedStores {
     /// The stores that can be recommended, the best first. All their figures are from the same blocks.
     pub ranking: Vec<Candidate>,
-    /// The stores that a power cut can wreck completely, the best first; figures are from the blocks that they share with the
-    /// recommended one. Empty if the question allows such stores.
+    /// The stores that a power cut can wreck completely, the best first, in the blocks shared with the recommended one; none if allowed.
     pub riskier: Vec<Candidate>,
     /// The stores that were given up after a look, the best first; figures likewise.
     pub given_up: Vec<Candidate>,
@@ -73,8 +72,7 @@ impl JudgedStores {
     }
 }
 
-/// Judges the stores at a position of a group.
-pub fn rank(
+pub(super) fn rank(
     merged: &Merged<'_>,
     group: &Group<'_>,
     shape: RecordShape,
@@ -113,13 +111,9 @@ pub fn rank(
         None => Vec::new(),
     };
     if let Some(best) = ranking.first() {
-        let is_measured = |store: &str| tested.contains_key(store);
-        let search =
-            other_counts::OtherCountsContext { merged, at: shape, question, table, best: &best.store };
-        let (risky, others): (Vec<_>, Vec<_>) = search
-            .find_candidates(&sorted, &is_measured)
-            .into_iter()
-            .partition(|store| is_avoided(store, question));
+        let found = other_counts::find_candidates(merged, &sorted, shape, (question, table), &best.store);
+        let (risky, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|store| is_avoided(store, question));
         riskier.extend(risky);
         given_up.extend(others);
     }
@@ -161,8 +155,7 @@ struct JudgingContext<'j, 'a> {
 }
 
 impl JudgingContext<'_, '_> {
-    /// The ranking of the stores that are not `avoided`, and the stores that were given up, each with the best first. If only stores
-    /// that were measured `often` are ranked, the others are given up.
+    /// The ranking of the stores that are not `avoided`, and those given up: with `often`, also those that were measured seldom.
     fn rank_and_split(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
         let (shared, stores) = self.comparable_stores(avoided, often);
         let ranking = self.ranking(&shared, &stores);
@@ -198,13 +191,11 @@ impl JudgingContext<'_, '_> {
         (shared, indices.into_iter().map(|index| names[index].clone()).collect())
     }
 
-    /// A store's series by a goal, in these blocks.
     fn series_in(&self, store: &str, goal: Goal, blocks: &BTreeSet<BlockKey>) -> Series<BlockKey> {
         let series = self.by_goal[&goal].get(store).into_iter().flatten();
         series.filter(|(block, _)| blocks.contains(block)).map(|(block, value)| (*block, *value)).collect()
     }
 
-    /// The stores that have all shared blocks, the best first.
     fn ranking(&self, shared: &BTreeSet<BlockKey>, stores: &[String]) -> Vec<Candidate> {
         let goal = self.context.question.goal;
         let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL
@@ -277,7 +268,6 @@ pub(super) fn compare_with_best(
     candidates
 }
 
-/// The stores without an answer, with reasons.
 fn unanswered_stores(
     merged: &Merged<'_>,
     group: &Group<'_>,

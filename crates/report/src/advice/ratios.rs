@@ -34,8 +34,7 @@ pub fn better(goal: Goal, ratio: f64) -> String {
     }
 }
 
-/// An interval after a ratio, ` [1.80, 2.10]`; empty with too few blocks for one, or if it says no more
-/// than the ratio.
+/// An interval after a ratio, ` [1.80, 2.10]`; empty with too few blocks for one, or if it says no more than the ratio.
 pub fn interval(ratio: &Ratio) -> String {
     let visible = ratio.ratio.interval.filter(|interval| {
         let is_visible = three_digits(interval.low) != three_digits(interval.high);
@@ -49,10 +48,15 @@ const TOO_WIDE: f64 = 1000.0;
 
 /// `measured once`.
 pub fn times_measured(trials: usize) -> String {
+    format!("measured {}", describe_times(trials))
+}
+
+/// `once`.
+pub fn describe_times(trials: usize) -> String {
     match trials {
-        1 => "measured once".into(),
-        2 => "measured twice".into(),
-        trials => format!("measured {trials} times"),
+        1 => "once".into(),
+        2 => "twice".into(),
+        trials => format!("{trials} times"),
     }
 }
 

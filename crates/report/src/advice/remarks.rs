@@ -1,5 +1,4 @@
-//! Remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that
-//! no benchmark sees.
+//! Remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that no benchmark sees.
 
 use indexmap::IndexMap;
 use storebench_core::store::Guarantee;
@@ -21,7 +20,6 @@ const ALIKE: f64 = 1.5;
 /// A store that takes this many times the values' size on disk is out of proportion.
 const OUT_OF_PROPORTION: f64 = 4.0;
 
-/// Remarks on the whole answer.
 pub fn remarks(advice: &Advice) -> Vec<String> {
     let unnoticed = describe_unnoticed(advice).filter(|(_, is_all)| !is_all).map(|(sentence, _)| sentence);
     unnoticed.into_iter().chain(describe_disk(advice)).chain(describe_cold(advice)).collect()
@@ -125,13 +123,10 @@ pub fn practice(advice: &Advice) -> Vec<String> {
         [first, others @ ..] if !others.is_empty() => format!("{first}, like {},", others.join(" and ")),
         _ => stores.concat(),
     };
-    let sentences: Vec<String> = by_text
-        .iter()
-        .map(|(practice, stores)| format!("{} is {practice}", describe_stores(stores)))
-        .collect();
-    if sentences.is_empty() {
-        Vec::new()
-    } else {
-        vec![format!("No benchmark sees: {}.", sentences.join(". "))]
-    }
+    let describe = |(practice, stores): (&&str, &Vec<&str>)| {
+        let stores = describe_stores(stores);
+        format!("{stores} is {practice}")
+    };
+    let sentences = by_text.iter().map(describe).collect::<Vec<_>>().join(". ");
+    if sentences.is_empty() { Vec::new() } else { vec![format!("No benchmark sees: {sentences}.")] }
 }

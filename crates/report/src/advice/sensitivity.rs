@@ -13,7 +13,7 @@ use super::ranking::why_out;
 use super::record_shape::{self, RecordShape, position};
 use crate::data::contention;
 use crate::data::matrix::{SortedTrials, ranked_stores};
-use crate::data::merge::{BlockKey, Group, Merged};
+use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::judge::interim;
 use crate::judge::recommendation::better_than;
 use crate::judge::standing::{Terms, decide_on};
@@ -26,8 +26,7 @@ pub enum AnswerChange {
     Goal(Goal, String, Option<Ratio>),
     /// With this number of gets in a hundred operations another store is better: the nearest in each direction.
     Gets(u32, OtherStore),
-    /// With records of another size another store is better: the nearest in each direction. The point at which both stores
-    /// are equal is in bytes.
+    /// With records of another size another store is better, likewise; both are equal at a point in bytes.
     Size(Box<Sizes>, OtherStore),
     /// With another number of records, likewise.
     Records(CountRange, OtherStore),
@@ -36,10 +35,8 @@ pub enum AnswerChange {
 /// The measurements outside the question's own place, and whether they change the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensitivity {
-    /// The changes that change it.
     pub turns: Vec<AnswerChange>,
-    /// Other record sizes at which the recommended store was compared with others, and is best or may be, the smallest first;
-    /// none is beyond a size that changes the answer.
+    /// Other record sizes at which the recommended store is best or may be, the smallest first; none beyond one that changes the answer.
     pub sizes: Vec<Sizes>,
     /// Other record counts, likewise.
     pub counts: Vec<CountRange>,
@@ -55,15 +52,14 @@ pub fn find_changes(
 ) -> Sensitivity {
     let sorted = SortedTrials::new(merged, group);
     let context = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
-    let mut turns: Vec<AnswerChange> = Goal::ALL
-        .into_iter()
-        .filter(|goal| *goal != question.goal)
-        .filter_map(|goal| {
-            let figures = context.figures_at(shape, &question.mix, goal);
-            other_winner(&figures, best, context.terms_at(shape, &question.mix, goal))
-                .map(|(store, times)| AnswerChange::Goal(goal, store, times))
-        })
-        .collect();
+    let by_goal = |goal: Goal| {
+        let figures = context.figures_at(shape, &question.mix, goal);
+        let terms = context.terms_at(shape, &question.mix, goal);
+        let (store, times) = other_winner(&figures, best, terms)?;
+        Some(AnswerChange::Goal(goal, store, times))
+    };
+    let goals = Goal::ALL.into_iter().filter(|goal| *goal != question.goal);
+    let mut turns: Vec<AnswerChange> = goals.filter_map(by_goal).collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(context.find_gets(shape));
     }
@@ -84,18 +80,15 @@ pub fn find_changes(
     }
 }
 
-/// The context of a search for another winner.
 pub(super) struct SensitivityContext<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
     group: &'l Group<'a>,
     sorted: &'l SortedTrials<'g, 'a>,
     question: &'l Question,
     table: &'l [StoreDef],
-    /// The recommended store.
     pub(super) best: &'l str,
 }
 
-/// The standing of the recommended store at a position.
 pub(super) enum RecommendedStanding {
     /// The best, or too close to call with it.
     Best,
@@ -108,7 +101,6 @@ pub(super) enum RecommendedStanding {
 }
 
 impl AnswerChange {
-    /// The store to take instead, if any.
     pub fn store(&self) -> Option<&str> {
         match self {
             AnswerChange::Goal(_, store, _) => Some(store),
@@ -134,12 +126,10 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
         weigh_stores(&entries, self.question, mix, goal, self.merged.memory)
     }
 
-    /// The question's figures at a position.
     pub(super) fn question_figures(&self, shape: RecordShape) -> StoreFigures<'a> {
         self.figures_at(shape, &self.question.mix, self.question.goal)
     }
 
-    /// The terms on which stores are separated at a position.
     fn terms_at(&self, shape: RecordShape, mix: &Mix, goal: Goal) -> Terms {
         let entries = || {
             self.sorted.entries.get(&position(shape)).into_iter().flatten().flat_map(|(_, entries)| entries)
@@ -149,12 +139,10 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
         terms.during(contention::find_contention(&headers, entries()), goal.is_of_time())
     }
 
-    /// The question's own terms at a position.
     pub(super) fn question_terms(&self, shape: RecordShape) -> Terms {
         self.terms_at(shape, &self.question.mix, self.question.goal)
     }
 
-    /// The standing of the recommended store at another position.
     pub(super) fn standing_at(&self, shape: RecordShape) -> RecommendedStanding {
         let Some(entries) = self.sorted.entries.get(&position(shape)) else {
             return RecommendedStanding::Unknown;
@@ -182,10 +170,8 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             });
             found.map(|omitted| omitted.reason.to_string())
         };
-        let reason = entries
-            .get(self.best)
-            .map(|entries| why_out(entries, self.question, self.merged.memory))
-            .or_else(omitted);
+        let why_out = |entries: &Vec<Entry<'_>>| why_out(entries, self.question, self.merged.memory);
+        let reason = entries.get(self.best).map(why_out).or_else(omitted);
         let standings = decide_on(&series(&figures), Better::Lower, self.question_terms(shape));
         let best_store = standings.first().and_then(|best_store| figures.get_index(best_store.index));
         reason.map_or(RecommendedStanding::Unknown, |reason| {
@@ -197,11 +183,8 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     fn find_gets(&self, shape: RecordShape) -> Vec<AnswerChange> {
         let current = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let figures_and_terms = |percent: u32| {
-            let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            Some((
-                self.figures_at(shape, &mix, self.question.goal),
-                self.terms_at(shape, &mix, self.question.goal),
-            ))
+            let (mix, goal) = (self.question.mix.with_gets(f64::from(percent) / 100.0)?, self.question.goal);
+            Some((self.figures_at(shape, &mix, goal), self.terms_at(shape, &mix, goal)))
         };
         let nearest_change = |shares: Vec<u32>| {
             let winner = |percent| {
@@ -229,8 +212,7 @@ fn series(figures: &StoreFigures<'_>) -> Vec<Series<BlockKey>> {
     figures.values().cloned().collect()
 }
 
-/// The best store here that beats `best` clearly, and the factor. `None` also if
-/// `best` has no figure here.
+/// The best store here that beats `best` clearly, and the factor. `None` also if `best` has no figure here.
 fn other_winner(figures: &StoreFigures<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
     let (first, times) = better_than(&series(figures), figures.get_index_of(best)?, terms)?;
     Some((figures.get_index(first)?.0.to_string(), times))

@@ -3,13 +3,14 @@
 use storebench_core::result::LocationInfo;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{plural, rough_bytes, three_digits, with_commas};
+use storebench_core::workload::operation::Operation;
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
 use super::figures::LITTLE_MEMORY;
 use super::question::Goal;
 use super::ranking::{Candidate, reasons};
-use super::ratios::{interval, times_measured, worse};
+use super::ratios::{describe_times, interval, times_measured, worse};
 use super::settling_budget::budget;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
@@ -19,7 +20,6 @@ use crate::judge::recommendation::gains;
 use crate::judge::{Rule, Verdict};
 use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 
-/// Where the answer was measured.
 pub fn measured(advice: &Advice) -> Vec<String> {
     let (_, size, records) = advice.at;
     let location = advice.place.as_ref().map_or_else(String::new, |location| {
@@ -54,13 +54,6 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn describe_times(trials: usize) -> String {
-    match trials {
-        1 => "once".into(),
-        2 => "twice".into(),
-        trials => format!("{trials} times"),
-    }
-}
 
 /// The limits of the answer: a number of records other than asked for, cold reads that are mostly not cold.
 pub fn cautions(advice: &Advice) -> Vec<String> {
@@ -73,12 +66,8 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
     let unseen = advice.place.as_ref().filter(|_| at_power).and_then(LocationInfo::unseen);
-    contention
-        .into_iter()
-        .chain(unseen)
-        .chain(describe_other_count(advice))
-        .chain(advice.repeated.map(repeated))
-        .collect()
+    let cautions = [contention, unseen, describe_other_count(advice), advice.repeated.map(repeated)];
+    cautions.into_iter().flatten().collect()
 }
 
 /// If other numbers of records were measured than asked for: which, and how to measure the right ones.
@@ -97,7 +86,6 @@ fn describe_other_count(advice: &Advice) -> Option<String> {
     })
 }
 
-/// If a trial reads more often than there are records.
 fn repeated((reads, records): (u64, u64)) -> String {
     format!(
         "Only partly cold: a trial makes {} of {}, so that many find in memory what an earlier one has read.",
@@ -115,17 +103,14 @@ pub fn describe_danger(advice: &Advice, store: &Candidate) -> String {
     }
 }
 
-/// A store's time, disk space and memory.
 pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
-    let by_operation: Vec<String> = store
-        .operations
-        .iter()
-        .map(|(operation, latency)| {
-            format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
-        })
-        .collect();
-    let by_operation =
-        if by_operation.len() > 1 { format!(": {}", by_operation.join(", ")) } else { String::new() };
+    let describe = |(operation, latency): &(Operation, Summary)| {
+        format!("{} {}", operation.name(), Unit::Nanoseconds.show(latency.mean.value))
+    };
+    let by_operation = match store.operations.as_slice() {
+        [_, _, ..] => format!(": {}", store.operations.iter().map(describe).collect::<Vec<_>>().join(", ")),
+        _ => String::new(),
+    };
     let mut lines = vec![
         format!("{} an operation{by_operation}.", with_interval(&store.speed, Unit::Nanoseconds)),
         format!(
@@ -247,7 +232,6 @@ pub fn closing(advice: &Advice) -> String {
     )
 }
 
-/// The answer for a store without a rival.
 fn describe_only_store(advice: &Advice) -> String {
     let (verdict, lacking) = (&advice.verdict, lacking_rival(advice));
     match (verdict.given_up.len(), verdict.riskier.len()) {
@@ -260,7 +244,6 @@ fn describe_only_store(advice: &Advice) -> String {
     }
 }
 
-/// Why a store has no rival.
 fn lacking_rival(advice: &Advice) -> String {
     let verdict = &advice.verdict;
     match (verdict.given_up.len(), verdict.riskier.as_slice()) {
@@ -291,22 +274,17 @@ pub(super) fn promises_more(advice: &Advice, store: &Candidate) -> bool {
 
 /// A store's name, with its guarantee if that is stronger than asked for.
 pub fn name(advice: &Advice, store: &Candidate) -> String {
-    if promises_more(advice, store) {
-        format!("{} ({})", store.store, store.guarantee)
-    } else {
-        store.store.clone()
+    match promises_more(advice, store) {
+        true => format!("{} ({})", store.store, store.guarantee),
+        false => store.store.clone(),
     }
 }
 
-/// The notes on the table of stores.
 pub fn notes(advice: &Advice) -> Vec<String> {
     let ranking = &advice.verdict.ranking;
     let mut lines = Vec::new();
-    let stronger: Vec<String> = ranking
-        .iter()
-        .filter(|store| promises_more(advice, store))
-        .map(|store| name(advice, store))
-        .collect();
+    let stronger = ranking.iter().filter(|store| promises_more(advice, store));
+    let stronger: Vec<String> = stronger.map(|store| name(advice, store)).collect();
     if !stronger.is_empty() {
         lines.push(format!(
             "{}: gives more than {}, which it does not offer.",
@@ -320,8 +298,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// The ratio of a store to the first by the goal; `rank` is its position in the ranking, from 0, and `tie` the words for
-/// too close to call.
+/// The ratio of a store to the first by the goal; `rank` is its position, from 0, and `tie` the words for too close to call.
 pub fn describe_ratio(advice: &Advice, rank: usize, tie: &str) -> String {
     let label = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
         Verdict::Tied(_) => Some(tie),
@@ -339,7 +316,6 @@ pub fn describe_ratio(advice: &Advice, rank: usize, tie: &str) -> String {
     }
 }
 
-/// The note on stores with next to no memory, if any.
 fn little_memory(advice: &Advice) -> Option<String> {
     let is_little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let has_little = advice.verdict.ranking.iter().any(is_little);
@@ -348,7 +324,6 @@ fn little_memory(advice: &Advice) -> Option<String> {
     })
 }
 
-/// The note on stores with next to no disk space, if any.
 fn little_disk(advice: &Advice) -> Option<String> {
     let values = advice.question.values_bytes();
     let is_little = |store: &Candidate| store.space.mean.value * values < LITTLE_DISK;
@@ -360,11 +335,11 @@ fn little_disk(advice: &Advice) -> Option<String> {
 
 /// The figures in which a runner-up is worse, and those in which it is better.
 pub fn trade(store: &Candidate) -> String {
-    let parts: Vec<String> = store
-        .against_best
-        .iter()
-        .filter_map(|(goal, ratio)| Some(format!("{} {}", format_ratio(&(*ratio)?), goal_noun(*goal))))
-        .collect();
+    let part = |(goal, ratio): &(Goal, Option<Ratio>)| {
+        let ratio = (*ratio)?;
+        Some(format!("{}x{} {}", three_digits(ratio.ratio.value), interval(&ratio), goal_noun(*goal)))
+    };
+    let parts: Vec<String> = store.against_best.iter().filter_map(part).collect();
     let note = match &store.beaten_by {
         None => String::new(),
         Some(other) => format!("; {other} is at least as good in all three"),
@@ -373,9 +348,6 @@ pub fn trade(store: &Candidate) -> String {
     format!("{}: {parts}{note}.", store.store)
 }
 
-fn format_ratio(ratio: &Ratio) -> String {
-    format!("{}x{}", three_digits(ratio.ratio.value), interval(ratio))
-}
 
 fn goal_noun(goal: Goal) -> &'static str {
     match goal {
@@ -420,8 +392,7 @@ pub fn not_measured(advice: &Advice) -> Vec<String> {
     reasons(advice.verdict.out.iter().filter(|out| out.unmeasured))
 }
 
-/// The ratio of a store to the recommended one with its time, how often that was measured, and the number of records
-/// if it differs from the answer's.
+/// The ratio of a store to the recommended one, its time, how often that was measured, and the number of records if another.
 fn describe_comparison(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
@@ -432,7 +403,6 @@ fn describe_comparison(advice: &Advice, store: &Candidate) -> String {
     format!("{times} ({}{records}), {trials}", Unit::Nanoseconds.show(store.speed.mean.value))
 }
 
-/// The result of the first look at a store that was given up.
 pub fn given_up(advice: &Advice, store: &Candidate) -> String {
     format!("{}: {}", name(advice, store), describe_comparison(advice, store))
 }

@@ -79,15 +79,13 @@ mod tests {
         }
         let vacuum = def("NONE").numbered(&["NONE", "FULL"]);
         assert_eq!((differs(&vacuum, "0"), differs(&vacuum, "1")), (false, true));
-        assert_eq!(
-            describe_setting(&Setting::read_back("auto_vacuum", 1), Some(&vacuum)),
-            "auto_vacuum = FULL"
-        );
         let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
-        assert_eq!(
-            describe_setting(&Setting::read_back("block_size", 67_108_864), Some(&bytes)),
-            "block_size = 64 MiB"
-        );
-        assert_eq!(describe_setting(&Setting::unverified("sync", false), None), "sync = false (given)");
+        for (setting, def, words) in [
+            (Setting::read_back("auto_vacuum", 1), Some(&vacuum), "auto_vacuum = FULL"),
+            (Setting::read_back("block_size", 67_108_864), Some(&bytes), "block_size = 64 MiB"),
+            (Setting::unverified("sync", false), None, "sync = false (given)"),
+        ] {
+            assert_eq!(describe_setting(&setting, def), words);
+        }
     }
 }

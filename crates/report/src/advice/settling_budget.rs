@@ -8,8 +8,7 @@ use crate::data::merge::{BlockKey, Merged};
 use crate::judge::interim;
 use crate::stats::Ratio;
 
-/// The factor between the computed budget and the advised one: the next blocks may vary more, folders are made and
-/// deleted between trials, and a part of the budget goes to other questions.
+/// The factor between the computed budget and the advised one: blocks vary, folders take time, and other questions a part of the budget.
 const MARGIN: f64 = 1.7;
 
 /// The smallest factor between the budget that was not enough and the advised one.
@@ -24,8 +23,7 @@ pub struct Cost {
     pub other_s: f64,
     /// The budget that was not enough, in seconds; 0 if unknown.
     pub spent_s: f64,
-    /// The budget that would have measured the question's own number of records, in seconds, if a lack of time reduced
-    /// it.
+    /// The budget that would have measured the question's own number of records, in seconds, if a lack of time reduced it.
     pub own_count_s: Option<f64>,
 }
 

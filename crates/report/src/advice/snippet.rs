@@ -54,8 +54,13 @@ impl TemplateValues<'_> {
 
     fn fill_line(&self, line: &str) -> Option<String> {
         let mut rest = line;
-        while let Some((condition, after)) = Condition::parse(rest) {
-            if !condition.holds(self.value(condition.name)?) {
+        while let Some((name, is_expected, is_word, wanted, after)) = condition(rest) {
+            let value = self.value(name)?;
+            let is_match = match is_word {
+                true => value.split_whitespace().any(|word| word == wanted),
+                false => value == wanted,
+            };
+            if is_match != is_expected {
                 return None;
             }
             rest = after;
@@ -73,35 +78,14 @@ impl TemplateValues<'_> {
     }
 }
 
-/// A condition of a line.
-struct Condition<'l> {
-    name: &'l str,
-    wanted: &'l str,
-    /// Whether one of the value's words is enough.
-    word: bool,
-    /// Whether the condition must hold, or must not.
-    is_expected: bool,
-}
-
-impl<'l> Condition<'l> {
-    /// The condition at the beginning of a line, and the rest.
-    fn parse(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
-        let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
-        let operator_at = condition.find(['=', '~'])?;
-        let (name, wanted) = (&condition[..operator_at], &condition[operator_at + 1..]);
-        let word = condition[operator_at..].starts_with('~');
-        let (name, is_expected) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
-        Some((Condition { name, wanted, word, is_expected }, rest))
-    }
-
-    fn holds(&self, value: &str) -> bool {
-        let is_match = if self.word {
-            value.split_whitespace().any(|word| word == self.wanted)
-        } else {
-            value == self.wanted
-        };
-        is_match == self.is_expected
-    }
+/// The condition at the beginning of a line: its setting, whether it must hold, whether a word of the value is enough, the wanted one; and
+/// the rest of the line.
+fn condition(line: &str) -> Option<(&str, bool, bool, &str, &str)> {
+    let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let (name, wanted) = condition.split_once(['=', '~'])?;
+    let is_word = condition[name.len()..].starts_with('~');
+    let (name, is_expected) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+    Some((name, is_expected, is_word, wanted, rest))
 }
 
 #[cfg(test)]
@@ -146,11 +130,8 @@ mod tests {
             ("[sync=false] [flags~DB_LOG] ", false),
         ];
         for (condition, shown) in cases {
-            assert_eq!(
-                fill_sample(&format!("{condition}  line")),
-                if shown { "  line\n" } else { "" },
-                "{condition}"
-            );
+            let expected = if shown { "  line\n" } else { "" };
+            assert_eq!(fill_sample(&format!("{condition}  line")), expected, "{condition}");
         }
     }
 

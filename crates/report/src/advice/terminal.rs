@@ -8,7 +8,6 @@ use super::changes::changes;
 use super::clusters;
 use super::ranking::Candidate;
 use super::remarks::{any_will_do, practice, remarks};
-use super::sentences;
 use super::sentences::{
     cautions, costs, describe_confidence, describe_danger, describe_ratio, given_up, leading_words, measured,
     name, not_measured, notes, riskier, ruled_out, trade,
@@ -16,12 +15,11 @@ use super::sentences::{
 use super::snippet::for_terminal;
 use crate::column::Unit;
 use crate::data::names::{HEADING, store_style};
-use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
+use crate::terminal::grid::{Grid, Item, Style, indented, one_line, titled, wrap};
 
 /// Runners-up that get a sentence.
 const DISCUSSED: usize = 3;
 
-/// The whole answer. Each line is ended.
 pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
@@ -41,10 +39,10 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     .concat();
     out.push_str(&indented(&lines, style));
     out.push_str(&titled("How sure is that?", &[describe_confidence(advice)], style));
-    out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));
+    out.push_str(&titled("Riskier", &riskier(advice), style));
     out.push_str(&titled("Measured", &measured(advice), style));
-    out.push_str(&titled_unless_empty("As it grows old", &aged::describe(advice), style));
-    out.push_str(&titled_unless_empty(clusters::TITLE, &clusters::describe(advice), style));
+    out.push_str(&titled("As it grows old", &aged::describe(advice), style));
+    out.push_str(&titled(clusters::TITLE, &clusters::describe(advice), style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Stores, best first")));
         out.push_str(&table(advice).render(style));
@@ -59,9 +57,9 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     }
     let given_up: Vec<String> =
         advice.verdict.given_up.iter().map(|store| given_up(advice, store) + ".").collect();
-    out.push_str(&titled_unless_empty("Given up after a look", &given_up, style));
-    out.push_str(&titled_unless_empty("Ruled out", &ruled_out(advice), style));
-    out.push_str(&titled_unless_empty("Not measured", &not_measured(advice), style));
+    out.push_str(&titled("Given up after a look", &given_up, style));
+    out.push_str(&titled("Ruled out", &ruled_out(advice), style));
+    out.push_str(&titled("Not measured", &not_measured(advice), style));
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
     out.push_str(&titled(&format!("Settings of {}", best.store), &advice.settings, style));
     if let Some(snippet) = snippet {
@@ -71,22 +69,6 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out
 }
 
-/// The answer once more in a line.
-pub fn closing(advice: &Advice, style: Style) -> String {
-    wrap(&one_line(&sentences::closing(advice)), style.width, "  ")
-}
-
-fn titled(title: &str, lines: &[String], style: Style) -> String {
-    format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style))
-}
-
-fn titled_unless_empty(title: &str, lines: &[String], style: Style) -> String {
-    if lines.is_empty() { String::new() } else { titled(title, lines, style) }
-}
-
-fn indented(lines: &[String], style: Style) -> String {
-    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
-}
 
 /// A row for every ranked store; all figures are from the same trials.
 fn table(advice: &Advice) -> Grid {

@@ -131,27 +131,21 @@ fn a_store_that_takes_no_memory_at_all_is_compared_too() {
     let [flat, lmdb, redb] = advice.verdict.ranking.as_slice() else { panic!() };
     assert_eq!(flat.store, "flat-folder", "of those that are alike the quickest");
     assert_eq!((flat.memory.mean.value, redb.store.as_str()), (0.0, "redb"));
-    assert!(
-        flat.verdict.wins() && lmdb.verdict.wins() && !redb.verdict.wins(),
-        "below a mebibyte stores are alike"
-    );
+    let wins = [flat, lmdb, redb].map(|store| store.verdict.wins());
+    assert_eq!(wins, [true, true, false], "below a mebibyte stores are alike");
     assert!((redb.times_worse.unwrap().ratio.value - 4.0).abs() < 1e-9);
     let text = advice.text(None, Style { width: 100, colour: false });
     assert_eq!(text.matches("  best  ").count(), 1, "{text}");
-    assert!(
-        text.contains("1.00x (tie)") && text.contains("Memory below 1.00 MiB counts as 1.00 MiB"),
-        "{text}"
-    );
+    assert!(text.contains("1.00x (tie)"), "{text}");
+    assert!(text.contains("Memory below 1.00 MiB counts as 1.00 MiB"), "{text}");
 }
 
 #[test]
 fn stores_that_share_no_block_are_not_called_best() {
     let runs = [run("box", &[Sample::new("lmdb")]), run("box", &[Sample::new("redb").ns(2000.0)])];
     let advice = advice(&question(), &runs).unwrap();
-    assert!(
-        sentences::describe_confidence(&advice)
-            .contains("no other store that is as safe was measured as often")
-    );
+    let confidence = sentences::describe_confidence(&advice);
+    assert!(confidence.contains("no other store that is as safe was measured as often"), "{confidence}");
     let text = advice.text(None, Style { width: 100, colour: false });
     assert!(text.contains("  redb: never measured together with it.\n"), "{text}");
     assert_eq!(advice.verdict.ranking.len(), 1, "no figure of other blocks stands beside the best's");
@@ -218,6 +212,15 @@ fn the_nearest_crossing_to_either_side_is_shown() {
     assert!(text.contains("equal at about 84 %"), "{text}");
 }
 
+fn offers(guarantees: &[Guarantee]) -> &'static [GuaranteeOffer] {
+    let offer = |guarantee: &Guarantee| GuaranteeOffer { guarantee: *guarantee, ..NULL.offers[0] };
+    guarantees.iter().map(offer).collect::<Vec<_>>().leak()
+}
+
+fn engine(name: &'static str, offers: &'static [GuaranteeOffer]) -> StoreDef {
+    StoreDef { name, offers, kind: StoreKind::Engine, ..NULL }
+}
+
 fn out(advice: &Advice) -> Vec<(&str, &str)> {
     advice.verdict.out.iter().map(|out| (out.store.as_str(), out.why.as_str())).collect()
 }
@@ -235,14 +238,10 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         cell: Sample::new("strong").cell(),
         reason: LeftOutReason::Sentence("it can't".into()),
     });
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let process: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
+    let process = offers(&[Guarantee::Process]);
     let table = [
         engine("unqlite", process),
-        engine("strong", power),
+        engine("strong", offers(&[Guarantee::None, Guarantee::Power])),
         engine("weak", NULL.offers),
         engine("other", process),
         StoreDef::not_built("lost", StoreKind::Engine, "", "build it in"),
@@ -352,10 +351,8 @@ fn only_the_nearest_turn_to_either_side_is_told() {
     assert_eq!(lines.len(), 3, "{lines:?}");
     // Between 50 records, where the ratio is a half, and 30, where it is nine: equal at a quarter of the way.
     let even = (50f64.ln() + (30f64 / 50.0).ln() * 2f64.ln() / 18f64.ln()).exp().round();
-    assert_eq!(
-        lines[0],
-        format!("With 30 records: redb, 9.00x faster (measured 3 times); equal at about {even}.")
-    );
+    let first = format!("With 30 records: redb, 9.00x faster (measured 3 times); equal at about {even}.");
+    assert_eq!(lines[0], first);
     assert_eq!(lines[1], "No other record sizes were measured with lmdb and another store.");
     assert_eq!(lines[2], "Still lmdb, as far as the trials show, with 50, 300 records.");
     let once = "With 30 records: a candidate is redb, 9.00x faster (measured once).";
@@ -378,9 +375,7 @@ fn what_runs_do_not_cover_is_said() {
         advice(&question, &runs).unwrap_err().to_string()
     };
     assert!(uncovered(|q| q.threads = 4).contains("with 4 thread"));
-    assert!(
-        uncovered(|q| q.guarantee = storebench_core::store::Guarantee::Power).contains("guarantee power")
-    );
+    assert!(uncovered(|q| q.guarantee = Guarantee::Power).contains("guarantee power"));
     assert!(uncovered(|q| q.records = 100_000).contains("100 records of 1B..1KiB"));
     assert!(uncovered(|q| q.data = storebench_core::cell::Data::Compressible).contains("none of that kind"));
     assert!(uncovered(|q| q.max_memory_bytes = Some(1)).contains("no store answers"));
@@ -511,12 +506,8 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
 
 #[test]
 fn a_store_that_promises_more_answers_at_its_own_tier() {
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let both: &'static [GuaranteeOffer] =
-        Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
+    let power = offers(&[Guarantee::None, Guarantee::Power]);
+    let both = offers(&[Guarantee::Process, Guarantee::Power]);
     let table = [engine("redb", power), engine("lmdb", both), engine("sqlite", both)];
     let block = |noise: f64| {
         vec![
@@ -542,10 +533,8 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
     let chosen = Question { stores: Some(vec!["redb".into()]), ..question() };
     let chosen = ask(&chosen).unwrap();
     let text = chosen.text(None, Style { width: 160, colour: false });
-    assert!(
-        text.contains("Its guarantee is power, more than you asked for: it does not offer process."),
-        "{text}"
-    );
+    let more = "Its guarantee is power, more than you asked for: it does not offer process.";
+    assert!(text.contains(more), "{text}");
     // A question for the stronger gets all stores at it; reports keep tiers apart.
     let stronger = ask(&Question { guarantee: Guarantee::Power, ..question() }).unwrap();
     assert_eq!(stronger.trials().keys().copied().collect::<Vec<_>>(), ["sqlite", "redb"]);
@@ -554,15 +543,12 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
 
 #[test]
 fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
-    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Power)]));
-    let engine = |name| StoreDef { name, offers: power, kind: StoreKind::Engine, ..NULL };
+    let table = ["redb", "fjall"].map(|name| engine(name, offers(&[Guarantee::Power])));
     let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
     let cell = Sample::new("fjall").guarantee("power").cell();
     run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
     let runs = [run];
-    let merged = Merged::new(&runs, &[]);
-    let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();
+    let advice = Advice::from_runs(&question(), &Merged::new(&runs, &[]), None, &table).unwrap();
     assert_eq!(out(&advice), [("redb", "failed: broken"), ("fjall", "too large")]);
 }
 
@@ -571,9 +557,7 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
 fn a_store_that_can_t_hold_the_data_is_ruled_out_however_fast_it_was() {
     let engine = |name, max_bytes| {
         let capabilities = Capabilities { max_bytes, ..NULL.capabilities };
-        let offers: &'static [GuaranteeOffer] =
-            Box::leak(Box::new([GuaranteeOffer { guarantee: Guarantee::Process, ..NULL.offers[0] }]));
-        StoreDef { name, offers, kind: StoreKind::Engine, capabilities, ..NULL }
+        StoreDef { capabilities, ..engine(name, offers(&[Guarantee::Process])) }
     };
     let bytes = question().values_bytes() as u64;
     let block = |_| vec![Sample::new("lmdb").ns(1000.0), Sample::new("one-file").ns(10.0)];
@@ -607,11 +591,8 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     let alone = advice(&question(), &[planned(tuned)]).unwrap();
     assert_eq!(alone.trials()["lmdb"], 3);
     let measured = sentences::measured(&alone).concat();
-    assert!(
-        measured
-            .contains("Not measured as `advise` measures: each operation on its own, lmdb.map_size=1GiB."),
-        "{measured}"
-    );
+    let otherwise = "Not measured as `advise` measures: each operation on its own, lmdb.map_size=1GiB.";
+    assert!(measured.contains(otherwise), "{measured}");
     // Equal runs add trials, also with other seeds; of unequal ones, one alone may cover the question.
     let seeded = [planned("operations = 1000\nseed = 1\n"), planned("operations = 1000\nseed = 2\n")];
     assert_eq!(advice(&question(), &seeded).unwrap().trials()["lmdb"], 6);

@@ -1,6 +1,5 @@
-//! Stores that promise more than asked for. A question asks for a guarantee at least: a store that does not offer exactly that
-//! one answers it at the next stronger one. Never the other way round, and only in answers: matrices
-//! of winners have one tier each.
+//! Stores that promise more than asked for: a store that does not offer the asked guarantee answers at the next stronger one. Never the
+//! other way round, and only in answers: matrices of winners have one tier each.
 
 use storebench_core::store::{Guarantee, StoreDef};
 
@@ -12,8 +11,7 @@ pub fn answering(def: &StoreDef, asked: Guarantee) -> Option<Guarantee> {
     def.offers.iter().map(|offer| offer.guarantee).filter(|offered| *offered >= asked).min()
 }
 
-/// Joins groups that differ only in their tier, with the stores that answer at that tier. A store that is not in the table
-/// answers at the tier asked for.
+/// Joins groups that differ only in their tier, with the stores that answer at it; those not in the table do at the one asked for.
 pub fn join_groups<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]) -> Option<Group<'a>> {
     let asked = question.guarantee;
     let answers_at = |store: &str, tier: Guarantee| {

@@ -1,5 +1,4 @@
-//! Checks figures that follow from others of the same result (counts, extremes, means, deviations and percentiles from the histogram),
-//! and impossible combinations.
+//! Checks figures that follow from others of the same result, such as percentiles from the histogram, and impossible combinations.
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
@@ -36,7 +35,6 @@ fn sessions(trial: &TrialResult) -> Option<u64> {
     is_alone.then(|| trial.cell.threads().into())
 }
 
-/// The first impossible figure of an operation, whatever its histogram.
 fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Option<String> {
     let share = operation.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
@@ -45,11 +43,8 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
         .filter(|_| operation.harness_share.is_some())
         .map(|sessions| operation.wall_ns.saturating_mul(sessions));
     let wall = max_ns.filter(|max| operation.sum_ns > *max).map(|_| {
-        format!(
-            "wall_ns is {}, and its operations took {}",
-            with_commas(operation.wall_ns),
-            with_commas(operation.sum_ns)
-        )
+        let [wall, sum] = [operation.wall_ns, operation.sum_ns].map(with_commas);
+        format!("wall_ns is {wall}, and its operations took {sum}")
     });
     let calls = operation.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
@@ -61,7 +56,6 @@ fn find_contradiction(operation: &OperationResult, sessions: Option<u64>) -> Opt
     share.or(wall).or(syncs)
 }
 
-/// The first figure of an operation that contradicts its histogram and sum.
 fn find_difference(operation: &OperationResult) -> Option<String> {
     let histogram = match latency::decode(&operation.latency.histogram) {
         Ok(histogram) => histogram,
@@ -71,11 +65,9 @@ fn find_difference(operation: &OperationResult) -> Option<String> {
         (written != computed)
             .then(|| format!("{name} is {}, and {} follows", with_commas(written), with_commas(computed)))
     };
-    figures(operation, &histogram)
-        .into_iter()
-        .find_map(differs)
-        .or_else(|| check_mean(operation, histogram.len()))
-        .or_else(|| check_deviation(operation, &histogram))
+    let difference = figures(operation, &histogram).into_iter().find_map(differs);
+    let difference = difference.or_else(|| check_mean(operation, histogram.len()));
+    difference.or_else(|| check_deviation(operation, &histogram))
 }
 
 fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(&'n str, u64, u64)> {
@@ -95,7 +87,6 @@ fn figures<'n>(operation: &OperationResult, histogram: &Histogram<u64>) -> Vec<(
     ]
 }
 
-/// The mean must be the sum over the count.
 fn check_mean(operation: &OperationResult, count: u64) -> Option<String> {
     let computed = operation.sum_ns as f64 / count.max(1) as f64;
     let error = (operation.latency.mean_ns - computed).abs();

@@ -75,12 +75,8 @@ fn a_figure_that_was_changed_does_not_follow() {
     ];
     for (name, change) in changes {
         let (sound, odd) = after(change);
-        assert!(
-            !sound
-                && odd
-                    .contains(&format!("lmdb/1B..1KiB/100..500/incompressible/process, block 0: {name} is")),
-            "{name}: {odd}"
-        );
+        let expected = format!("lmdb/1B..1KiB/100..500/incompressible/process, block 0: {name} is");
+        assert!(!sound && odd.contains(&expected), "{name}: {odd}");
     }
     let (sound, odd) = after(|run| first(run).latency.histogram = "AAAA".into());
     assert!(!sound && odd.contains("histogram"), "{odd}");

@@ -5,71 +5,62 @@ use storebench_core::result::{
 };
 use storebench_core::store::Guarantee;
 
-use super::{Better, Column, Unit, ratio, trial};
+use super::{Better, Column, Unit, closer_trial, ratio, trial};
 use crate::stats::quantile;
 
 /// Disk space below which stores are alike, and by which they must differ, in bytes: every disk has this much.
 pub const LITTLE_DISK: f64 = (1 << 20) as f64;
 
-/// The time that the store rested after loading.
 pub(super) const REST_TIME: Column =
-    trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
+    closer_trial("rest_time", "rest after load", Unit::Nanoseconds, Better::Neither, |m| {
         Some(m.load.rest?.took_ns as f64)
-    })
-    .closer();
+    });
 
 /// The share of states in which only the newest writes are lost.
 pub(super) const CUTS_LOST: Column =
-    trial("cuts_lost", "power cuts, newest lost", Unit::Share, Better::Lower, |m| {
+    closer_trial("cuts_lost", "power cuts, newest lost", Unit::Share, Better::Lower, |m| {
         share_of_cuts(m, |finding| finding == StateFinding::Lost)
-    })
-    .closer();
+    });
 
 /// The share of states with a worse finding.
 pub(super) const CUTS_BROKEN: Column =
-    trial("cuts_broken", "power cuts, worse", Unit::Share, Better::Lower, |m| {
+    closer_trial("cuts_broken", "power cuts, worse", Unit::Share, Better::Lower, |m| {
         share_of_cuts(m, |finding| !finding.is_allowed(Guarantee::Process))
-    })
-    .closer();
+    });
 
-/// The most acknowledged steps that a state lost.
 pub(super) const CUTS_MOST_LOST: Column =
-    trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
+    closer_trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
         Some(m.cuts()?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
-    })
-    .closer();
+    });
 
-/// The time that opening takes after a cut, in the median.
 pub(super) const CUTS_OPEN: Column =
-    trial("cuts_open", "opening after a cut", Unit::Nanoseconds, Better::Lower, |m| {
+    closer_trial("cuts_open", "opening after a cut", Unit::Nanoseconds, Better::Lower, |m| {
         quantile(&m.cuts()?.open_ns, 0.5).map(|ns| ns as f64)
-    })
-    .closer();
+    });
 
 /// The share of faults after which acknowledged data are silently missing or wrong.
 pub(super) const FAULTS_SILENT: Column =
-    trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
+    closer_trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
         ratio(faults.all(|aftermath| aftermath == FaultOutcome::Silent), faults.all(|_| true))
-    })
-    .closer();
+    });
 
-/// The share of silent faults among failed writes and flushes.
-pub(super) const SYNC_FAULTS_SILENT: Column =
-    trial("sync_faults_silent", "silent failures of writes and flushes", Unit::Share, Better::Lower, |m| {
-        const KINDS: [FaultKind; 5] = [
-            FaultKind::WriteOnce,
-            FaultKind::WriteForEver,
-            FaultKind::ShortWrite,
-            FaultKind::FlushOnce,
-            FaultKind::FlushForEver,
-        ];
-        let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        let counts =
-            KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
-        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), counts.sum())
-    })
-    .closer();
+pub(super) const SYNC_FAULTS_SILENT: Column = closer_trial(
+    "sync_faults_silent",
+    "silent failures of writes and flushes",
+    Unit::Share,
+    Better::Lower,
+    silent_sync_faults,
+);
+
+fn silent_sync_faults(measured: &Measurements) -> Option<f64> {
+    use FaultKind::{FlushForEver, FlushOnce, ShortWrite, WriteForEver, WriteOnce};
+    const KINDS: [FaultKind; 5] = [WriteOnce, WriteForEver, ShortWrite, FlushOnce, FlushForEver];
+    let Some(FaultCheck::Made(faults)) = &measured.fault_check else { return None };
+    let counts =
+        KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
+    ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), counts.sum())
+}
 
 /// The time to open after the store's process was killed, with the most records, in the median.
 pub(super) const RECOVERY: Column =
@@ -77,51 +68,43 @@ pub(super) const RECOVERY: Column =
         quantile(&after_kills(m)?, 0.5).map(|ns| ns as f64)
     });
 
-/// The longest of these times.
 pub(super) const RECOVERY_MOST: Column =
-    trial("recovery_most", "opening after a kill, at most", Unit::Nanoseconds, Better::Lower, |m| {
+    closer_trial("recovery_most", "opening after a kill, at most", Unit::Nanoseconds, Better::Lower, |m| {
         quantile(&after_kills(m)?, 1.0).map(|ns| ns as f64)
-    })
-    .closer();
+    });
 
 /// The files after most records were removed, over those before.
 pub const FILES_LEFT: Column =
-    trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
+    closer_trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
         size_over_full(m, m.space_reclaim.as_ref()?.disk.allocated_bytes)
-    })
-    .closer();
+    });
 
 /// The files left after the engine reclaimed space in its own way.
 pub const FILES_AFTER_RECLAIM: Column =
-    trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
+    closer_trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
         size_over_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
-    })
-    .closer();
+    });
 
 /// The time of a scan over all records at the end of a set's life, over the time after it was loaded.
 pub const SCAN_AGED: Column =
-    trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
+    closer_trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
         let fragmentation = m.fragmentation.as_ref()?;
         ratio(quantile(&fragmentation.aged_scans_ns, 0.5)?, quantile(&fragmentation.fresh_scans_ns, 0.5)?)
-    })
-    .closer();
+    });
 
 /// The share of a set's life spent in calls longer than 10 ms.
-pub(super) const PAUSED: Column = trial("paused", "time in pauses", Unit::Share, Better::Lower, |m| {
+pub(super) const PAUSED: Column = closer_trial("paused", "time in pauses", Unit::Share, Better::Lower, |m| {
     let pauses = m.pauses.as_ref()?;
     ratio(pauses.total_ns, pauses.calls_ns)
-})
-.closer();
+});
 
 /// The latency that one call of a set's life in a thousand exceeds, over the median.
-pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Better::Lower, |m| {
+pub(super) const TAIL: Column = closer_trial("tail", "p99.9 over p50", Unit::Count, Better::Lower, |m| {
     m.pauses.as_ref()?;
     let latency = &m.operation(OVERALL)?.latency;
     ratio(latency.p999_ns, latency.p50_ns)
-})
-.closer();
+});
 
-/// A size of the files over their size at the end of the operations, if known.
 fn size_over_full(measured: &Measurements, bytes: u64) -> Option<f64> {
     ratio(bytes, measured.known_disk()?.allocated_bytes)
 }
@@ -132,7 +115,6 @@ fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
     Some(largest.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
-/// The share of states with wanted findings.
 fn share_of_cuts(measured: &Measurements, is_wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
     let wanted_states = cuts.found.iter().filter(|(finding, _)| is_wanted(**finding));

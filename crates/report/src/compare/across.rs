@@ -1,5 +1,4 @@
-//! Compares two values of an axis: cells of BASE at the first with cells of NEW at the second. The axis
-//! is removed from the cells, so that the rest is equal on both sides.
+//! Compares two values of an axis, which is removed from the cells: those of BASE at the first with those of NEW at the second.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -136,15 +135,11 @@ mod tests {
     #[test]
     fn it_is_an_axis_and_two_values() {
         let read = |text: &str| text.parse::<Across>();
-        assert_eq!(
-            read("guarantee=process,power").unwrap().describe(),
-            "guarantee: process in BASE, power in NEW"
-        );
+        let tiers = read("guarantee=process,power").unwrap().describe();
+        assert_eq!(tiers, "guarantee: process in BASE, power in NEW");
         assert_eq!(read("place=ext4:4096,ntfs:4096").unwrap().new, "ntfs:4096");
-        assert_eq!(
-            read("mariadb.engine=innodb,rocksdb").unwrap().axis.setting(),
-            Some(("mariadb", "engine"))
-        );
+        let engines = read("mariadb.engine=innodb,rocksdb").unwrap();
+        assert_eq!(engines.axis.setting(), Some(("mariadb", "engine")));
         for (text, expected) in [
             ("threads", "two values"),
             ("threads=1", "two values"),
@@ -157,30 +152,31 @@ mod tests {
         }
     }
 
-    fn compare_narrowed<T>(base: Run, new: Run, text: &str, read: impl FnOnce(&Comparison<'_>) -> T) -> T {
-        let across: Across = text.parse().unwrap();
-        let (mut base, mut new) = ([base], [new]);
-        across.narrow(&mut base, true).unwrap();
-        across.narrow(&mut new, false).unwrap();
+    /// Compares across an axis what was narrowed by a text.
+    fn compare_across(runs: [Run; 2], text: &str, axis: Axis, check: impl FnOnce(&Comparison<'_>)) {
+        let narrowed: Across = text.parse().unwrap();
+        let [mut base, mut new] = runs.map(|run| [run]);
+        narrowed.narrow(&mut base, true).unwrap();
+        narrowed.narrow(&mut new, false).unwrap();
         let names = ["a".to_owned()];
         let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
-        read(&Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[across]))
+        check(&Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[Across { axis, ..narrowed }]));
     }
 
-    /// The contestants with NEW over BASE, in whole numbers.
-    fn ratios(comparison: &Comparison<'_>) -> Vec<(String, f64)> {
-        let ratio = |figure: &FigureChange| figure.change.map_or(0.0, |change| change.ratio.value.round());
-        comparison.figures.iter().map(|figure| (figure.contestant.clone(), ratio(figure))).collect()
+    /// Fails unless all figures are of this contestant, with NEW over BASE this whole number.
+    fn all_are(comparison: &Comparison<'_>, contestant: &str, ratio: f64) {
+        let value = |figure: &FigureChange| figure.change.map_or(0.0, |change| change.ratio.value.round());
+        let is_so = |figure: &FigureChange| figure.contestant == contestant && value(figure) == ratio;
+        let figures = &comparison.figures;
+        assert!(!figures.is_empty() && figures.iter().all(is_so), "{figures:?}");
     }
 
     #[test]
     fn cells_at_one_value_meet_those_at_the_other_and_no_others_do() {
         let two_stores = || run("box", &[Sample::new("lmdb").ns(1e4), Sample::new("sqlite").ns(2e4)]);
-        let found = compare_narrowed(two_stores(), two_stores(), "store=lmdb,sqlite", ratios);
-        assert!(
-            !found.is_empty() && found.iter().all(|pair| *pair == ("lmdb → sqlite".to_owned(), 2.0)),
-            "{found:?}"
-        );
+        compare_across([two_stores(), two_stores()], "store=lmdb,sqlite", Axis::STORE, |found| {
+            all_are(found, "lmdb → sqlite", 2.0);
+        });
         let error =
             "store=lmdb,redb".parse::<Across>().unwrap().narrow(&mut [two_stores()], false).unwrap_err();
         assert_eq!(error, "no cell of NEW was run at store=redb; values that are there: lmdb, sqlite");
@@ -190,21 +186,13 @@ mod tests {
     fn tiers_meet_where_they_are_what_is_compared() {
         let run_at =
             |choice: &str, tier, ns| run("box", &[Sample::new("lmdb").guarantee(choice).tier(tier).ns(ns)]);
-        let sides = || (run_at("process", Guarantee::Process, 1e4), run_at("power", Guarantee::Power, 9e4));
-        let (base, new) = sides();
-        let found = compare_narrowed(base, new, "guarantee=process,power", ratios);
-        assert!(!found.is_empty() && found.iter().all(|pair| *pair == ("lmdb".to_owned(), 9.0)), "{found:?}");
+        let sides = || [run_at("process", Guarantee::Process, 1e4), run_at("power", Guarantee::Power, 9e4)];
+        let tiers = "guarantee=process,power";
+        compare_across(sides(), tiers, Axis::GUARANTEE, |found| all_are(found, "lmdb", 9.0));
         // Across anything else they are not.
-        let (base, new) = sides();
-        let mut other = "guarantee=process,power".parse::<Across>().unwrap();
-        let (mut base, mut new) = ([base], [new]);
-        other.narrow(&mut base, true).unwrap();
-        other.narrow(&mut new, false).unwrap();
-        other.axis = Axis::THREADS;
-        let names = ["a".to_owned()];
-        let [base, new] = [&base, &new].map(|runs| Side { names: &names, runs });
-        let apart = Comparison::new(base, new, &[&MEAN_LATENCY], &[], &[other]);
-        assert!(apart.figures.is_empty() && apart.only.len() == 2);
+        compare_across(sides(), tiers, Axis::THREADS, |apart| {
+            assert!(apart.figures.is_empty() && apart.only.len() == 2);
+        });
     }
 
     #[test]
@@ -214,22 +202,12 @@ mod tests {
             run.header.plan = format!("[settings.sqlite]\npage_size = \"{size}\"\n");
             run
         };
-        compare_narrowed(
-            run_with_size("4096"),
-            run_with_size("8192"),
-            "sqlite.page_size=4KiB,8192",
-            |comparison| {
-                let found = ratios(comparison);
-                assert!(
-                    !found.is_empty() && found.iter().all(|pair| *pair == ("sqlite".to_owned(), 1.0)),
-                    "{found:?}"
-                );
-                assert!(
-                    !comparison.differences.iter().any(|difference| difference.refuses),
-                    "{:?}",
-                    comparison.differences
-                );
-            },
-        );
+        let page_size = Axis::find("sqlite.page_size").unwrap();
+        let sides = ["4096", "8192"].map(run_with_size);
+        compare_across(sides, "sqlite.page_size=4KiB,8192", page_size, |found| {
+            all_are(found, "sqlite", 1.0);
+            let differences = &found.differences;
+            assert!(differences.iter().all(|difference| !difference.refuses), "{differences:?}");
+        });
     }
 }

@@ -46,44 +46,37 @@ impl Observations {
 /// A cell that BASE measured and NEW can't run, or of whose trials more failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrokenCell {
-    /// The cell.
-    pub cell: Cell,
+    pub(crate) cell: Cell,
     /// Trials of NEW that failed; 0 if the cell is unsupported there.
-    pub failed: usize,
-    /// Trials of NEW that failed; 0 if the cell is unsupported there.
-    pub trials: usize,
-    /// Trials of BASE that failed.
-    pub failed_in_base: usize,
+    pub(crate) failed: usize,
+    /// All trials of NEW.
+    pub(crate) trials: usize,
+    pub(crate) failed_in_base: usize,
     /// The first failure's kind and message, or why the cell is unsupported.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// A cell that only one side measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OneSidedCell {
-    /// The cell.
-    pub cell: Cell,
-    /// The tier that it gave.
-    pub guarantee: Guarantee,
+    pub(crate) cell: Cell,
+    pub(crate) guarantee: Guarantee,
     /// The side that measured it: `BASE` or `NEW`.
-    pub side: &'static str,
+    pub(crate) side: &'static str,
     /// What happened on the other side, in words.
-    pub other: String,
+    pub(crate) other: String,
 }
 
 /// A setting that an engine reported differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SettingChange {
-    /// The store's name.
-    pub store: String,
-    /// The setting's name.
-    pub name: String,
+    pub(crate) store: String,
+    pub(crate) name: String,
     /// The value in BASE; `None` if the engine did not report it.
-    pub base: Option<String>,
-    /// The value in NEW; `None` likewise.
-    pub new: Option<String>,
+    pub(crate) base: Option<String>,
+    pub(crate) new: Option<String>,
     /// The number of cells with this change.
-    pub cells: usize,
+    pub(crate) cells: usize,
 }
 
 /// A cell at its guarantee, with its measurements, by the position of the run.
@@ -94,7 +87,6 @@ pub struct ObservedCell<'a> {
     sides: [Vec<Trial<'a>>; 2],
 }
 
-/// A trial that was measured.
 struct Trial<'a> {
     /// The position of its run.
     run: usize,
@@ -115,7 +107,6 @@ struct CellFate<'a> {
     left_out: Option<&'a LeftOutReason>,
 }
 
-/// All cells.
 pub struct Cells<'a> {
     one_tier: bool,
     observed: IndexMap<(&'a Cell, Option<Guarantee>), ObservedCell<'a>>,
@@ -125,8 +116,7 @@ pub struct Cells<'a> {
 const SIDES: [&str; 2] = ["BASE", "NEW"];
 
 impl<'a> Cells<'a> {
-    /// Sorts the trials of both sides by cell and given guarantee: a store whose default has become another
-    /// tier is not compared with its former self, unless tiers are compared (`one_tier` is false).
+    /// Sorts the trials of both sides by cell and given guarantee, unless tiers are compared (`one_tier` is false).
     pub fn new(base: &'a [Run], new: &'a [Run], one_tier: bool) -> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
@@ -167,12 +157,10 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The cells that both sides measured.
     pub fn cells_of_both(&self) -> impl Iterator<Item = &ObservedCell<'a>> {
         self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
     }
 
-    /// The cells that one side measured.
     pub fn one_sided_cells(&self) -> Vec<OneSidedCell> {
         let one_sided_cell = |observed: &ObservedCell<'a>| {
             let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
@@ -237,7 +225,6 @@ impl<'a> Cells<'a> {
 }
 
 impl CellFate<'_> {
-    /// The share of trials that failed.
     fn failed_share(&self) -> f64 {
         self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
     }
@@ -276,7 +263,6 @@ impl<'a> ObservedCell<'a> {
         of_operations.chain(of_trials).filter(is_known).collect()
     }
 
-    /// The observations of a figure in BASE and in NEW.
     pub fn values(
         &self,
         operation: Option<&str>,

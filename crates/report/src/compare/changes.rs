@@ -63,7 +63,6 @@ pub const PAGE: Shape = Shape {
 
 /// What a table's cells need besides their figure.
 pub struct Changes<'a> {
-    /// The axes in which cells differ.
     pub axes: &'a Axes,
     /// The ends of drawings on either side, as a logarithm.
     pub reach: f64,
@@ -72,7 +71,6 @@ pub struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// A table with a row for each figure.
     pub fn table(&self, shape: &'static Shape, figures: &[FigureChange]) -> Table {
         let mut table = Table::new(shape);
         for figure in figures {
@@ -98,10 +96,8 @@ impl Changes<'_> {
             "drawing" => {
                 let Some(change) = figure.change else { return Cell::text("").tone(tone) };
                 let position_of = |ratio: f64| (ratio.ln() / self.reach).clamp(-1.0, 1.0);
-                let ends = change
-                    .ratio
-                    .interval
-                    .map(|interval| [position_of(interval.low), position_of(interval.high)]);
+                let ends = change.ratio.interval;
+                let ends = ends.map(|interval| [interval.low, interval.high].map(position_of));
                 let drawing = Drawing { value: position_of(change.ratio.value), ends };
                 return Cell::text(words::change(figure)).with_drawing(drawing).tone(tone);
             }

@@ -1,8 +1,5 @@
-//! Differences between runs: some make figures incomparable, others are only worth knowing.
-//!
-//! Figures are incomparable if they could differ though the stores did not change: another machine, another disk, other
-//! work. Versions of the stores are compared on purpose; axes do not count, as cells are compared
-//! with themselves, nor does the number of trials.
+//! Differences between runs: some make figures incomparable, as they could differ though the stores did not change; others are only worth
+//! knowing. Versions of the stores are compared on purpose; axes and the number of trials do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +21,7 @@ pub struct Difference {
     pub what: String,
     /// The key, where it is in their plans.
     #[serde(skip)]
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The value in the first run of BASE.
     pub base: String,
     /// The value in the other run.
@@ -38,12 +35,9 @@ pub struct Difference {
 /// The versions of a store on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Versions {
-    /// The store's name.
-    pub store: String,
-    /// The versions in BASE.
-    pub base: BTreeSet<String>,
-    /// In NEW.
-    pub new: BTreeSet<String>,
+    pub(crate) store: String,
+    pub(crate) base: BTreeSet<String>,
+    pub(crate) new: BTreeSet<String>,
 }
 
 /// Memory that differs by less than this share is equal: kernels reserve different amounts.
@@ -148,7 +142,6 @@ pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
         .collect()
 }
 
-/// The differences found between two runs.
 struct RunDifferences {
     side: &'static str,
     differences: Vec<Difference>,
@@ -160,6 +153,10 @@ impl RunDifferences {
             let (what, base, other) = (what.into(), base.into(), other.into());
             self.differences.push(Difference { what, key: None, base, other, side: self.side, refuses });
         }
+    }
+
+    fn differ_or_unknown(&mut self, refuses: bool, what: &str, base: Option<&str>, other: Option<&str>) {
+        self.differ(refuses, what, base.unwrap_or("unknown"), other.unwrap_or("unknown"));
     }
 
     /// At a key of their plans.
@@ -183,52 +180,27 @@ impl RunDifferences {
         if let (Some(a), Some(b)) = (&a.machine_id, &b.machine_id) {
             self.differ(true, "identity", a, b);
         }
-        self.differ(
-            true,
-            "processor",
-            known_or_unknown(a.cpu.as_deref()),
-            known_or_unknown(b.cpu.as_deref()),
-        );
+        self.differ_or_unknown(true, "processor", a.cpu.as_deref(), b.cpu.as_deref());
         self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
         if !is_similar(a.memory_bytes, b.memory_bytes) {
             let memory =
                 |bytes: Option<u64>| bytes.map_or("unknown".into(), |bytes| rough_bytes(bytes as f64));
             self.differ(true, "memory", &memory(a.memory_bytes), &memory(b.memory_bytes));
         }
-        self.differ(
-            true,
-            "virtualisation",
-            known_or_unknown(a.virtualisation.as_deref()),
-            known_or_unknown(b.virtualisation.as_deref()),
-        );
-        self.differ(
-            true,
-            "frequency governor",
-            known_or_unknown(a.governor.as_deref()),
-            known_or_unknown(b.governor.as_deref()),
-        );
+        let virtualisation = (a.virtualisation.as_deref(), b.virtualisation.as_deref());
+        self.differ_or_unknown(true, "virtualisation", virtualisation.0, virtualisation.1);
+        self.differ_or_unknown(true, "frequency governor", a.governor.as_deref(), b.governor.as_deref());
         self.differ(false, "kernel", &a.kernel, &b.kernel);
-        self.differ(
-            false,
-            "distribution",
-            known_or_unknown(a.distribution.as_deref()),
-            known_or_unknown(b.distribution.as_deref()),
-        );
+        self.differ_or_unknown(false, "distribution", a.distribution.as_deref(), b.distribution.as_deref());
         self.differ(false, "clock", &a.clock, &b.clock);
         self.differ(false, "storebench", &first.storebench, &run.storebench);
     }
 
-    /// Compares the places of one name.
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
         for a in &first.locations {
             let Some(b) = run.locations.iter().find(|location| location.name == a.name) else { continue };
             let mut differ = |refuses: bool, what: &str, read: fn(&LocationInfo) -> Option<&str>| {
-                self.differ(
-                    refuses,
-                    &format!("place {}: {what}", a.name),
-                    known_or_unknown(read(a)),
-                    known_or_unknown(read(b)),
-                );
+                self.differ_or_unknown(refuses, &format!("place {}: {what}", a.name), read(a), read(b));
             };
             differ(true, "file system", |location| location.file_system.as_deref());
             differ(true, "driver", |location| location.driver.as_deref());
@@ -255,9 +227,6 @@ impl RunDifferences {
     }
 }
 
-fn known_or_unknown(text: Option<&str>) -> &str {
-    text.unwrap_or("unknown")
-}
 
 fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
@@ -337,16 +306,11 @@ pub(super) mod tests {
         };
         assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
         assert_eq!(differences(&run_with_flags("-O2"), &run_with_flags("-O2"), &[]), []);
-        let across = |text: &str| [text.parse::<Across>().unwrap()];
-        assert_eq!(
-            differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("store=lmdb,redb")),
-            []
-        );
-        assert_eq!(
-            differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across("guarantee=process,power"))
-                .len(),
-            1
-        );
+        let count_across = |text: &str| {
+            let across = [text.parse::<Across>().unwrap()];
+            differences(&run_with_flags("-O2"), &run_with_flags("-O3"), &across).len()
+        };
+        assert_eq!([count_across("store=lmdb,redb"), count_across("guarantee=process,power")], [0, 1]);
     }
 
     #[test]

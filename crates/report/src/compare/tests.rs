@@ -1,6 +1,5 @@
 use storebench_core::cell::Data;
-use storebench_core::result::Requests;
-use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
+use storebench_core::result::{LeftOutCell, LeftOutReason, Requests};
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -23,10 +22,18 @@ fn names(side: &str, runs: &[Run]) -> Vec<String> {
 }
 
 fn compare<T>(base: &[Run], new: &[Run], read: impl FnOnce(&Comparison<'_>) -> T) -> T {
+    compare_by(&FIGURES, base, new, read)
+}
+
+fn compare_by<T>(
+    figures: &[&str],
+    base: &[Run],
+    new: &[Run],
+    read: impl FnOnce(&Comparison<'_>) -> T,
+) -> T {
     let (a, b) = (names("before", base), names("after", new));
-    let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
-    let [base, new] = sides;
-    read(&Comparison::new(base, new, &columns(&FIGURES), &["null"], &[]))
+    let (base, new) = (Side { names: &a, runs: base }, Side { names: &b, runs: new });
+    read(&Comparison::new(base, new, &columns(figures), &["null"], &[]))
 }
 
 /// A run of some cells whose figures are to be drawn.
@@ -44,9 +51,10 @@ struct Noise {
     disturbed: f64,
 }
 
-/// Draws a run's figures anew: noise of the run, of each block, each trial and each figure; the tail varies
-/// more than the mean. Files are of one size, except in two cells, whose stores tidied up in half of the trials. `slower`:
-/// the factor by which the first cell's operations slow down.
+const QUIET: Noise = Noise { run: 0.0, disturbed: 0.0 };
+
+/// Draws a run's figures anew, with noise at each level. Files are of one size, except in two cells, whose stores tidied up in half of the
+/// trials. `slower`: the factor by which the first cell's operations slow down.
 fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     let weather = noise.run * normal(random);
     let last = run.trials.iter().map(|trial| trial.block).max().unwrap() as usize;
@@ -74,11 +82,10 @@ fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
 fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
     let mut random = fastrand::Rng::with_seed(7);
     let (mut base, mut new) = (blank(8), blank(8));
-    let quiet = Noise { run: 0.0, disturbed: 0.0 };
     // Gets of the cell that becomes slower: the smallest change that would be marked, and whether it was.
     let mut look = |slower: f64| {
-        draw(&mut base, &mut random, quiet, 1.0);
-        draw(&mut new, &mut random, quiet, slower);
+        draw(&mut base, &mut random, QUIET, 1.0);
+        draw(&mut new, &mut random, QUIET, slower);
         compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
             let is_it = |figure: &&FigureChange| {
                 figure.figure == "latency_mean"
@@ -86,14 +93,8 @@ fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
                     && figure.cell.records().from == 100
             };
             let figure = comparison.figures.iter().find(is_it).unwrap();
-            assert_eq!(
-                comparison.blind_to(0.0).len(),
-                comparison
-                    .figures
-                    .iter()
-                    .filter(|f| !f.is_significant() && f.detectable != Some(0.0))
-                    .count()
-            );
+            let unseen = |f: &&FigureChange| !f.is_significant() && f.detectable != Some(0.0);
+            assert_eq!(comparison.blind_to(0.0).len(), comparison.figures.iter().filter(unseen).count());
             (figure.detectable.unwrap(), figure.verdict == Verdict::Worse)
         })
     };
@@ -146,16 +147,14 @@ fn a_real_change_is_found_and_nothing_else() {
     let (mut base, mut new) = (blank(10), blank(10));
     let (mut found, mut others) = (0, 0);
     for _ in 0..200 {
-        draw(&mut base, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.0);
-        draw(&mut new, &mut random, Noise { run: 0.0, disturbed: 0.0 }, 1.3);
+        draw(&mut base, &mut random, QUIET, 1.0);
+        draw(&mut new, &mut random, QUIET, 1.3);
         compare(std::slice::from_ref(&base), std::slice::from_ref(&new), |comparison| {
-            let marked =
-                |figure: &&FigureChange| figure.verdict == Verdict::Worse && figure.figure == "latency_mean";
-            found +=
-                comparison.figures.iter().filter(marked).filter(|f| f.cell.records().from == 100).count();
-            others += usize::from(
-                comparison.figures.iter().any(|f| f.is_significant() && f.cell.records().from != 100),
-            );
+            let (slowed, unchanged): (Vec<&FigureChange>, Vec<_>) =
+                comparison.figures.iter().partition(|figure| figure.cell.records().from == 100);
+            let is_worse = |f: &&&FigureChange| f.verdict == Verdict::Worse && f.figure == "latency_mean";
+            found += slowed.iter().filter(is_worse).count();
+            others += usize::from(unchanged.iter().any(|figure| figure.is_significant()));
         });
     }
     assert!(found > 4 * 200 * 9 / 10, "of four operations 200 times: {found}");
@@ -191,15 +190,8 @@ fn changed() -> [Run; 2] {
         blocks("mybox", &(0..6).map(of_block).collect::<Vec<_>>())
     };
     let [base, mut new] = [side(false), side(true)];
-    new.header.stores = new
-        .header
-        .stores
-        .into_iter()
-        .map(|store| StoreInfo {
-            version: if store.name == "redb" { "2.0.0".into() } else { store.version },
-            ..store
-        })
-        .collect();
+    let redb = new.header.stores.iter_mut().find(|store| store.name == "redb").unwrap();
+    redb.version = "2.0.0".into();
     new.header.environment.kernel = "Linux 6.2.0".into();
     for trial in new.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
         trial.measured.as_mut().unwrap().settings = vec![Setting::read_back("page_size", 8192)];
@@ -223,12 +215,8 @@ fn what_matters_most_comes_first() {
         for part in [&comparison.figures[..split], &comparison.figures[split..]] {
             assert!(part.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
         }
-        let worse: Vec<&str> = comparison
-            .figures
-            .iter()
-            .filter(|f| f.verdict == Verdict::Worse)
-            .map(|f| f.cell.store())
-            .collect();
+        let worse = comparison.figures.iter().filter(|figure| figure.verdict == Verdict::Worse);
+        let worse: Vec<&str> = worse.map(|figure| figure.cell.store()).collect();
         assert!(!worse.is_empty() && worse.iter().all(|store| *store == "sqlite"), "{worse:?}");
     });
 }
@@ -249,16 +237,12 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         assert_eq!(comparison.broken[0].reason, "failed (store): No space left on device");
         let only: Vec<(&str, &str)> = comparison.only.iter().map(|o| (o.cell.store(), o.side)).collect();
         assert_eq!(only, [("fjall", "BASE"), ("lmdb", "NEW")]);
-        assert!(
-            comparison.controls.iter().all(|control| control.cell.store() == "null")
-                && !comparison.controls.is_empty()
-        );
+        let controls: Vec<&str> = comparison.controls.iter().map(|control| control.cell.store()).collect();
+        assert!(!controls.is_empty() && controls.iter().all(|store| *store == "null"), "{controls:?}");
         assert!(comparison.figures.iter().all(|figure| figure.cell.store() != "null"));
         let setting = &comparison.settings[0];
-        assert_eq!(
-            (setting.store.as_str(), setting.base.as_deref(), setting.new.as_deref()),
-            ("redb", Some("4096"), Some("8192"))
-        );
+        let values = [setting.base.as_deref(), setting.new.as_deref()];
+        assert_eq!((setting.store.as_str(), values), ("redb", [Some("4096"), Some("8192")]));
         assert_eq!((comparison.settings.len(), setting.cells), (1, 2));
     });
     let mut new = run("box", &[Sample::new("redb")]);
@@ -276,8 +260,7 @@ fn cells_of_one_side_and_broken_ones_are_told() {
 fn what_never_varies_and_is_another_now_is_told_and_fails() {
     let side = |bytes: u64, trials: usize| {
         let mut run = blank(trials);
-        let noise = Noise { run: 0.0, disturbed: 0.0 };
-        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), noise, 1.0);
+        draw(&mut run, &mut fastrand::Rng::with_seed(bytes), QUIET, 1.0);
         for trial in &mut run.trials {
             trial.measured.as_mut().unwrap().disk.allocated_bytes = bytes;
         }
@@ -300,8 +283,7 @@ fn what_never_varies_and_is_another_now_is_told_and_fails() {
     });
 }
 
-/// The share of comparisons of a build with itself with any mark, if each of a hundred cells has one of two sizes
-/// by chance.
+/// The share of comparisons of a build with itself with any mark, if each of a hundred cells has one of two sizes by chance.
 fn marked_by_chance(trials: usize) -> f64 {
     let mut random = fastrand::Rng::with_seed(trials as u64);
     let cells: Vec<Sample> = (0..100).map(|index| Sample::new(&format!("store-{index}"))).collect();
@@ -312,11 +294,9 @@ fn marked_by_chance(trials: usize) -> f64 {
         for trial in sides.iter_mut().flatten().flat_map(|run| &mut run.trials) {
             trial.measured.as_mut().unwrap().disk.allocated_bytes = if random.bool() { 4096 } else { 8192 };
         }
-        let [base, new] = &sides;
-        let (a, b) = (names("a", base), names("b", new));
-        let sides = [Side { names: &a, runs: base }, Side { names: &b, runs: new }];
-        let found = Comparison::new(sides[0], sides[1], &columns(&["disk_allocated"]), &[], &[]);
-        found.figures.iter().any(FigureChange::is_significant)
+        compare_by(&["disk_allocated"], &sides[0], &sides[1], |found| {
+            found.figures.iter().any(FigureChange::is_significant)
+        })
     });
     marked.count() as f64 / f64::from(rounds)
 }
@@ -339,12 +319,9 @@ fn more_failures_and_what_is_no_longer_supported_are_told() {
         vec![lmdb, Sample::new("redb").unsupported("no more"), Sample::new("fjall").failed("still")]
     });
     compare(&[base], &[new], |comparison| {
-        let broken: Vec<_> = comparison
-            .broken
-            .iter()
-            .map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base))
-            .collect();
-        assert_eq!(broken, [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
+        let broken = comparison.broken.iter();
+        let broken = broken.map(|b| (b.cell.store(), b.failed, b.trials, b.failed_in_base));
+        assert_eq!(broken.collect::<Vec<_>>(), [("lmdb", 2, 5, 0), ("redb", 0, 0, 0)]);
         let text = terminal::text(comparison, 6, Style { width: 160, colour: false });
         assert!(text.contains("2 of 5 trials, none in BASE; failed (store): crashed"), "{text}");
         assert!(text.contains("Failures: 2 cells"), "{text}");
@@ -396,14 +373,12 @@ fn a_limit_is_passed_by_the_whole_interval() {
 #[test]
 fn more_is_better_where_it_is() {
     let [base, new] = changed();
-    let (base, new) = ([base], [new]);
-    let (a, b) = (names("a", &base), names("b", &new));
-    let sides = [Side { names: &a, runs: &base }, Side { names: &b, runs: &new }];
-    let found = Comparison::new(sides[0], sides[1], &columns(&["throughput", "space_efficiency"]), &[], &[]);
-    let verdict_of = |store: &str| {
-        found.figures.iter().find(|f| f.cell.store() == store && f.figure == "throughput").unwrap().verdict
-    };
-    assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
+    compare_by(&["throughput", "space_efficiency"], &[base], &[new], |found| {
+        let rates: Vec<_> = found.figures.iter().filter(|figure| figure.figure == "throughput").collect();
+        let verdict_of =
+            |store: &str| rates.iter().find(|rate| rate.cell.store() == store).unwrap().verdict;
+        assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
+    });
 }
 
 #[test]
@@ -435,9 +410,8 @@ fn json_has_everything() {
     });
     let first = &document["figures"][0];
     assert_eq!((&first["verdict"], &first["cell"]["store"]), (&"better".into(), &"redb".into()));
-    assert!(
-        first["change"]["ratio"]["interval"]["low"].as_f64() < first["change"]["ratio"]["value"].as_f64()
-    );
+    let ratio = &first["change"]["ratio"];
+    assert!(ratio["interval"]["low"].as_f64() < ratio["value"].as_f64());
     assert_eq!(document["base"][0]["name"], "before-1");
     assert_eq!(document["versions"].as_array().unwrap().len(), 5);
 }
@@ -465,8 +439,7 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
     });
 }
 
-/// A run on a simulated disk with this number of flushes per insert, more in some blocks than in others, as a tree splits where
-/// keys fall; times are those of one build on one machine.
+/// A run on a simulated disk with this number of flushes per insert, more in some blocks than in others; times are of one build.
 fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run {
     let mut run = blank(trials);
     draw(&mut run, random, Noise { run: 0.0, disturbed: 0.1 }, 1.0);
@@ -482,20 +455,18 @@ fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run 
 
 /// The numbers of marked figures, among those named and among all others.
 fn marked(base: Run, new: Run) -> [usize; 2] {
-    let named = columns(&["latency_mean", "latency_p99", "disk_flushes_per_operation"]);
-    let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
-    let (base, new) = ([base], [new]);
-    let comparison =
-        Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
-    // Counts differ between blocks; their ratio is constant.
-    let rules = words::rules(&comparison).join(" ");
-    assert!(!rules.contains("the same in all trials"), "{rules}");
-    assert_eq!(rules.contains("in the same ratio in every block"), comparison.exact() > 0, "{rules}");
-    let count = |exact: bool| {
-        let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
-        figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
-    };
-    [count(true), count(false)]
+    let named = ["latency_mean", "latency_p99", "disk_flushes_per_operation"];
+    compare_by(&named, &[base], &[new], |comparison| {
+        // Counts differ between blocks; their ratio is constant.
+        let rules = words::rules(comparison).join(" ");
+        assert!(!rules.contains("the same in all trials"), "{rules}");
+        assert_eq!(rules.contains("in the same ratio in every block"), comparison.exact() > 0, "{rules}");
+        let count = |exact: bool| {
+            let figures = comparison.figures.iter().filter(|figure| figure.is_worse_by_more_than(0.05));
+            figures.filter(|figure| (figure.figure == "disk_flushes_per_operation") == exact).count()
+        };
+        [count(true), count(false)]
+    })
 }
 
 #[test]

@@ -17,7 +17,6 @@ use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
 
-/// Stores that a first line names.
 const MOST_NAMED: usize = 4;
 
 /// Items of a kind that a text lists; the rest is counted.
@@ -88,8 +87,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// From all cells of a comparison.
-    pub fn from_comparison(comparison: &Comparison<'_>) -> Axes {
+    pub(crate) fn from_comparison(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
         let mut candidates = comparison.layout.axes().to_vec();
@@ -120,10 +118,9 @@ fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
     let Some(value) = words::value(cell, axis).map(|value| axis.describe(value.text())) else {
         return String::new();
     };
-    if axis == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) {
-        format!("{value}: {tier}")
-    } else {
-        value
+    match axis == Axis::GUARANTEE && cell.guarantee().tier() != Some(tier) {
+        true => format!("{value}: {tier}"),
+        false => value,
     }
 }
 
@@ -188,9 +185,8 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
     }
     let is_known = comparison.tested() + comparison.exact() > 0;
-    lines.extend(
-        describe_detectable(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")),
-    );
+    let reach = describe_detectable(comparison).filter(|_| is_known);
+    lines.extend(reach.map(|reach| format!("How sure: {reach}")));
     let next_step = match comparison.observations {
         _ if !is_known => Some("run both again with --trials 5 or more"),
         Observations::Trials => Some(
@@ -198,9 +194,8 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         ),
         Observations::Runs => None,
     };
-    lines.extend(
-        next_step.filter(|_| !comparison.figures.is_empty()).map(|next_step| format!("Next: {next_step}.")),
-    );
+    let next_step = next_step.filter(|_| !comparison.figures.is_empty());
+    lines.extend(next_step.map(|next_step| format!("Next: {next_step}.")));
     lines
 }
 
@@ -227,12 +222,8 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     }
     if comparison.one_sided > 0 {
         rules.push(format!(
-            "{} on one side only, though both ran the cell.",
-            if comparison.one_sided == 1 {
-                "1 figure is known".into()
-            } else {
-                format!("{} figures are known", with_commas(comparison.one_sided as u64))
-            }
+            "{} known on one side only, though both ran the cell.",
+            figures_are(comparison.one_sided)
         ));
     }
     if comparison.tested() + comparison.exact() > 0 {
@@ -298,15 +289,11 @@ fn figures_are(count: usize) -> String {
 
 /// The size of change that could have been detected: half of the intervals reach no further.
 fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
-    let mut reaches: Vec<f64> = comparison
-        .figures
-        .iter()
-        .filter_map(|figure| figure.change.filter(|change| change.constant.is_none())?.ratio.interval)
-        .map(|interval| (interval.high / interval.low).sqrt())
-        .collect();
+    let changes = comparison.figures.iter().filter_map(|figure| figure.change);
+    let intervals = changes.filter(|change| change.constant.is_none()).filter_map(|c| c.ratio.interval);
+    let mut reaches: Vec<f64> = intervals.map(|interval| (interval.high / interval.low).sqrt()).collect();
     reaches.sort_by(f64::total_cmp);
-    let middle = reaches.get(reaches.len() / 2)?;
-    let middle = relative(*middle);
+    let middle = relative(*reaches.get(reaches.len() / 2)?);
     let middle = middle.trim_start_matches('+');
     Some(format!("half of the intervals reach no further than {middle} to either side."))
 }
@@ -428,12 +415,9 @@ const MOST_LOAD: f64 = 1e9;
 /// The load of the machine, if it was too high or differed: in the median over trials.
 fn describe_loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
-        let trials = side.runs.iter().flat_map(|run| &run.trials);
+        let loads = side.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.load_1min);
         // An impossible load was written by something else, and would distort any mean.
-        let loads: Vec<f64> = trials
-            .filter_map(|trial| trial.load_1min)
-            .filter(|load| (0.0..MOST_LOAD).contains(load))
-            .collect();
+        let loads: Vec<f64> = loads.filter(|load| (0.0..MOST_LOAD).contains(load)).collect();
         median(&loads).map(|median| median.value)
     };
     let (base, new) = (load(&comparison.base)?, load(&comparison.new)?);
@@ -462,10 +446,9 @@ pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     lines.extend(list_capped(&one_sided, "cells on one side only", |one_sided| {
         let other = if one_sided.side == "BASE" { "NEW" } else { "BASE" };
         let asked = one_sided.cell.value(Axis::GUARANTEE).map(|_| one_sided.cell.guarantee().tier());
-        let tier = if asked.is_none_or(|asked| asked == Some(one_sided.guarantee)) {
-            String::new()
-        } else {
-            format!(" ({})", one_sided.guarantee)
+        let tier = match asked.is_none_or(|asked| asked == Some(one_sided.guarantee)) {
+            true => String::new(),
+            false => format!(" ({})", one_sided.guarantee),
         };
         format!("only in {}: {}{tier}; in {other}: {}", one_sided.side, one_sided.cell.id(), one_sided.other)
     }));

@@ -1,8 +1,7 @@
 //! CSV as paper 000's programs write and read it: its header, its names, its units, whole numbers only.
 //!
-//! The format has the operations insert, update, get and remove, memory (KiB) and space (percent); all other figures
-//! are only in JSON and SQL. The harness's own stores are left out, as every store in the
-//! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
+//! The format has four operations, memory (KiB) and space (percent). Every store in the file competes: those of the harness and builds
+//! that are not ranked are left out. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +20,6 @@ use crate::files::spreadsheet_safe::put;
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
 
-/// A figure pooled over several trials.
 #[derive(Debug, Clone, Copy)]
 struct Pool {
     measurements: u64,
@@ -43,19 +41,17 @@ impl Pool {
             max: self.max.max(other.max),
         }
     }
-
-    fn average(self) -> f64 {
-        self.sum / self.measurements as f64
-    }
 }
+
+type Writer<'w> = csv::Writer<&'w mut dyn Write>;
 
 /// The key of a row: data, size, the lower bound of the record count, the indices of the store and of the operation.
 type RowKey = (Data, Sizes, u64, usize, usize);
 
-/// Writes one row per store, operation, size, count and kind of data; several trials are pooled. If there are several
-/// guarantees or places, the hardware's name includes them, as they must not be mixed.
+/// Writes a row per store, operation, size, count and kind of data, of pooled trials. The hardware's name includes guarantees and places
+/// if there are several, as they must not be mixed.
 pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
+    let mut writer: Writer<'_> = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
     for group in &merged.groups {
         write_group(merged, group, &mut writer)?;
@@ -63,11 +59,7 @@ pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn write_group<W: Write>(
-    merged: &Merged<'_>,
-    group: &Group<'_>,
-    writer: &mut csv::Writer<W>,
-) -> io::Result<()> {
+fn write_group(merged: &Merged<'_>, group: &Group<'_>, writer: &mut Writer<'_>) -> io::Result<()> {
     let hardware = merged.hardware_label(&group.key);
     let mut stores: IndexSet<Cow<'_, str>> = IndexSet::new();
     let mut rows: BTreeMap<RowKey, (&str, Pool)> = BTreeMap::new();
@@ -90,14 +82,14 @@ fn write_group<W: Write>(
             None => sizes.to_string(),
         };
         let texts = [&hardware, store, operation, &size, &records.to_string(), data.name()];
-        let numbers = [pool.measurements as f64, pool.sum, pool.min, pool.max, pool.average()]
-            .map(|n| format!("{n:.0}"));
+        let average = pool.sum / pool.measurements as f64;
+        let numbers = [pool.measurements as f64, pool.sum, pool.min, pool.max, average];
+        let numbers = numbers.map(|number| format!("{number:.0}"));
         put(writer, texts.into_iter().chain(numbers.iter().map(String::as_str)))?;
     }
     Ok(())
 }
 
-/// A trial's figures in the order of the rows.
 fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
     let operation = |name: &'static str| {
         let operation = measured.operation(name).filter(|operation| operation.count > 0);
@@ -137,10 +129,11 @@ mod tests {
     fn trials_are_pooled() {
         let runs = [1000.0, 2000.0, 2001.0].map(|ns| run("box", &[Sample::new("lmdb").ns(ns)]));
         let text = text(&runs);
-        assert!(
-            text.contains("\nbox,lmdb,insert,1B to 1KiB,100,incompressible,3000,5001000,500,40020,1667\n")
-        );
-        assert!(text.contains("\nbox,lmdb,memory,1B to 1KiB,100,incompressible,3,5001,1000,2001,1667\n"));
+        let lines = [("insert", "3000,5001000,500,40020,1667"), ("memory", "3,5001,1000,2001,1667")];
+        for (figure, values) in lines {
+            let line = format!("\nbox,lmdb,{figure},1B to 1KiB,100,incompressible,{values}\n");
+            assert!(text.contains(&line), "{text}");
+        }
         let thrice = [84.4; 3].map(Pool::single).into_iter().reduce(Pool::add).unwrap();
         assert_eq!(format!("{:.0}", thrice.sum), "253", "and not three times 84");
     }
@@ -155,9 +148,8 @@ mod tests {
     fn guarantees_and_places_are_in_the_hardwares_name_where_they_differ() {
         let names = |samples: &[Sample]| {
             let text = text(&[run("box", samples)]);
-            let names: IndexSet<String> =
-                text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
-            names.into_iter().collect::<Vec<_>>()
+            let names = text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned());
+            names.collect::<IndexSet<String>>().into_iter().collect::<Vec<_>>()
         };
         let power = Sample::new("lmdb").guarantee("power");
         let shipped = Sample::new("lmdb").guarantee("default").tier(Guarantee::Power);

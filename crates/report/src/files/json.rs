@@ -1,5 +1,4 @@
-//! JSON with everything: the runs as recorded, and what is computed from them: matrices and slow-downs, with
-//! intervals.
+//! JSON with everything: the runs as recorded, and what is computed from them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -29,7 +28,6 @@ struct Document<'a> {
     sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
-    /// The tables of all sections with content, by section.
     sections: BTreeMap<&'static str, Tables>,
 }
 
@@ -61,7 +59,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The rows of a section's tables, by the tables' names.
-type Tables = IndexMap<&'static str, Vec<IndexMap<String, serde_json::Value>>>;
+type Tables = IndexMap<&'static str, Vec<IndexMap<String, Value>>>;
 
 fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
     let mut tables: BTreeMap<&'static str, Tables> = BTreeMap::new();
@@ -73,21 +71,9 @@ fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
             rows.extend(table.file_rows().map(|row| {
                 let exported = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
                 let values = exported.flat_map(|(column, cell)| cell.value.file_values(column.kind));
-                names.iter().cloned().zip(values.map(value)).collect()
+                names.iter().cloned().zip(values).collect()
             }));
         }
     }
     tables
-}
-
-fn value(value: Value) -> serde_json::Value {
-    match value {
-        // An estimate is written as three numbers.
-        Value::None | Value::Estimate(_) => serde_json::Value::Null,
-        Value::Text(text) => text.into(),
-        Value::List(texts) => texts.into(),
-        Value::Whole(number) => number.into(),
-        Value::Real(number) => number.into(),
-        Value::Truth(truth) => truth.into(),
-    }
 }

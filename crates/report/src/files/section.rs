@@ -34,10 +34,8 @@ fn rows<W: Write>(table: &Table, header: &[String], writer: &mut csv::Writer<W>)
         header.iter().map(|name| names.iter().position(|other| other == name)).collect();
     for row in table.file_rows() {
         let exported = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_csv);
-        let texts: Vec<String> = exported
-            .flat_map(|(column, cell)| cell.value.file_values(column.kind))
-            .map(|value| text(&value))
-            .collect();
+        let values = exported.flat_map(|(column, cell)| cell.value.file_values(column.kind));
+        let texts: Vec<String> = values.map(|value| text(&value)).collect();
         put(writer, places.iter().map(|place| place.map_or("", |place| texts[place].as_str())))?;
     }
     Ok(())

@@ -10,9 +10,6 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// Writes a row of harmless texts.
-///
-/// # Errors
-/// The error of the writer.
 pub fn put<W: io::Write>(
     writer: &mut csv::Writer<W>,
     row: impl IntoIterator<Item = impl AsRef<str>>,
@@ -30,16 +27,8 @@ mod tests {
 
     #[test]
     fn formulas_are_text_and_numbers_stay_numbers() {
-        for formula in [
-            "=1+1",
-            "+cmd|' /C calc'!A0",
-            "-2+3",
-            "@SUM(A1)",
-            "\t=1",
-            "\r=1",
-            "-",
-            "=HYPERLINK(\"http://x\")",
-        ] {
+        let links = ["+cmd|' /C calc'!A0", "=HYPERLINK(\"http://x\")"];
+        for formula in ["=1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-"].into_iter().chain(links) {
             assert_eq!(harmless(formula), format!("'{formula}"));
         }
         for text in ["", "lmdb", "-1.5", "+3", "-1e-9", "1-2", " =1", "a=b"] {

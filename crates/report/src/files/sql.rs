@@ -1,7 +1,5 @@
-//! All results as one SQLite file, for queries in SQL.
-//!
-//! This crate has no native code, and so no SQLite: the program's main passes the writer
-//! ([`OpenSqlite`]); the contents are decided here. docs/exports.md describes the tables and views.
+//! All results as one SQLite file, for queries in SQL (docs/exports.md). This crate has no native code: the program's main passes the
+//! writer ([`OpenSqlite`]).
 
 mod figures;
 mod sections;
@@ -34,16 +32,10 @@ pub enum SqlValue {
 
 /// An SQLite file that is being written.
 pub trait SqlWriter {
-    /// Executes statements without values or rows.
-    ///
-    /// # Errors
-    /// SQLite's error message.
+    /// Executes statements without values or rows. Errors are SQLite's messages.
     fn execute(&mut self, statements: &str) -> Result<(), SqlError>;
 
     /// Executes a statement with values. The same text is used many times.
-    ///
-    /// # Errors
-    /// SQLite's error message.
     fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError>;
 }
 
@@ -76,9 +68,6 @@ pub fn is_ours(path: &Path) -> bool {
 }
 
 /// Writes everything.
-///
-/// # Errors
-/// SQLite's error, in a sentence.
 pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
     let merged = report.merged;
     // Nobody reads it before it is complete, so it needs no journal.
@@ -144,7 +133,6 @@ const AXES: &str =
 /// The line of the schema, and of the views, that the figures of operations replace.
 const FIGURES: &str = "    -- a column for each figure of operations\n";
 
-/// The statements that make the tables.
 fn schema(merged: &Merged<'_>) -> String {
     let mut axes = merged.layout.axes().to_vec();
     axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
@@ -177,16 +165,13 @@ fn name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The tables while they are filled.
 struct Tables<'w> {
     out: &'w mut dyn SqlWriter,
-    /// The axes that the runs have.
     axes: &'w [Axis],
     /// Cells that have a row.
     cells: BTreeSet<String>,
 }
 
-/// A column and its value in a row.
 type Field<'a> = (&'a str, SqlValue);
 
 impl Tables<'_> {
@@ -215,7 +200,6 @@ impl Tables<'_> {
     }
 }
 
-/// A cell's value on an axis; null if it has none.
 fn value(cell: &Cell, axis: Axis) -> SqlValue {
     match words::value(cell, axis) {
         None => SqlValue::Null,
@@ -224,7 +208,6 @@ fn value(cell: &Cell, axis: Axis) -> SqlValue {
     }
 }
 
-/// The bounds of a cell's range on an axis, if its values are ranges.
 fn bounds(cell: &Cell, axis: Axis) -> Vec<(String, SqlValue)> {
     let value = words::value(cell, axis);
     let ends = [value.as_ref().map(Value::lower), value.as_ref().map(Value::upper)];

@@ -1,23 +1,15 @@
-//! The text that YCSB prints at the end of a run, for scripts that read it: a line for each figure, with the operation's name in
-//! brackets, the figure's with its unit, and the value.
-//!
-//! YCSB has only whole microseconds. Lines in its own form use them; additional lines have nanoseconds.
+//! The text that YCSB prints at the end of a run, for scripts that read it: a line for each figure, with operation, figure and value.
+//! YCSB has only whole microseconds: lines in its own form use them, additional lines have nanoseconds.
 
 use std::fmt::{Display, Write};
 
-use hdrhistogram::Histogram;
 use storebench_core::measure::latency::decode;
 use storebench_core::result::{Measurements, OVERALL, OperationResult};
 use storebench_host::run::Run;
 
-/// The percentiles that YCSB prints.
 const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];
 
-/// The successful trials of some runs in sequence. A line that begins with `#` names each, unless there
-/// is only one.
-///
-/// # Errors
-/// A sentence, if a histogram can't be read.
+/// The successful trials of some runs, each after a line that begins with `#` if there are several; an error if a histogram can't be read.
 pub fn text(runs: &[Run]) -> Result<String, String> {
     let trials = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
     let several = trials().count() > 1;
@@ -58,14 +50,15 @@ fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), 
         write_line(text, &name, "AverageLatency(us)", latency.mean_ns / 1e3);
         write_line(text, &name, "MinLatency(us)", us(latency.min_ns));
         write_line(text, &name, "MaxLatency(us)", us(latency.max_ns));
-        for (percentile, quantile) in PERCENTILES {
-            let ns = value_at(&histogram, quantile, latency.max_ns);
+        // A bucket's upper end may exceed the longest latency.
+        let percentiles = PERCENTILES
+            .map(|(name, quantile)| (name, histogram.value_at_quantile(quantile).min(latency.max_ns)));
+        for (percentile, ns) in percentiles {
             write_line(text, &name, &format!("{percentile}PercentileLatency(us)"), us(ns));
         }
         write_line(text, &name, "MinLatency(ns)", latency.min_ns);
         write_line(text, &name, "MaxLatency(ns)", latency.max_ns);
-        for (percentile, quantile) in PERCENTILES {
-            let ns = value_at(&histogram, quantile, latency.max_ns);
+        for (percentile, ns) in percentiles {
             write_line(text, &name, &format!("{percentile}PercentileLatency(ns)"), ns);
         }
     }
@@ -76,10 +69,6 @@ fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), 
     Ok(())
 }
 
-/// A bucket's upper end may exceed the longest latency.
-fn value_at(histogram: &Histogram<u64>, quantile: f64, longest: u64) -> u64 {
-    histogram.value_at_quantile(quantile).min(longest)
-}
 
 fn write_line(text: &mut String, operation: &str, figure: &str, value: impl Display) {
     let _ = writeln!(text, "[{operation}], {figure}, {value}");

@@ -11,8 +11,7 @@ use serde::{Serialize, Serializer};
 use storebench_core::axis::{Role, Value};
 use storebench_core::cell::{Axis, Cell};
 
-/// The part of a cell on the axes within a matrix, including defaults; or on some of these axes: the others
-/// are averaged, or compared. Positions are sorted by axis, then by value.
+/// The part of a cell on the axes within a matrix, including defaults, or on some of them. Positions are sorted by axis, then by value.
 #[derive(Debug, Clone)]
 pub struct Position {
     values: Arc<[(Axis, Value)]>,
@@ -51,8 +50,7 @@ impl Hash for Position {
 pub struct MovedRoles(Option<Arc<BTreeMap<Axis, Role>>>);
 
 impl MovedRoles {
-    /// These axes with their roles.
-    pub fn new(axes: impl IntoIterator<Item = (Axis, Role)>) -> MovedRoles {
+    pub(crate) fn new(axes: impl IntoIterator<Item = (Axis, Role)>) -> MovedRoles {
         let axes: BTreeMap<Axis, Role> = axes.into_iter().collect();
         MovedRoles(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
@@ -65,7 +63,6 @@ impl MovedRoles {
 }
 
 impl Default for Position {
-    /// The empty position.
     fn default() -> Position {
         Position::from_values([])
     }
@@ -78,43 +75,36 @@ impl Position {
         Position { values: sorted.into_iter().collect(), roles: MovedRoles::default() }
     }
 
-    /// The position with a plan's roles of axes.
-    pub fn with_roles(self, roles: &MovedRoles) -> Position {
+    pub(crate) fn with_roles(self, roles: &MovedRoles) -> Position {
         Position { roles: roles.clone(), ..self }
     }
 
-    /// The role of an axis in the matrix.
-    pub fn role(&self, axis: Axis) -> Role {
+    pub(crate) fn role(&self, axis: Axis) -> Role {
         self.roles.role(axis)
     }
 
-    /// A cell with only these values.
-    pub fn cell(&self) -> Cell {
+    pub(crate) fn cell(&self) -> Cell {
         self.values().fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()))
     }
 
-    /// The values, sorted by axis.
-    pub fn values(&self) -> impl Iterator<Item = (Axis, &Value)> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = (Axis, &Value)> {
         self.values.iter().map(|(axis, value)| (*axis, value))
     }
 
-    /// Whether no axis has a value.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The axes with values.
-    pub fn axes(&self) -> impl Iterator<Item = Axis> {
+    pub(crate) fn axes(&self) -> impl Iterator<Item = Axis> {
         self.values.iter().map(|(axis, _)| *axis)
     }
 
-    /// The value on an axis.
-    pub fn value(&self, axis: Axis) -> Option<&Value> {
+    pub(crate) fn value(&self, axis: Axis) -> Option<&Value> {
         self.values.iter().find(|(other, _)| *other == axis).map(|(_, value)| value)
     }
 
     /// The value on an axis, as plans write it; empty without a value.
-    pub fn text(&self, axis: Axis) -> &str {
+    pub(crate) fn text(&self, axis: Axis) -> &str {
         self.value(axis).map_or("", Value::text)
     }
 
@@ -123,28 +113,25 @@ impl Position {
         Position { values, roles: self.roles.clone() }
     }
 
-    /// The position with only one axis.
-    pub fn only_axis(&self, axis: Axis) -> Position {
+    pub(crate) fn only_axis(&self, axis: Axis) -> Position {
         self.keep(|other| other == axis)
     }
 
-    /// The position without an axis.
-    pub fn without_axis(&self, axis: Axis) -> Position {
+    pub(crate) fn without_axis(&self, axis: Axis) -> Position {
         self.keep(|other| other != axis)
     }
 
-    /// The values on the axes with a role in the matrix.
-    pub fn values_by_role(&self, role: Role) -> Position {
+    pub(crate) fn values_by_role(&self, role: Role) -> Position {
         self.keep(|other| self.role(other) == role)
     }
 
     /// The column, including the half.
-    pub fn column(&self) -> Position {
+    pub(crate) fn column(&self) -> Position {
         self.keep(|other| self.role(other) != Role::Row)
     }
 
     /// The values of both positions; `other` wins.
-    pub fn merged_with(&self, other: &Position) -> Position {
+    pub(crate) fn merged_with(&self, other: &Position) -> Position {
         Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).with_roles(&self.roles)
     }
 

@@ -56,12 +56,9 @@ pub fn describe_value(axis: Axis, value: &Value) -> String {
 /// The words of a range that is called by its lower bound, with another end; the plain words of others.
 fn range_words(axis: Axis, value: &Value, end: u64) -> String {
     let words = (axis.def().words)(value);
+    let lower = with_commas(value.lower());
     match is_by_lower_bound(axis, value) {
-        true => words.replacen(
-            &with_commas(value.lower()),
-            &format!("{} to {}", with_commas(value.lower()), with_commas(end)),
-            1,
-        ),
+        true => words.replacen(&lower, &format!("{lower} to {}", with_commas(end)), 1),
         false => words,
     }
 }
@@ -88,8 +85,7 @@ pub fn describe_values(axis: Axis, values: &[Value]) -> String {
     }
 }
 
-/// The position of a value on a scale: for a range that is called by its lower bound that bound, for any other range its mean.
-/// `None` for words without a quantity.
+/// The position of a value on a scale: for a range called by its lower bound that bound, for others the mean; `None` without a quantity.
 pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     match axis.def().form {
         // A quantity has itself for both bounds; bounds of other words only sort them.
@@ -153,10 +149,7 @@ mod tests {
         let (place, data) = (read(Axis::PLACE, "ssd"), read(Axis::DATA, "compressible"));
         assert_eq!(short(Axis::RECORD_SIZE, &size), "1B..1KiB");
         assert_eq!(short(Axis::RECORDS, &records), "1,000");
-        assert_eq!(
-            (short(Axis::PLACE, &place), short(Axis::DATA, &data)),
-            ("ssd".into(), "compressible".into())
-        );
+        assert_eq!([short(Axis::PLACE, &place), short(Axis::DATA, &data)], ["ssd", "compressible"]);
         assert_eq!(describe_value(Axis::RECORDS, &records), "1,000 to 5,000 records");
         assert_eq!(describe_value(Axis::RECORD_SIZE, &size), "1B..1KiB");
         assert_eq!([value_noun(Axis::RECORDS), heading(Axis::RECORD_SIZE)], ["record count", "record size"]);
@@ -171,10 +164,8 @@ mod tests {
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
         assert_eq!(describe_ends(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
-        assert_eq!(
-            describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"),
-            "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)"
-        );
+        let mixed = "1B..1KiB to mixed sizes (median 8 B, mean 1.00 KiB, largest 2.00 KiB)";
+        assert_eq!(describe_ends(Axis::RECORD_SIZE, "1B..1KiB", "50%:1B..9B+50%:2KiB"), mixed);
         assert_eq!(describe_ends(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
         assert_eq!(describe_ends(Axis::RECORDS, "1000", "1000"), "1,000 records");
         assert_eq!(describe_values(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
@@ -190,9 +181,7 @@ mod tests {
         assert_eq!(number_at(Axis::RECORD_SIZE, "1B..1KiB"), Some(512.0));
         assert_eq!(number_at(Axis::RECORD_SIZE, "90%:10B+10%:1000B"), Some(109.0));
         assert_eq!((number_at(Axis::THREADS, "4"), number_at(Axis::DATA, "compressible")), (Some(4.0), None));
-        assert_eq!(
-            (number_at(Axis::BLOCK_SIZE, "4KiB"), number_at(Axis::IO, "direct")),
-            (Some(4096.0), None)
-        );
+        assert_eq!(number_at(Axis::BLOCK_SIZE, "4KiB"), Some(4096.0));
+        assert_eq!(number_at(Axis::IO, "direct"), None);
     }
 }

@@ -13,13 +13,10 @@ use crate::layout::{Position, words};
 #[derive(Debug, Serialize)]
 pub struct Axes(Vec<PageAxis>);
 
-/// An axis in the page's data.
 #[derive(Debug, Serialize)]
 struct PageAxis {
     id: &'static str,
-    /// The name in words.
     name: String,
-    /// A single value in words.
     one: String,
     /// The part of a matrix that its values form: `half`, `row` or `column`.
     makes: &'static str,
@@ -38,14 +35,11 @@ struct NamedValue {
     text: String,
     /// Below a heading with the axis.
     short: String,
-    /// Alone.
     words: String,
-    /// The position on a scale, for numbers.
     at: Option<f64>,
 }
 
 impl Axes {
-    /// The axes on which positions have values, with the values.
     pub fn from_positions<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
         let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();

@@ -13,42 +13,32 @@ use crate::data::matrix::{Matrix, SortedTrials};
 use crate::data::merge::{Entry, Group, Merged};
 use crate::layout::Position;
 
-/// The values that identify a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
-    /// The index of its group.
     pub group: usize,
-    /// The position in the matrix.
     pub position: Position,
     /// The contestant: the store, unless something else is compared.
     pub store: Cow<'a, str>,
 }
 
-/// A cell with its trials.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// The values that identify it.
     pub key: Key<'a>,
     /// Its trials; empty if it was left out or not run.
     pub entries: Vec<Entry<'a>>,
-    /// Why it has no figure; `None` if it has one.
     pub absence: Option<AbsenceReason>,
-    /// The full reason, if known.
     pub reason: Option<Cow<'a, str>>,
 }
 
 impl Row<'_> {
-    /// Trials that succeeded.
     pub fn succeeded(&self) -> usize {
         self.entries.iter().filter(|entry| entry.trial.ok().is_some()).count()
     }
 }
 
-/// All cells, in the order of their keys.
 pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<'a>> {
     let mut all_rows = Vec::new();
-    for (group, matrix) in merged.groups.iter().zip(matrices).enumerate().map(|(i, (_, matrix))| (i, matrix))
-    {
+    for (group, matrix) in matrices.iter().enumerate() {
         let mut rows: BTreeMap<Key<'a>, Row<'a>> = BTreeMap::new();
         let sorted = SortedTrials::new(merged, &merged.groups[group]);
         for (position, stores) in sorted.entries {
@@ -97,7 +87,6 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     }
 }
 
-/// The contestants without a figure.
 fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, AbsenceReason)> {
     let key =
         move |position: Position, store: &str| Key { group, position, store: Cow::Owned(store.to_owned()) };
@@ -109,9 +98,7 @@ fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, A
 pub struct Cells {
     group: Vec<usize>,
     store: Vec<Option<usize>>,
-    /// The values on the axes within a matrix, by the axes' names.
     at: IndexMap<&'static str, Vec<Option<usize>>>,
-    /// Trials that succeeded.
     succeeded: Vec<usize>,
     trials: Vec<usize>,
     /// Why there is no ranked figure; empty if there is one.
@@ -121,7 +108,6 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Turns rows into columns.
     pub fn new(rows: &[Row<'_>], stores: &IndexSet<&str>, axes: &Axes, reasons: &IndexSet<String>) -> Cells {
         let at = axes.numbers(rows.iter().map(|row| &row.key.position));
         let mut cells = Cells { at, ..Cells::default() };
@@ -145,49 +131,38 @@ mod tests {
     use crate::data::matrix::matrix;
     use crate::data::samples::{Sample, run};
 
-    #[test]
-    fn what_was_left_out_or_unsupported_has_its_reason() {
-        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
-        let cell = Sample::new("redb").cell();
-        run.header
-            .left_out
-            .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("does not offer it".into()) });
+    /// Why a cell has no figure, the reason, and its trials.
+    type CellFacts = (Option<AbsenceReason>, String, usize);
+
+    /// The cells of lmdb, of a store that was left out, if any, and of another.
+    fn cells_of(plan: &str, other: Sample, left_out: Option<&str>) -> Vec<CellFacts> {
+        let mut run = run("box", &[Sample::new("lmdb"), other]);
+        run.header.plan = plan.into();
+        run.header.left_out.extend(left_out.map(|reason| LeftOutCell {
+            cell: Sample::new("redb").cell(),
+            reason: LeftOutReason::Sentence(reason.into()),
+        }));
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
+        let reason = |row: &Row<'_>| row.reason.clone().unwrap_or_default().into_owned();
         let rows = rows(&merged, &matrices);
-        let reasons: Vec<(&str, Option<&str>)> =
-            rows.iter().map(|row| (&*row.key.store, row.reason.as_deref())).collect();
-        assert_eq!(
-            reasons,
-            [("lmdb", None), ("redb", Some("does not offer it")), ("unqlite", Some("not built"))]
-        );
+        rows.iter().map(|row| (row.absence, reason(row), row.succeeded())).collect()
     }
 
     #[test]
-    fn a_workload_that_ranks_no_memory_says_why_cells_are_empty() {
-        let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("no O_DIRECT")]);
-        run.header.plan = "workload = \"device\"".into();
-        let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
-        let runs = [run];
-        let merged = Merged::new(&runs, &[]);
-        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
-        let absences: Vec<Option<AbsenceReason>> =
-            rows(&merged, &matrices).iter().map(|row| row.absence).collect();
-        assert_eq!(absences, [None, Some(AbsenceReason::LeftOut), Some(AbsenceReason::Unsupported)]);
-    }
-
-    #[test]
-    fn a_build_that_is_not_ranked_has_its_reason_and_its_trials() {
-        let runs = [run("box", &[Sample::new("lmdb"), Sample::new("rocksdb").distributed(true)])];
-        let merged = Merged::new(&runs, &[]);
-        let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
-        let rows = rows(&merged, &matrices);
-        let summarize =
-            |row: &Row<'_>| (row.absence, row.reason.clone().map(Cow::into_owned), row.succeeded());
-        assert_eq!(summarize(&rows[0]), (None, None, 1));
-        let not_ranked = (Some(AbsenceReason::NotRanked), Some("built with assertions".into()), 1);
-        assert_eq!(summarize(&rows[1]), not_ranked);
+    fn what_has_no_ranked_figure_has_its_reason() {
+        let crud = "name = \"crud\"\n";
+        let unsupported = || Sample::new("unqlite").unsupported("not built");
+        let lmdb: CellFacts = (None, String::new(), 1);
+        let left_out: CellFacts = (Some(AbsenceReason::LeftOut), "too large".into(), 0);
+        let unqlite: CellFacts = (Some(AbsenceReason::Unsupported), "not built".into(), 0);
+        let cells = cells_of(crud, unsupported(), Some("too large"));
+        assert_eq!(cells, [lmdb.clone(), left_out.clone(), unqlite.clone()]);
+        let of_a_device = cells_of("workload = \"device\"", unsupported(), Some("too large"));
+        let absences: Vec<_> = of_a_device.iter().map(|(absence, ..)| *absence).collect();
+        assert_eq!(absences, [lmdb.0, left_out.0, unqlite.0]);
+        let not_ranked: CellFacts = (Some(AbsenceReason::NotRanked), "built with assertions".into(), 1);
+        assert_eq!(cells_of(crud, Sample::new("rocksdb").distributed(true), None), [lmdb, not_ranked]);
     }
 }

@@ -11,29 +11,21 @@ use crate::judge::{Rule, Verdict};
 pub struct Contests {
     /// 0: the best; 1: too close to call with it; 2: neither; 3: not judged.
     standing: Vec<Option<u8>>,
-    /// The factor to the best.
     times: Vec<Option<f64>>,
     /// Its interval is from `times / (1 + spread)` to `times * (1 + spread)`.
     spread: Vec<Option<f64>>,
-    /// The number of compared blocks.
     blocks: Vec<Option<usize>>,
     /// 0: the interval decided; 1: the threshold; 2: the clock, whose resolution is too coarse.
     rule: Vec<Option<u8>>,
 }
 
 impl Contests {
-    /// No cell has a standing yet.
     pub fn new(cells: usize) -> Contests {
-        Contests {
-            standing: vec![None; cells],
-            times: vec![None; cells],
-            spread: vec![None; cells],
-            blocks: vec![None; cells],
-            rule: vec![None; cells],
-        }
+        let (standing, rule) = (vec![None; cells], vec![None; cells]);
+        let (times, spread) = (vec![None; cells], vec![None; cells]);
+        Contests { standing, times, spread, blocks: vec![None; cells], rule }
     }
 
-    /// Sets the standing of a cell.
     pub fn set(&mut self, cell: usize, contender: &Contender) {
         self.standing[cell] = Some(match contender.verdict {
             Verdict::Best => 0,

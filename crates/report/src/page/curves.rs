@@ -1,5 +1,4 @@
-//! Axes outside the matrix for curves: those that separate groups, such as threads, and ranked ones, such as a store's settings,
-//! and the cluster sizes of places. Only numbers have a place on a curve.
+//! Axes outside the matrix for curves: those that separate groups, ranked ones, and cluster sizes. Only numbers have a place on a curve.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +16,12 @@ use crate::layout::words;
 #[derive(Debug, Serialize)]
 pub struct Variants {
     id: &'static str,
-    /// The name in words.
     name: String,
-    /// A single value in words.
     one: String,
     /// The values for people, with their positions on a scale; empty for cells that do not name it.
     values: Vec<(String, Option<f64>)>,
     /// The value for cells that do not name it, in words: the engine's or the plan's, if known.
     unnamed: String,
-    /// For each contestant the index of its value.
     of: Vec<Option<usize>>,
     /// For each contestant its name without this axis: contestants with the same name are one line.
     line: Vec<String>,
@@ -40,13 +36,9 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
             cells[index].get_or_insert(cell);
         }
     }
-    let axes: BTreeSet<Axis> = cells
-        .iter()
-        .flatten()
-        .flat_map(|cell| cell.values())
-        .map(|(axis, _)| axis)
-        .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
-        .collect();
+    let axes = cells.iter().flatten().flat_map(|cell| cell.values()).map(|(axis, _)| axis);
+    let is_curve = |axis: &Axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis);
+    let axes: BTreeSet<Axis> = axes.filter(is_curve).collect();
     let build_variants =
         |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { axis_variants(merged, axis, &cells) };
     axes.into_iter().map(build_variants).filter(|variants| variants.are_numbers()).collect()
@@ -102,7 +94,6 @@ fn axis_variants(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Va
     }
 }
 
-/// The value of a setting in cells that do not name it.
 #[derive(Default)]
 struct UnnamedValue {
     /// Empty if unknown, or not unique.
@@ -112,16 +103,13 @@ struct UnnamedValue {
 }
 
 impl UnnamedValue {
-    /// From the trials of such cells.
     fn from_trials(merged: &Merged<'_>, axis: Axis) -> UnnamedValue {
         let Some((store, name)) = axis.setting() else { return UnnamedValue::default() };
         let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
         let is_planned = merged.runs.iter().any(|run| planned(run).is_some());
         let trials = merged.runs.iter().flat_map(|run| {
-            let unnamed = run
-                .trials
-                .iter()
-                .filter(|trial| trial.cell.store() == store && trial.cell.text(axis).is_empty());
+            let trials = run.trials.iter().filter(|trial| trial.cell.store() == store);
+            let unnamed = trials.filter(|trial| trial.cell.text(axis).is_empty());
             unnamed.filter_map(move |trial| {
                 let setting = trial.ok()?.settings.iter().find(|setting| setting.name == name);
                 setting.map(|setting| setting.value.clone()).or_else(|| planned(run))
@@ -183,10 +171,7 @@ mod tests {
     #[test]
     fn settings_make_lines_and_values() {
         let page_size = Axis::find("sqlite.page_size").unwrap();
-        let mut run = run(
-            "box",
-            &[Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("lmdb")],
-        );
+        let mut run = run("box", &["sqlite", "sqlite", "sqlite", "lmdb"].map(Sample::new));
         for (trial, text) in run.trials.iter_mut().skip(1).take(2).zip(["8192", "512"]) {
             trial.cell.set(page_size, page_size.read(text).unwrap());
         }

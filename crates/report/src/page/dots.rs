@@ -1,5 +1,4 @@
-//! Charts of the effects of settings: a row for each combination or value, with a dot at its figure. The content of rows
-//! is written here; the page only draws it.
+//! Charts of the effects of settings: a row for each combination or value, with a dot at its figure, which the page only draws.
 
 use serde::Serialize;
 use storebench_core::store::{Guarantee, Loss};
@@ -15,21 +14,17 @@ use crate::data::merge::Merged;
 use crate::data::spread;
 use crate::stats::{Estimate, Interval, MIN_BLOCKS};
 
-/// Significant digits of a position on an axis.
 const DIGITS: i32 = 5;
 
-/// A chart of dots in rows.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Dots {
     title: String,
-    /// The title of the horizontal axis.
     across: &'static str,
     unit: Unit,
     /// Whether 1 is marked, as the base's position.
     from_one: bool,
     /// The heading of the texts at the right end of rows; empty if there are none.
     aside: &'static str,
-    /// The meaning of whiskers, for the caption.
     whiskers: &'static str,
     /// The machine, the store and the range of trials per row, for the caption.
     hardware: String,
@@ -38,7 +33,6 @@ pub struct Dots {
     groups: Vec<Group>,
 }
 
-/// Rows under a heading.
 #[derive(Debug, PartialEq, Serialize)]
 struct Group {
     name: String,
@@ -50,19 +44,14 @@ struct Group {
 #[derive(Debug, PartialEq, Serialize)]
 struct Dot {
     name: String,
-    /// The position.
     y: f64,
-    /// The ends of its interval or range.
     low: Option<f64>,
     high: Option<f64>,
     /// Whether more blocks may still move it across 1; for a single figure, whether the reach is a range.
     open: bool,
-    /// Whether its name is highlighted.
     best: bool,
-    /// Whether the plan names it.
     named: bool,
     aside: String,
-    /// The text under the pointer.
     tip: String,
 }
 
@@ -96,10 +85,9 @@ fn combinations(effects: &Effects) -> Dots {
     let trials = || effects.points.iter().map(|spot| spot.latency_ns.trials);
     Dots {
         title: format!("Speed against what is promised: {}", effects.place.title),
-        across: if by_speed {
-            "operations per second, all operations"
-        } else {
-            "mean latency of all operations"
+        across: match by_speed {
+            true => "operations per second, all operations",
+            false => "mean latency of all operations",
         },
         unit: if by_speed { Unit::PerSecond } else { Unit::Nanoseconds },
         from_one: false,
@@ -143,11 +131,7 @@ fn settings_dot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot
 }
 
 fn describe_estimate(figure: &Estimate, unit: Unit) -> String {
-    format!(
-        "{}{}",
-        unit.show(figure.value),
-        spread::describe_after(figure.interval, |value| unit.show(value))
-    )
+    unit.show(figure.value) + &spread::describe_after(figure.interval, |value| unit.show(value))
 }
 
 /// A combination by its settings, without its store, which is in the title: `journal_mode=WAL (the paper's best)`.
@@ -217,14 +201,8 @@ mod tests {
         let runs = [factorial()];
         let charts = dots(&Merged::new(&runs, &[]));
         let rows = |chart: &Dots| -> Vec<(String, String, bool)> {
-            let group_rows = |group: &Group| {
-                group
-                    .rows
-                    .iter()
-                    .map(|dot| (group.name.clone(), dot.name.clone(), dot.best))
-                    .collect::<Vec<_>>()
-            };
-            chart.groups.iter().flat_map(group_rows).collect()
+            let dots = chart.groups.iter().flat_map(|group| group.rows.iter().map(move |dot| (group, dot)));
+            dots.map(|(group, dot)| (group.name.clone(), dot.name.clone(), dot.best)).collect()
         };
         let row = |group: &str, name: &str, best| (group.to_owned(), name.to_owned(), best);
         assert_eq!(

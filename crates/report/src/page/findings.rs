@@ -13,7 +13,6 @@ use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scrol
 /// Checks of one verdict that are listed; the rest is counted, and in the JSON.
 const LISTED: usize = 24;
 
-/// The section's content; empty if no study has claims.
 pub fn html(merged: &Merged<'_>) -> Html {
     let studies = check(merged);
     if studies.is_empty() {
@@ -46,12 +45,10 @@ fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     ))
 }
 
-/// Whether any part of a claim was measured.
 fn is_measured(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
-/// The claims without measurements, folded into one line.
 fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], total: usize) -> Tag {
     let line = |(index, checked): &(usize, &CheckedClaim<'_>)| {
         let needs = why_unmeasured(checked);
@@ -69,7 +66,6 @@ fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], total: usize) -> Tag 
     folded(summary, tag("ol").class("unmeasured").with(items))
 }
 
-/// A text, if there is any.
 fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
@@ -88,7 +84,6 @@ fn describe_among(study: &Study<'_>) -> String {
     )
 }
 
-/// The number of claims of each verdict, by group.
 fn verdict_counts(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
     let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
     let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);
@@ -129,7 +124,6 @@ fn claim_section(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     ))
 }
 
-/// The groups in which nothing of a claim was measured, in one line.
 fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [finding] = others else {
         let groups = format!(" in {} other groups", others.len());
@@ -142,7 +136,6 @@ fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) ->
     Html::new((badge(Verdict::Unknown), needs))
 }
 
-/// A verdict, its scope, and the most telling figures.
 fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
     let evidence = telling(finding)
@@ -150,14 +143,10 @@ fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Findi
         .unwrap_or_default();
     let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
     let measured = measured(checked.claim, finding).map(|measured| format!("measured {measured}"));
-    let facts = [
-        Some(describe_leaning(finding).into()),
-        Some(score),
-        measured,
-        describe_needs(checked.claim, finding),
-    ];
-    let parts = [Some(label)].into_iter().chain(facts).chain([judged_without(finding), Some(evidence)]);
-    let parts: Vec<String> = parts.flatten().filter(|part| !part.is_empty()).collect();
+    let (leaning, needs) = (describe_leaning(finding).to_owned(), describe_needs(checked.claim, finding));
+    let without = judged_without(finding);
+    let parts = [Some(label), Some(leaning), Some(score), measured, needs, without, Some(evidence)];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     Html::new((badge(finding.verdict), " ", parts.join("; ")))
 }
 
@@ -165,14 +154,12 @@ fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Findi
 fn describe_evidence(evidence: &Evidence, with_figure: bool) -> String {
     let line = evidence_line(evidence, with_figure);
     let is_space = evidence.unit == Unit::Share && evidence.figure == "space";
-    if is_space && !evidence.shown.is_empty() {
-        format!("{line}; values, of the bytes on disk")
-    } else {
-        line
+    match is_space && !evidence.shown.is_empty() {
+        true => format!("{line}; values, of the bytes on disk"),
+        false => line,
     }
 }
 
-/// Every check of every group, those that disagree first.
 fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
     let with_figure = checked.claim.figure.len() > 1;
     let group_lists = |finding: &Finding| {

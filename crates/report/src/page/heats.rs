@@ -9,10 +9,8 @@ use crate::section::view::Group;
 use crate::section::{self, Block, Tone};
 use crate::sections::SECTIONS;
 
-/// A map.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Heat {
-    /// The section that has it.
     section: &'static str,
     title: String,
     hardware: String,
@@ -37,7 +35,6 @@ struct Cell {
     best: bool,
 }
 
-/// Every map, in the page's order.
 pub fn heats(report: &Report<'_>) -> Vec<Heat> {
     let section_heats = |section: &section::Section| {
         let blocks = report.blocks(section);
@@ -49,24 +46,15 @@ pub fn heats(report: &Report<'_>) -> Vec<Heat> {
         let mut heats = Vec::new();
         maps(blocks, "", &mut |title, table, heads, group| {
             let first = |id: &str| table.first_word(id).unwrap_or_default();
-            let (hardware, store) = (first("hardware"), first("store"));
+            let (section, hardware, store) = (section.name, first("hardware"), first("store"));
             let (heads, rows) = (heads.to_vec(), group.lines.iter().map(row).collect());
-            heats.push(Heat {
-                section: section.name,
-                title,
-                hardware,
-                store,
-                heads,
-                rows,
-                legend: legend.clone(),
-            });
+            heats.push(Heat { section, title, hardware, store, heads, rows, legend: legend.clone() });
         });
         heats
     };
     SECTIONS.iter().flat_map(|section| section_heats(section)).collect()
 }
 
-/// Adds the maps in some blocks under a title.
 fn maps(blocks: &[Block], title: &str, add: &mut impl FnMut(String, &section::Table, &[String], &Group<'_>)) {
     for block in blocks {
         match block {
@@ -87,11 +75,8 @@ fn maps(blocks: &[Block], title: &str, add: &mut impl FnMut(String, &section::Ta
 
 fn row(line: &section::view::Line<'_>) -> Row {
     let text = |cells: &[(&section::Column, &section::Cell)]| {
-        cells
-            .iter()
-            .filter_map(|(column, cell)| cell.text_for_people(column.unit))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let texts = cells.iter().filter_map(|(column, cell)| cell.text_for_people(column.unit));
+        texts.collect::<Vec<_>>().join(" ")
     };
     let cell = |cells: &Vec<(&section::Column, &section::Cell)>| {
         let text = Some(text(cells)).filter(|text| !text.is_empty()).unwrap_or_else(|| "–".to_owned());

@@ -25,12 +25,10 @@ pub struct Percentiles {
     /// further one the difference to the one before it, for the quantiles from the first on; the last one is always that of
     /// the longest. Empty without a histogram.
     curves: IndexMap<String, Vec<Vec<i32>>>,
-    /// Histograms that could not be read.
     unreadable: usize,
 }
 
 impl Percentiles {
-    /// Reads all histograms, in parallel.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Percentiles {
         let mut curves = IndexMap::new();
         let mut unreadable = 0;
@@ -64,14 +62,12 @@ fn curve(row: &Row<'_>, operation: &str) -> Curve {
     Curve { points: counts.points(), unreadable }
 }
 
-/// The step of each of a histogram's buckets.
 static STEP_OF_BUCKET: LazyLock<Vec<u16>> = LazyLock::new(|| (0..BUCKETS).map(step_of).collect());
 
 fn step_of(bucket: u16) -> u16 {
     ((longest_of(bucket).max(1) as f64).ln() * STEPS).round() as u16
 }
 
-/// The number of latencies at each step.
 #[derive(Debug, Default)]
 struct Counts {
     by_step: Vec<u64>,
@@ -89,7 +85,6 @@ impl Counts {
         }
     }
 
-    /// The points of their curve.
     fn points(&self) -> Vec<i32> {
         if self.total == 0 {
             return Vec::new();

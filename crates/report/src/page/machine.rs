@@ -38,7 +38,6 @@ pub fn subtitle(merged: &Merged<'_>) -> Html {
     Html::join(lines.into_iter().map(line).chain(presets), BREAK)
 }
 
-/// Machines and places.
 pub fn html(merged: &Merged<'_>) -> Html {
     let mut machines: IndexMap<String, Vec<usize>> = IndexMap::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -48,10 +47,9 @@ pub fn html(merged: &Merged<'_>) -> Html {
     let describe_machine = |runs: Vec<usize>| {
         let run = &merged.runs[runs[0]];
         let numbers = runs.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let title = if has_several {
-            format!("Run {numbers}: {}", run.header.hardware)
-        } else {
-            run.header.hardware.clone()
+        let title = match has_several {
+            true => format!("Run {numbers}: {}", run.header.hardware),
+            false => run.header.hardware.clone(),
         };
         (tag("h3").with(title), pairs(environment(run)), places(run))
     };
@@ -110,18 +108,15 @@ fn places(run: &Run) -> Html {
     Html::new(run.header.locations.iter().map(place).collect::<Vec<_>>())
 }
 
-/// The command and the plan of each run.
 pub fn repeat_section(merged: &Merged<'_>) -> Html {
     let mut commands: IndexMap<&[String], Vec<&Run>> = IndexMap::new();
     merged.runs.iter().for_each(|run| commands.entry(&run.header.command).or_default().push(run));
     let describe_command = |(words, runs): (&[String], Vec<&Run>)| {
         let has_several = runs.len() > 1;
-        (
-            p(("The command, with storebench ", &runs[0].header.storebench, ":")),
-            code(command(words)),
-            has_several.then(|| p("Its plans, one after the other:")),
-            runs.into_iter().map(|run| plan(run, has_several)).collect::<Vec<_>>(),
-        )
+        let head = p(("The command, with storebench ", &runs[0].header.storebench, ":"));
+        let several = has_several.then(|| p("Its plans, one after the other:"));
+        let plans: Vec<Tag> = runs.into_iter().map(|run| plan(run, has_several)).collect();
+        (head, code(command(words)), several, plans)
     };
     Html::new(commands.into_iter().map(describe_command).collect::<Vec<_>>())
 }
@@ -131,13 +126,8 @@ fn plan(run: &Run, has_several: bool) -> Tag {
     let title = "The plan as it was run, with every value";
     let started = to_the_second(&run.header.started);
     let summary = if has_several { format!("{title}: {started}") } else { title.to_owned() };
-    let steps = p((
-        "Save it as ",
-        tag("code").with("plan.toml"),
-        " and run ",
-        tag("code").with("storebench run plan.toml"),
-        ":",
-    ));
+    let [file, run_it] = ["plan.toml", "storebench run plan.toml"].map(|text| tag("code").with(text));
+    let steps = p(("Save it as ", file, " and run ", run_it, ":"));
     folded(summary, (steps, code(without_names(&run.header.plan))))
 }
 

@@ -17,12 +17,10 @@ use crate::data::saturation;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
 use crate::judge::standing::ENOUGH_BLOCKS;
-use crate::markup::{Html, Part, Tag, list, p, small, tag};
+use crate::markup::{Html, Tag, p, small, tag, titled};
 use crate::stats::MIN_BLOCKS;
 
-/// Kinds that are listed; the rest is counted.
 const LISTED: usize = 40;
-/// Gaps that are named above the answer.
 const GAPS: usize = 3;
 
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
@@ -45,7 +43,6 @@ fn to_missing(text: &str) -> Tag {
     tag("a").attr("href", "#go=missing").with(text)
 }
 
-/// The section's content.
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
     let missing = summary::missing_figures(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
@@ -56,24 +53,21 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
         |unknown: Vec<&Unknown<'_>>| unknown.into_iter().map(Unknown::describe).collect::<Vec<_>>();
     Html::new((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
-        block("Warnings", warnings.lines.clone()),
-        block("What the figures mean", scope::notes(merged)),
+        titled("Warnings", warnings.lines.clone()),
+        titled("What the figures mean", scope::notes(merged)),
         lists("Failed trials", "trials", &missing.failed),
         lists("Unsupported", "trials", &missing.unsupported),
         (
             lists("Left out", "combinations", &missing.left_out),
             lists("Not run", "combinations", &missing.not_run),
         ),
-        block("Unknown in some trials", describe_all(partly)),
-        block("Not measured in this run", [not_measured(merged), describe_all(nowhere)].concat()),
+        titled("Unknown in some trials", describe_all(partly)),
+        titled("Not measured in this run", [not_measured(merged), describe_all(nowhere)].concat()),
     ))
 }
 
-fn block<P: Part>(title: &str, items: Vec<P>) -> Option<(Tag, Option<Tag>)> {
-    (!items.is_empty()).then(|| (tag("h3").with(title), list(items)))
-}
 
-fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
+fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Tag)> {
     let mut items: Vec<Html> = lists
         .iter()
         .take(LISTED)
@@ -90,7 +84,7 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
         let more = with_commas((lists.len() - LISTED) as u64);
         items.push(Html::new(format!("and {more} more kinds, in the data")));
     }
-    block(title, items)
+    titled(title, items)
 }
 
 fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
@@ -101,28 +95,21 @@ fn measurements<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurem
     trials(merged).filter_map(TrialResult::ok)
 }
 
-/// Warnings about the figures that a careful reader should know.
 pub struct Warnings {
     lines: Vec<String>,
     /// Whether there are too few trials to know the scatter of figures.
     few: Option<FewTrials>,
-    /// The number of other warnings.
     others: usize,
 }
 
 impl Warnings {
-    /// The warnings of all runs.
     pub fn new(merged: &Merged<'_>) -> Warnings {
-        let (impossible, noise) = (
-            summary::cut_off(summary::warning_lines(merged), "warnings"),
-            summary::cut_off(summary::noise_lines(merged), "signs of noise"),
-        );
-        let builds = builds::not_ranked(merged);
+        let noise = summary::cut_off(summary::noise_lines(merged), "signs of noise");
         let rest = [
             contention::describe_contention(merged),
             saturation::describe_saturation(merged),
-            impossible,
-            builds,
+            summary::cut_off(summary::warning_lines(merged), "warnings"),
+            builds::not_ranked(merged),
             machine_warnings(merged),
         ]
         .concat();
@@ -139,7 +126,6 @@ struct FewTrials {
     consequence: String,
 }
 
-/// Counts the cells with figures from fewer trials than an interval needs.
 fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for group in &merged.groups {
@@ -175,14 +161,12 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     Some(FewTrials { extent, consequence })
 }
 
-/// Warnings because of other activity of the machine.
 fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
     for run in merged.runs {
         let cores = run.header.environment.cores;
-        let busy =
-            run.trials.iter().filter(|trial| trial.load_1min.is_some_and(|load| load > f64::from(cores)));
-        let busy = busy.count();
+        let is_busy = |trial: &&TrialResult| trial.load_1min.is_some_and(|load| load > f64::from(cores));
+        let busy = run.trials.iter().filter(is_busy).count();
         if busy > 0 {
             warnings.push(format!(
                 "{}: {busy} of {} trials began with a load average above the number of processors ({cores}), which the run itself may have caused",
@@ -203,9 +187,8 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
             ));
         }
     }
-    let idle =
-        trials(merged).filter_map(|trial| trial.background.as_ref()).filter(|b| b.at_work_share < 0.99);
-    let idle = idle.count();
+    let loads = trials(merged).filter_map(|trial| trial.background.as_ref());
+    let idle = loads.filter(|load| load.at_work_share < 0.99).count();
     if idle > 0 {
         warnings.push(format!("The background load paused during {idle} trials"));
     }
@@ -222,48 +205,25 @@ fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
 
 /// Axes of the runs' workloads with only the default measured: what other values would have shown, and the axis.
 fn untried_axes(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
-    let is_tried = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
-    let gaps = [
-        (
-            Axis::BACKGROUND,
-            is_tried(&|c| c.background() != Background::None),
-            "figures during a background load",
-            "",
-        ),
-        (Axis::THREADS, is_tried(&|c| c.threads() > 1), "several threads", ""),
-        (
-            Axis::CACHE,
-            is_tried(&|c| c.cache() == Cache::Cold),
-            "reads of data that is not in memory",
-            ": cold",
-        ),
-        (
-            Axis::RATE,
-            is_tried(&|c| c.rate() != Rate::Closed),
-            "latency at a fixed rate, which shows stalls",
-            "",
-        ),
-        (
-            Axis::TUNING,
-            is_tried(&|c| c.tuning() == Tuning::Equal),
-            "caches of one size for all engines",
-            ": equal",
-        ),
-        (
-            Axis::MACHINE,
-            is_tried(&|c| c.machine() != HERE),
-            "figures under the limits of a smaller machine",
-            "",
-        ),
-        (Axis::DATA, is_tried(&|c| c.data() == Data::Incompressible), "incompressible data", ""),
-        (Axis::DATA, is_tried(&|c| c.data() == Data::Compressible), "compressible data", ""),
+    type Gap = (Axis, fn(&Cell) -> bool, &'static str, &'static str);
+    let gaps: [Gap; 8] = [
+        (Axis::BACKGROUND, |c| c.background() != Background::None, "figures during a background load", ""),
+        (Axis::THREADS, |c| c.threads() > 1, "several threads", ""),
+        (Axis::CACHE, |c| c.cache() == Cache::Cold, "reads of data that is not in memory", ": cold"),
+        (Axis::RATE, |c| c.rate() != Rate::Closed, "latency at a fixed rate, which shows stalls", ""),
+        (Axis::TUNING, |c| c.tuning() == Tuning::Equal, "caches of one size for all engines", ": equal"),
+        (Axis::MACHINE, |c| c.machine() != HERE, "figures under the limits of a smaller machine", ""),
+        (Axis::DATA, |c| c.data() == Data::Incompressible, "incompressible data", ""),
+        (Axis::DATA, |c| c.data() == Data::Compressible, "compressible data", ""),
     ];
     let axes = merged.layout.axes();
-    let untried = gaps.into_iter().filter(|(axis, tried, ..)| !tried && axes.contains(axis));
+    let is_untried = |(axis, is_tried, ..): &Gap| {
+        axes.contains(axis) && !trials(merged).any(|trial| is_tried(&trial.cell))
+    };
+    let untried = gaps.into_iter().filter(is_untried);
     untried.map(|(axis, _, gap, value)| (gap, format!("{axis}{value}"))).collect()
 }
 
-/// Axes and figures that this run lacks.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let mut lines: Vec<String> =
         untried_axes(merged).into_iter().map(|(gap, axis)| format!("{gap} (axis {axis})")).collect();
@@ -274,10 +234,9 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     // A single round is not expected to have figures by round.
     let rounds = measurements(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
-        let is_known = if column.is_of_operation() {
-            operations().any(|operation| column.operation_value(operation).is_some())
-        } else {
-            measurements(merged).any(|measured| column.trial_value(measured).is_some())
+        let is_known = match column.is_of_operation() {
+            true => operations().any(|operation| column.operation_value(operation).is_some()),
+            false => measurements(merged).any(|measured| column.trial_value(measured).is_some()),
         };
         if !is_known {
             lines.push(format!("{} ({})", column.title, column.id));
@@ -290,7 +249,6 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
 struct Unknown<'a> {
     figure: &'a str,
     reason: &'a str,
-    /// Trials without it.
     times: usize,
     /// Trials in which anything was measured.
     trials: usize,

@@ -1,5 +1,4 @@
-//! The data of the page: every cell and its figures, as columns of arrays, which compress well. All decisions are made
-//! here, by the same code as for the terminal; the page only shows them.
+//! The data of the page: every cell and its figures, as columns of arrays, which compress well. The page decides nothing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,28 +32,22 @@ use crate::layout::words;
 use crate::report::Report;
 use crate::stats::{Better, MIN_BLOCKS};
 
-/// The page's colours for contestants.
 const PALETTE: usize = 16;
 
 /// The version of this layout, for readers of the page's data.
 const LAYOUT: u32 = 2;
 
-/// Everything that the page draws.
 #[derive(Debug, Serialize)]
 pub struct Model<'a> {
     layout: u32,
     storebench: &'static str,
-    /// The days on which the runs were started.
     measured: String,
     /// The noun for the contestants: singular and plural.
     ranked: (String, &'static str),
     stores: Vec<Store>,
-    /// The runs' machines in words, by their names.
     machines: BTreeMap<&'a str, String>,
-    /// The axes that separate groups.
     group_axes: Vec<GroupAxis>,
     groups: Vec<Group>,
-    /// The axes within a matrix.
     axes: Axes,
     /// The axes that distinguish contestants and have numbers for values.
     variants: Vec<Variants>,
@@ -64,7 +57,6 @@ pub struct Model<'a> {
     memory: &'static str,
     rows: Vec<MatrixRow>,
     cells: Cells,
-    /// Why cells have no figures.
     reasons: IndexSet<String>,
     /// Figures of trials, by column.
     trial: IndexMap<&'static str, Figures>,
@@ -73,16 +65,13 @@ pub struct Model<'a> {
     /// The winners, by row.
     contests: IndexMap<String, Contests>,
     /// The reached rates of cells that did not keep up: by operation, then by cell.
-    saturated: IndexMap<String, BTreeMap<usize, String>>,
-    /// The cost of guarantees and loads.
+    saturated: SaturatedCells,
     prices: Prices,
-    /// Charts of the effects of settings.
     dots: Vec<Dots>,
     heats: Vec<Heat>,
     percentiles: Percentiles,
     timelines: Timelines,
     rounds: Rounds,
-    /// Stores with data that outgrow memory.
     sizes: Vec<DrawnSizes>,
     /// From this number of trials figures have intervals; with fewer they have ranges.
     fewest_trials: usize,
@@ -94,11 +83,9 @@ pub struct Model<'a> {
 struct Store {
     /// The contestant's name: its store's, unless something else is compared.
     name: String,
-    /// The engine's versions in the runs.
     version: String,
     /// Whether it belongs to the harness: shown, but never a winner.
     harness: bool,
-    /// The index in the page's palette.
     colour: usize,
 }
 
@@ -106,7 +93,6 @@ struct Store {
 struct GroupAxis {
     id: &'static str,
     values: Vec<String>,
-    /// A single value in words.
     one: String,
     /// The positions of its values on a scale, for numbers.
     numbers: Vec<Option<f64>>,
@@ -123,7 +109,6 @@ struct Group {
     rows: Vec<usize>,
     /// Its operations, as indices into the page's operations.
     operations: Vec<usize>,
-    /// Stores that an accident can destroy.
     dangers: Vec<String>,
 }
 
@@ -143,7 +128,6 @@ struct MatrixRow {
 }
 
 impl<'a> Model<'a> {
-    /// Gathers everything.
     pub fn new(report: &Report<'a>, start: &'a str) -> Model<'a> {
         let (merged, matrices) = (report.merged, report.matrices());
         let rows = super::cells::rows(merged, matrices);
@@ -162,7 +146,6 @@ impl<'a> Model<'a> {
             group.operations =
                 operations.iter().filter_map(|name| all_operations.get_index_of(name)).collect();
         }
-        let columns: Vec<&'static Column> = COLUMNS.iter().collect();
         Model {
             layout: LAYOUT,
             storebench: env!("CARGO_PKG_VERSION"),
@@ -173,11 +156,11 @@ impl<'a> Model<'a> {
             saturated: saturated_cells(&rows, &all_operations),
             group_axes,
             groups,
-            columns: columns.iter().map(|column| column_info(column)).collect(),
+            columns: COLUMNS.iter().map(column_info).collect(),
             memory: merged.memory.column().id,
             rows: matrix_rows,
-            trial: trial_figures(&rows, &columns),
-            operation: operation_figures(&rows, &columns, &all_operations),
+            trial: figures(&rows, "", false),
+            operation: all_operations.iter().map(|name| (name.clone(), figures(&rows, name, true))).collect(),
             contests: contests(&rows, matrices),
             prices: Prices::new(merged, &rows, &all_operations),
             dots: dots(merged),
@@ -197,7 +180,6 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The contestants, each with its store's versions if it has one store.
 fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     let infos = || merged.runs.iter().flat_map(|run| &run.header.stores);
     let mut engines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -206,10 +188,8 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     }
     let engine = |name: &str| engines.get(name).filter(|stores| stores.len() == 1)?.first().copied();
     let versions = |name: &str| {
-        let versions: IndexSet<&str> = infos()
-            .filter(|info| Some(info.name.as_str()) == engine(name))
-            .map(|info| info.version.as_str())
-            .collect();
+        let infos = infos().filter(|info| Some(info.name.as_str()) == engine(name));
+        let versions: IndexSet<&str> = infos.map(|info| info.version.as_str()).collect();
         versions.into_iter().collect::<Vec<_>>().join(" and ")
     };
     let store = |name: &&str| Store {
@@ -237,7 +217,6 @@ fn recolour_repeated(stores: &mut [Store]) {
     }
 }
 
-/// The days of the runs, from the first to the last.
 fn days(merged: &Merged<'_>) -> String {
     let day = |run: &Run| run.header.started.chars().take_while(|c| *c != 'T').collect::<String>();
     let days: BTreeSet<String> = merged.runs.iter().map(day).collect();
@@ -267,12 +246,8 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
         let at = indices.collect();
         groups.push(Group { title, at, rows: Vec::new(), operations: Vec::new(), dangers: Vec::new() });
     }
-    (
-        axes.into_iter()
-            .map(|(id, values)| GroupAxis::build(merged, id, values.into_iter().collect()))
-            .collect(),
-        groups,
-    )
+    let axis = |(id, values): (_, IndexSet<_>)| GroupAxis::build(merged, id, values.into_iter().collect());
+    (axes.into_iter().map(axis).collect(), groups)
 }
 
 impl GroupAxis {
@@ -318,15 +293,13 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
     merged.runs.iter().map(describe_run).collect()
 }
 
-fn saturated_cells(
-    rows: &[Row<'_>],
-    operations: &IndexSet<String>,
-) -> IndexMap<String, BTreeMap<usize, String>> {
+type SaturatedCells = IndexMap<String, BTreeMap<usize, String>>;
+
+fn saturated_cells(rows: &[Row<'_>], operations: &IndexSet<String>) -> SaturatedCells {
     let operation_cells = |operation: &String| {
-        let cell = |(number, row): (usize, &Row<'_>)| {
-            Some((number, saturation::reached_rate(&row.entries, operation)?))
-        };
-        let cells: BTreeMap<usize, String> = rows.iter().enumerate().filter_map(cell).collect();
+        let rate = |row: &Row<'_>| saturation::reached_rate(&row.entries, operation);
+        let cells = rows.iter().enumerate().filter_map(|(number, row)| Some((number, rate(row)?)));
+        let cells: BTreeMap<usize, String> = cells.collect();
         (!cells.is_empty()).then(|| (operation.clone(), cells))
     };
     operations.iter().filter_map(operation_cells).collect()
@@ -355,7 +328,6 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
     rows
 }
 
-/// The rows of the page that a matrix has.
 fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
     let has_row = |row: &MatrixRow| {
         matrix.iter().flat_map(|matrix| &matrix.rows).any(|other| other.figure.name == row.name)
@@ -363,19 +335,6 @@ fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
     rows.iter().enumerate().filter(|(_, row)| has_row(row)).map(|(number, _)| number).collect()
 }
 
-fn trial_figures(rows: &[Row<'_>], columns: &[&'static Column]) -> IndexMap<&'static str, Figures> {
-    figures(rows, "", columns.iter().copied().filter(|column| !column.is_of_operation()).collect())
-}
-
-fn operation_figures(
-    rows: &[Row<'_>],
-    columns: &[&'static Column],
-    operations: &IndexSet<String>,
-) -> IndexMap<String, IndexMap<&'static str, Figures>> {
-    let columns: Vec<&Column> = columns.iter().copied().filter(|column| column.is_of_operation()).collect();
-    let named_figures = |operation: &String| (operation.clone(), figures(rows, operation, columns.clone()));
-    operations.iter().map(named_figures).collect()
-}
 
 /// A successful trial, and its measurements of one operation.
 struct Trial<'a> {
@@ -388,12 +347,13 @@ fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
     measured.map(|measured| Trial { measured, operation: measured.operation(name) }).collect()
 }
 
-/// The columns with a figure in any cell.
-fn figures(rows: &[Row<'_>], name: &str, columns: Vec<&'static Column>) -> IndexMap<&'static str, Figures> {
+/// The columns of trials, or of operations, with a figure in any cell.
+fn figures(rows: &[Row<'_>], name: &str, of_operation: bool) -> IndexMap<&'static str, Figures> {
+    let columns = COLUMNS.par_iter().filter(|column| column.is_of_operation() == of_operation);
     // Looked up once for all columns: a large run has hundreds of thousands of figures.
     let trials: Vec<Vec<Trial<'_>>> = rows.par_iter().map(|row| trials(row, name)).collect();
     let named_figures = |column: &'static Column| (column.id, figures_of(&trials, column));
-    let by_column: Vec<(&str, Figures)> = columns.into_par_iter().map(named_figures).collect();
+    let by_column: Vec<(&str, Figures)> = columns.map(named_figures).collect();
     by_column.into_iter().filter(|(_, figures)| !figures.is_empty()).collect()
 }
 
@@ -415,9 +375,8 @@ fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, C
         for row in matrix.iter().flat_map(|matrix| &matrix.rows) {
             let columns = matrix.iter().flat_map(|matrix| &matrix.columns);
             for (place, contest) in columns.zip(&row.contests) {
-                let contests = contests_by_row
-                    .entry(row.figure.name.clone())
-                    .or_insert_with(|| Contests::new(rows.len()));
+                let contests = contests_by_row.entry(row.figure.name.clone());
+                let contests = contests.or_insert_with(|| Contests::new(rows.len()));
                 let position = row.at.merged_with(place);
                 for contender in &contest.contenders {
                     let store = Cow::Borrowed(contender.store.as_str());

@@ -7,13 +7,10 @@ use crate::stats::{self, Estimate, MIN_BLOCKS, MeanKind};
 /// Significant digits of a figure; reports show three, and a fourth and fifth hide the second rounding.
 const DIGITS: i32 = 5;
 
-/// Significant digits of an uncertainty.
 const UNCERTAINTY_DIGITS: i32 = 3;
 
-/// One figure of every cell, by cell.
 #[derive(Debug, Default, Serialize)]
 pub struct Figures {
-    /// The mean; `null` without a figure.
     mean: Vec<Option<f64>>,
     /// The reach of its interval; `null` without one. Positive, `s`: a geometric mean `m`, whose interval is
     /// from `m / (1 + s)` to `m * (1 + s)`. Negative, `-h`: an arithmetic mean, whose interval is from `m - h` to `m + h`.
@@ -35,7 +32,6 @@ impl Figures {
         self.spread.push(mean.and_then(|(kind, mean)| spread(kind, &mean)));
     }
 
-    /// Whether no cell has one.
     pub fn is_empty(&self) -> bool {
         self.mean.iter().all(Option::is_none)
     }
@@ -50,11 +46,9 @@ fn spread(kind: MeanKind, mean: &Estimate) -> Option<f64> {
     Some(rounded(spread, UNCERTAINTY_DIGITS))
 }
 
-/// Powers of ten up to this one are exact, and a whole number multiplied or divided by one is the number nearest to the
-/// decimal fraction, which is written with the same digits.
+/// Powers of ten up to this one are exact: a whole number times or over one is nearest to the decimal fraction of the same digits.
 const EXACT_POWERS: i32 = 22;
 
-/// A number rounded to significant digits.
 pub fn rounded(value: f64, digits: i32) -> f64 {
     if value == 0.0 {
         return value;

@@ -1,5 +1,4 @@
-//! The price of a guarantee, or of a background load: a cell's mean latency compared with the same cell's in another
-//! group, paired by block.
+//! The price of a guarantee, or of a background load: a cell's mean latency over the same cell's in another group, paired by block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +14,10 @@ use crate::data::matrix::series;
 use crate::data::merge::{GroupKey, Merged};
 use crate::stats::{Ratio, compare};
 
-/// Pairs of cells, with the factor between their operations' times.
 #[derive(Debug, Default, Serialize)]
 pub struct Prices {
     cell: Vec<usize>,
-    /// The cells that they are compared with.
     beside: Vec<usize>,
-    /// By operation.
     of: IndexMap<String, Times>,
 }
 
@@ -31,12 +27,10 @@ struct Times {
     times: Vec<Option<f64>>,
     /// The interval is from `times / (1 + spread)` to `times * (1 + spread)`; for two blocks, the range.
     spread: Vec<Option<f64>>,
-    /// The number of compared blocks.
     blocks: Vec<usize>,
 }
 
 impl Prices {
-    /// The prices of all pairs that the page compares.
     pub fn new(merged: &Merged<'_>, rows: &[Row<'_>], operations: &IndexSet<String>) -> Prices {
         let numbers: BTreeMap<&Key<'_>, usize> =
             rows.iter().enumerate().map(|(number, row)| (&row.key, number)).collect();
@@ -74,8 +68,7 @@ impl Times {
     }
 }
 
-/// Whether the page compares two groups: they differ only in the guarantee, and the first comes later; or only in the load,
-/// and the second has none.
+/// Whether the page compares two groups: they differ only in the guarantee, the first coming later, or in the load that the second lacks.
 fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
     let (key, base) = (groups[group], groups[other]);
     let axes: BTreeSet<Axis> = key.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();
@@ -112,8 +105,7 @@ mod tests {
 
     #[test]
     fn ratios_are_paired_by_block() {
-        // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken as independent
-        // would show nothing.
+        // Blocks differ a hundredfold, and the load makes all of them twice as slow: independent means would show nothing.
         let samples = |weather: f64| {
             let sample = Sample::new("lmdb").ns(1e3 * weather);
             vec![sample, Sample::new("lmdb").ns(2e3 * weather).background(Background::Cpu(1))]

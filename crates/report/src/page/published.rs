@@ -12,9 +12,8 @@ use crate::markup::{
     BREAK, Html, Tag, column, folded, list, note, p, row as table_row, scroll, small, table as html_table,
     tag,
 };
-use crate::published::Table;
+use crate::published::{Row, Table};
 
-/// The section's content; empty if no table belongs to the study.
 pub fn html(merged: &Merged<'_>) -> Html {
     let comparisons = compare_tables(merged, None);
     let (mut tables, mut empty) = (Vec::new(), Vec::new());
@@ -58,7 +57,6 @@ fn group(merged: &Merged<'_>, comparison: &TableComparison<'_>) -> Tag {
     folded(words, grid(comparison))
 }
 
-/// The rows and columns of the table with any place of the run.
 fn grid(comparison: &TableComparison<'_>) -> Tag {
     let compared_places = || comparison.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> =
@@ -68,23 +66,18 @@ fn grid(comparison: &TableComparison<'_>) -> Tag {
     let format_head =
         |(data, records): &(Data, CountRange)| column((data.name(), BREAK, with_commas(records.from)));
     let heads = std::iter::once(column("figure")).chain(columns.iter().map(format_head)).collect();
-    let rows: Vec<Tag> = comparison
-        .table
-        .rows
-        .iter()
-        .filter(|row| compared_places().any(|place| std::ptr::eq(place.row, *row)))
-        .map(|row| {
-            let format_cell = |(data, records): &(Data, CountRange)| {
-                let place = comparison.places.iter().find(|place| {
-                    std::ptr::eq(place.row, row) && place.data == *data && place.records == *records
-                });
-                place.map_or_else(|| tag("td"), cell)
-            };
-            let cells: Vec<Tag> = columns.iter().map(format_cell).collect();
-            table_row(format!("{} {}", row.figure, row.record_size), cells)
-        })
-        .collect();
-    scroll(html_table(heads, rows).class("beside"))
+    let draw_row = |row: &Row| {
+        let format_cell = |(data, records): &(Data, CountRange)| {
+            let in_row = comparison.places.iter().filter(|place| std::ptr::eq(place.row, row));
+            let mut places = in_row.filter(|place| place.data == *data && place.records == *records);
+            places.next().map_or_else(|| tag("td"), cell)
+        };
+        let cells: Vec<Tag> = columns.iter().map(format_cell).collect();
+        table_row(format!("{} {}", row.figure, row.record_size), cells)
+    };
+    let rows = comparison.table.rows.iter();
+    let rows = rows.filter(|row| compared_places().any(|place| std::ptr::eq(place.row, *row)));
+    scroll(html_table(heads, rows.map(draw_row).collect::<Vec<_>>()).class("beside"))
 }
 
 fn cell(place: &PublishedCell<'_>) -> Tag {

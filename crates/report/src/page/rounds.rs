@@ -21,7 +21,6 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>]) -> Rounds {
         let rounds = most_rounds(rows.iter().flat_map(|row| &row.entries));
         let rounds = if rounds > 1 { rounds } else { 0 };

@@ -18,13 +18,11 @@ pub fn html(section: &Section, blocks: &[Block]) -> Html {
     Html::new(tag("section").attr("id", section.name).attr("tabindex", "-1").with(content))
 }
 
-/// The entry in the page's list of sections.
 pub fn link(section: &Section, blocks: &[Block]) -> Html {
     let link = tag("a").attr("href", format!("#go={}", section.name)).with(section.link);
     Html::new((!blocks.is_empty()).then(|| tag("li").with(link)))
 }
 
-/// The blocks alone.
 pub fn content(blocks: &[Block]) -> Html {
     let mut html = Html::default();
     for block in blocks {
@@ -51,7 +49,6 @@ fn chart(name: &str, number: usize) -> Html {
     }
 }
 
-/// A table's figures.
 pub fn figures(table: &Table) -> Html {
     let view = table.view(true);
     if !table.is_heat() {
@@ -89,7 +86,6 @@ fn rows(view: &View<'_>, groups: &[Group<'_>], has_titles: bool) -> Vec<Tag> {
     rows
 }
 
-/// The shade of a multiple of the smallest figure.
 pub fn shade(times: f64) -> u32 {
     (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES) as u32
 }

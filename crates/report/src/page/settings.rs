@@ -14,7 +14,6 @@ use crate::markup::{Html, Tag, column, folded, p, row as table_row, scroll, smal
 /// One store's settings: by name, then by the guarantee given, the values and where each was seen.
 type Table<'a> = IndexMap<&'a str, BTreeMap<&'static str, IndexSet<Cow<'a, str>>>>;
 
-/// The section's content.
 pub fn html(merged: &Merged<'_>) -> Html {
     let mut stores: IndexMap<Cow<'_, str>, Vec<&TrialResult>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
@@ -29,12 +28,9 @@ pub fn html(merged: &Merged<'_>) -> Html {
 }
 
 fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
-    let versions: IndexSet<&str> = trials
-        .iter()
-        .filter_map(|trial| trial.ok())
-        .map(|measured| measured.store_version.as_str())
-        .chain(merged.runs.iter().filter_map(|run| declared_version(&run.header, store)))
-        .collect();
+    let versions = trials.iter().filter_map(|trial| Some(trial.ok()?.store_version.as_str()));
+    let declared = merged.runs.iter().filter_map(|run| declared_version(&run.header, store));
+    let versions: IndexSet<&str> = versions.chain(declared).collect();
     let versions: Vec<&str> = versions.into_iter().collect();
     let mut settings = Table::new();
     let mut unconfirmed: IndexSet<&str> = IndexSet::new();
@@ -49,10 +45,8 @@ fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> 
             }
         }
     }
-    let builds: IndexSet<String> = trials
-        .iter()
-        .filter_map(|trial| Some(builds::describe_build(trial.ok()?.store_build.as_ref()?)))
-        .collect();
+    let build = |trial: &&TrialResult| Some(builds::describe_build(trial.ok()?.store_build.as_ref()?));
+    let builds: IndexSet<String> = trials.iter().filter_map(build).collect();
     let builds: Vec<Tag> = builds.into_iter().map(|words| p(("Build: ", words))).collect();
     let title = (store, " ", small(versions.join(", ")));
     if settings.is_empty() {

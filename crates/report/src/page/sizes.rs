@@ -11,19 +11,15 @@ use crate::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
 use crate::markup::{Html, Literal};
 use crate::stats::cliff::Cliff;
 
-/// Significant digits of sizes in the page's data.
 const DIGITS: i32 = 4;
 
-/// Stores in one chart.
 #[derive(Debug, Serialize)]
 pub struct DrawnSizes {
     lines: Vec<Line>,
 }
 
-/// A store's line.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// The store's index.
     store: usize,
     /// The data over the memory, and the cells of each size.
     times: Vec<f64>,
@@ -32,7 +28,6 @@ struct Line {
     cliffs: IndexMap<String, (f64, f64)>,
 }
 
-/// The lines of all tables.
 pub fn draw_sizes(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
     sizes(merged).iter().map(|sizes| DrawnSizes { lines: store_lines(sizes, rows, names) }).collect()
 }
@@ -68,7 +63,6 @@ fn store_lines(sizes: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<L
     points.into_iter().map(line).collect()
 }
 
-/// Room for the charts, below the filters.
 pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\

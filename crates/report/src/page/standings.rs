@@ -18,7 +18,6 @@ use storebench_core::axis::Role;
 /// Bars end at this multiple of the best; longer ones are cut off.
 const LONGEST: f64 = 10.0;
 
-/// The legend of the marks, for all charts and tables.
 const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the geometric \
     mean over the operations, which is no verdict. Lines on bars: 95 % intervals; a bar that fades is longer. Bold figures: best of their column, or \
     too close to call. disk: bytes for each byte of values.";
@@ -32,13 +31,11 @@ pub fn html(report: &Report<'_>) -> Html {
     if !are_short(report.standings(), report) {
         return lines;
     }
-    let tables = report
-        .standings()
-        .iter()
-        .flat_map(|standings| standings.tables.iter().map(move |table| (standings, table)));
     let mut mentioned = BTreeSet::new();
-    let groups: Vec<Tag> =
-        tables.map(|(standings, table)| draw_table(standings, table, &mut mentioned)).collect();
+    let mut groups = Vec::new();
+    for standings in report.standings() {
+        groups.extend(standings.tables.iter().map(|table| draw_table(standings, table, &mut mentioned)));
+    }
     Html::new((lines, groups, note(LEGEND)))
 }
 
@@ -64,7 +61,6 @@ fn draw_table(standings: &Standings, table: &Table, mentioned: &mut BTreeSet<Str
     ))
 }
 
-/// The bars of one operation, with their intervals.
 fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag {
     let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
     let values = || figures().map(|row_figure| row_figure.figure.mean.value);
@@ -79,11 +75,8 @@ fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag 
             let value = row_figure.figure.mean.value;
             let bar = tag("b").attr("style", format!("width:{:.1}%", percent(value)));
             let bar = if value > end { bar.class("cut") } else { bar };
-            let interval = row_figure
-                .figure
-                .mean
-                .interval
-                .filter(|interval| !Interval::is_range(interval) && interval.low < end);
+            let interval = row_figure.figure.mean.interval;
+            let interval = interval.filter(|interval| !interval.is_range() && interval.low < end);
             let whisker = interval.map(|Interval { low, high, .. }| {
                 let (low, high) = (percent(low), percent(high));
                 tag("i").attr("style", format!("left:{low:.1}%;width:{:.1}%", high - low))

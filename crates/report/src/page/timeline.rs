@@ -1,5 +1,4 @@
-//! Operations and latencies by second, and by epoch, of one trial of each cell, the one that took longest, and the machine's activity
-//! meanwhile, with as many points as the page has room for.
+//! Operations and latencies by second and by epoch of each cell's longest trial, and what the machine did, in as many points as fit.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -14,11 +13,9 @@ use crate::markup::{Html, Literal};
 /// The approximate number of points of all timelines together; each takes some twenty bytes of the page.
 const POINTS: usize = 60_000;
 
-/// The most points of one timeline.
 const MAX_POINTS: usize = 240;
 const MIN_POINTS: usize = 8;
 
-/// The timelines of all cells with any.
 #[derive(Debug, Serialize)]
 pub struct Timelines {
     /// By operation, second by second.
@@ -27,16 +24,12 @@ pub struct Timelines {
     epochs: IndexMap<String, Vec<Timeline>>,
 }
 
-/// The timeline of one trial.
 #[derive(Debug, Default, Serialize)]
 struct Timeline {
-    /// The cell's number.
     cell: usize,
-    /// The block of the trial.
     block: u32,
     /// The beginning of each point, in seconds since the operation began.
     at_s: Vec<f64>,
-    /// Operations per second, on average.
     per_s: Vec<f64>,
     /// [`LATENCIES`]; of several seconds the worst.
     #[serde(flatten)]
@@ -46,7 +39,6 @@ struct Timeline {
     machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
 
-/// The drawn latencies.
 const LATENCIES: [Column; 3] = [P50, P99, MAX];
 
 /// Figures of the machine: the page's name, and the figures of a course that it adds up.
@@ -69,7 +61,6 @@ const MACHINE: [(&str, &[&str]); 16] = [
     ("io_pressure", &["io_pressure"]),
 ];
 
-/// A trial's operation over time.
 #[derive(Clone, Copy)]
 struct FoundTimeline<'a> {
     trial: &'a TrialResult,
@@ -80,7 +71,6 @@ struct FoundTimeline<'a> {
 type Step = (f64, f64);
 
 impl Timelines {
-    /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Timelines {
         let longest_trials = |length: fn(&OperationResult) -> usize| {
             let mut timelines: Vec<(&String, usize, FoundTimeline<'_>)> = Vec::new();
@@ -130,11 +120,8 @@ fn by_seconds(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timeli
     for start in (0..span as u32).step_by(step as usize) {
         let joined = seconds.iter().filter(|second| (start..start + step).contains(&second.at_s));
         let worst = |column: Column| {
-            joined
-                .clone()
-                .filter_map(|second| column.latency_value(&second_latency(second)))
-                .max()
-                .unwrap_or(0)
+            let latencies = joined.clone().map(second_latency);
+            latencies.filter_map(|latency| column.latency_value(&latency)).max().unwrap_or(0)
         };
         let count: u64 = joined.clone().map(|second| second.count).sum();
         steps.push((f64::from(start), f64::from(step)));
@@ -161,12 +148,10 @@ fn by_epochs(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timelin
     line.with_machine(timeline, &steps)
 }
 
-/// What a second holds of its latencies.
 fn second_latency(second: &Second) -> Latency {
     Latency { p50_ns: second.p50_ns, p99_ns: second.p99_ns, max_ns: second.max_ns, ..Latency::default() }
 }
 
-/// What an epoch holds of its latencies.
 fn epoch_latency(epoch: &Epoch) -> Latency {
     let Epoch { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, .. } = *epoch;
     Latency { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, ..Latency::default() }
@@ -221,13 +206,11 @@ fn machine(
     MACHINE.into_iter().filter_map(figure).collect()
 }
 
-/// Whether any trial has epochs.
 fn has_epochs(merged: &Merged<'_>) -> bool {
     let trials = merged.groups.iter().flat_map(|group| &group.trials).filter_map(|entry| entry.trial.ok());
     trials.flat_map(|measured| &measured.operations).any(|operation| operation.epochs.len() > 1)
 }
 
-/// Room for the charts of epochs; nothing if there are none.
 pub fn epochs(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"epochs\" tabindex=\"-1\"><h2>Epoch by epoch</h2><p class=\"where\"></p><p class=\"note\">\
                            Throughput and latency of each epoch, of the longest trial, and below them what the whole machine did \
@@ -235,7 +218,6 @@ pub fn epochs(merged: &Merged<'_>) -> Html {
     Html::new(has_epochs(merged).then_some(Literal(SECTION)))
 }
 
-/// The entry in the page's list of sections, if there is such a section.
 pub fn epochs_link(merged: &Merged<'_>) -> Html {
     Html::new(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
 }
@@ -329,10 +311,7 @@ mod tests {
         };
         let trial = trial(change, Some(course()));
         let line = by_epochs(0, timeline(&trial), 100);
-        assert_eq!(
-            (line.at_s.as_slice(), line.per_s[0], line.latencies["p99_ns"][1]),
-            (&[0.0, 1.5][..], 20.0, 7)
-        );
+        assert_eq!((line.at_s, line.per_s[0], line.latencies["p99_ns"][1]), (vec![0.0, 1.5], 20.0, 7));
         assert_eq!(line.machine["memory"], [Some(4.5e6), None]);
     }
 }

@@ -9,16 +9,12 @@ pub struct Column {
     pub id: &'static str,
     /// Its title for people.
     pub title: &'static str,
-    /// The type of its values.
-    pub kind: Kind,
-    /// The unit of its numbers.
-    pub unit: Unit,
-    /// Where people see it.
-    pub place: ColumnRole,
-    /// Whether CSV has it.
-    pub in_csv: bool,
+    pub(crate) kind: Kind,
+    pub(crate) unit: Unit,
+    pub(crate) place: ColumnRole,
+    pub(crate) in_csv: bool,
     /// The name in SQL and JSON, without the unit; `None` to leave it out there.
-    pub in_sql: Option<&'static str>,
+    pub(crate) in_sql: Option<&'static str>,
 }
 
 /// The type of a column's values.
@@ -56,48 +52,42 @@ impl Column {
         Column { id, title: "", kind, unit, place: ColumnRole::InFiles, in_csv: true, in_sql: Some(id) }
     }
 
-    /// A column of texts.
-    pub const fn text(id: &'static str) -> Column {
+    pub(crate) const fn text(id: &'static str) -> Column {
         Column::new(id, Kind::Text, Unit::Count)
     }
 
     /// A column of whole numbers or truths.
-    pub const fn integer(id: &'static str) -> Column {
+    pub(crate) const fn integer(id: &'static str) -> Column {
         Column::new(id, Kind::Whole, Unit::Count)
     }
 
-    /// A column of numbers.
-    pub const fn real(id: &'static str, unit: Unit) -> Column {
+    pub(crate) const fn real(id: &'static str, unit: Unit) -> Column {
         Column::new(id, Kind::Real, unit)
     }
 
-    /// A column of numbers with intervals.
-    pub const fn estimate(id: &'static str, unit: Unit) -> Column {
+    pub(crate) const fn estimate(id: &'static str, unit: Unit) -> Column {
         Column::new(id, Kind::Estimate, unit)
     }
 
     /// The column in a place for people, with this title.
-    pub const fn role(self, place: ColumnRole, title: &'static str) -> Column {
+    pub(crate) const fn role(self, place: ColumnRole, title: &'static str) -> Column {
         Column { place, title, ..self }
     }
 
     /// The column with another name in SQL and JSON.
-    pub const fn sql(self, name: &'static str) -> Column {
+    pub(crate) const fn sql(self, name: &'static str) -> Column {
         Column { in_sql: Some(name), ..self }
     }
 
-    /// The column only in CSV.
-    pub const fn only_csv(self) -> Column {
+    pub(crate) const fn only_csv(self) -> Column {
         Column { in_sql: None, ..self }
     }
 
-    /// The column only in SQL and JSON.
-    pub const fn only_sql(self) -> Column {
+    pub(crate) const fn only_sql(self) -> Column {
         Column { in_csv: false, ..self }
     }
 
-    /// Whether its cells are aligned to the right.
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         self.kind != Kind::Text
     }
 

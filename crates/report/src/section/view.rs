@@ -5,40 +5,33 @@ use super::{Cell, Column, ColumnRole, DASH, Table, Visibility};
 /// A table laid out.
 #[derive(Debug)]
 pub struct View<'t> {
-    /// The heads of its columns.
-    pub heads: Vec<ColumnHead<'t>>,
+    pub(crate) heads: Vec<ColumnHead<'t>>,
     /// The number of columns at the left that name a line.
-    pub labels: usize,
-    /// Its lines, group by group.
-    pub groups: Vec<Group<'t>>,
+    pub(crate) labels: usize,
+    pub(crate) groups: Vec<Group<'t>>,
 }
 
 /// The head of a column.
 #[derive(Debug)]
 pub struct ColumnHead<'t> {
-    /// Its text.
-    pub text: &'t str,
-    /// Whether the column is aligned to the right.
-    pub right: bool,
+    pub(crate) text: &'t str,
+    pub(crate) right: bool,
     /// Whether the column has a best mark.
-    pub marked: bool,
+    pub(crate) marked: bool,
     /// The mark of a place without a figure.
-    pub empty: &'static str,
+    pub(crate) empty: &'static str,
 }
 
-/// Lines under a title.
+/// Lines, possibly under a title.
 #[derive(Debug)]
 pub struct Group<'t> {
-    /// The title; `None` for lines without one.
-    pub title: Option<String>,
-    /// The lines.
-    pub lines: Vec<Line<'t>>,
+    pub(crate) title: Option<String>,
+    pub(crate) lines: Vec<Line<'t>>,
 }
 
 /// A line: the content of each column: nothing, one cell, or several below each other.
 pub type Line<'t> = Vec<Vec<(&'t Column, &'t Cell)>>;
 
-/// A line that is being filled.
 struct OpenLine<'t> {
     key: Vec<Option<String>>,
     cells: Line<'t>,
@@ -46,7 +39,7 @@ struct OpenLine<'t> {
 
 impl Table {
     /// The table for people: everything, or the first view.
-    pub fn view(&self, in_full: bool) -> View<'_> {
+    pub(crate) fn view(&self, in_full: bool) -> View<'_> {
         let columns = self.shape.columns;
         let has_text = |words: String| words != DASH;
         let is_shown =
@@ -55,10 +48,8 @@ impl Table {
             |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
         let is_line = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
         let lines: Vec<usize> = (0..columns.len()).filter(is_line).filter(|place| is_shown(*place)).collect();
-        let (spread, across) = (
-            columns_with(ColumnRole::Spread).collect::<Vec<usize>>(),
-            columns_with(ColumnRole::Across).next(),
-        );
+        let spread: Vec<usize> = columns_with(ColumnRole::Spread).collect();
+        let across = columns_with(ColumnRole::Across).next();
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
@@ -144,7 +135,6 @@ impl Table {
     }
 }
 
-/// The words of a row's cell for people.
 fn cell_text(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
     row.cells[place].text_for_people(columns[place].unit)
 }
@@ -185,10 +175,8 @@ mod tests {
             let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
             let lines = view.groups[0].lines.iter().map(|line| {
                 let cell = |cells: &Vec<(&Column, &Cell)>| {
-                    cells
-                        .iter()
-                        .filter_map(|(column, cell)| cell.text_for_people(column.unit))
-                        .collect::<String>()
+                    let texts = cells.iter().filter_map(|(column, cell)| cell.text_for_people(column.unit));
+                    texts.collect::<String>()
                 };
                 line.iter().map(cell).collect::<Vec<_>>().join("|")
             });

@@ -52,12 +52,10 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     store_rows::blocks(merged, (&BURSTS, LEGEND), rows)
 }
 
-/// A row for each load.
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     by_load(trials).iter().map(|bursts| cells(bursts)).collect()
 }
 
-/// The bursts of trials, grouped by load.
 pub(super) fn by_load<'m>(trials: &[&'m Measurements]) -> Vec<Vec<&'m Burst>> {
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
     let bursts_at = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();

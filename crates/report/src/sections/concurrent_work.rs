@@ -6,7 +6,6 @@ use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
-use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "concurrent_work",
@@ -53,21 +52,22 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let collect = |values: fn(&ConcurrentWork) -> &Vec<u64>| -> Vec<u64> {
         works.iter().flat_map(|work| values(work)).copied().collect()
     };
-    let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
     let took = collect(|work| &work.took_ns);
     let during_steps: u64 = collect(|work| &work.during_steps_ns).iter().sum();
     let calls = |read: fn(&ConcurrentWork) -> CallStatistics| {
         works.iter().map(|work| read(work)).fold(CallStatistics::default(), CallStatistics::plus)
     };
     let (during, otherwise) = (calls(|work| work.during), calls(|work| work.otherwise));
-    let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
+    let longest = |calls: CallStatistics| {
+        Cell::or_none((calls.count > 0).then_some(calls.longest_ns), |ns| Cell::real(ns as f64))
+    };
     vec![vec![
         ("work", Cell::text(&first.by)),
         ("trials", Cell::from_count(works.len())),
-        ("took", real(quantile(&took, 0.5))),
-        ("took_most", real(took.iter().copied().max())),
+        ("took", Cell::quantile(&took, 0.5)),
+        ("took_most", Cell::quantile(&took, 1.0)),
         ("during_steps", Cell::real(during_steps as f64 / took.iter().sum::<u64>().max(1) as f64)),
-        ("backup", real(quantile(&collect(|work| &work.bytes), 0.5))),
+        ("backup", Cell::quantile(&collect(|work| &work.bytes), 0.5)),
         ("calls", Cell::count(during.count)),
         ("longest", longest(during)),
         ("longest_otherwise", longest(otherwise)),

@@ -4,6 +4,7 @@ use storebench_core::result::{BadState, Control, Phase, StateFinding};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{plural, rough_ns, three_digits, with_commas};
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::data::cuts::{CheckedStates, checked_states};
 use crate::data::merge::Merged;
@@ -84,7 +85,6 @@ const CUTS: Shape = Shape {
     ],
 };
 
-/// Missing pieces that are named.
 const MOST_PIECES: usize = 3;
 /// The bytes that a disk which tears blocks writes at once.
 const TORN_BYTES: u64 = 512;
@@ -97,20 +97,10 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             let name = merged.readable.name(&store);
             let is_torn = checked.cuts.whole_bytes == TORN_BYTES;
             let name = if is_torn { format!("{name}, torn") } else { name.into_owned() };
-            let head = [
-                ("hardware", Cell::text(&group.key.hardware)),
-                ("title", Cell::text(&title)),
-                ("store", Cell::store(&store, name.clone())),
-            ];
+            let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
             table.push(Visibility::Always, head.into_iter().chain(row(&checked)));
-            notes.extend(sentence(&name, &checked).map(Block::Note));
-            notes.extend(
-                checked
-                    .bad
-                    .iter()
-                    .filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad))
-                    .map(Block::Note),
-            );
+            let bad = checked.bad.iter().filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad));
+            notes.extend(sentence(&name, &checked).into_iter().chain(bad).map(Block::Note));
         }
     }
     if table.rows.is_empty() {
@@ -169,21 +159,14 @@ fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
     let findings =
         StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
     let count_quantile = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
-    let lost_quantile =
-        |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let [creating, _, settling, recovering] = Phase::ALL.map(|phase| checked.phase(phase));
-    let holds = checked
-        .tier
-        .and_then(|tier| holds(&checked.cuts, tier))
-        .map(|holds| if holds { "yes" } else { "no" });
-    let open_quantile =
-        |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
+    let holds = checked.tier.and_then(|tier| holds(cuts, tier)).map(|holds| if holds { "yes" } else { "no" });
     let others = [
         ("sessions", Cell::count(cuts.sessions)),
         ("guarantee", Cell::or_none(checked.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
-        ("open_p50", open_quantile(0.5)),
-        ("open_most", open_quantile(1.0)),
+        ("open_p50", Cell::quantile(&cuts.open_ns, 0.5)),
+        ("open_most", Cell::quantile(&cuts.open_ns, 1.0)),
         ("creating", Cell::count(creating.0)),
         ("creating_not_held", Cell::count(creating.1)),
         ("settling", Cell::count(settling.0)),
@@ -199,8 +182,8 @@ fn row(checked: &CheckedStates) -> Vec<(&'static str, Cell)> {
         ("verified", Cell::count(cuts.verified)),
         ("lost_steps_p50", count_quantile(&cuts.lost_steps, 0.5)),
         ("lost_steps_p99", count_quantile(&cuts.lost_steps, 0.99)),
-        ("lost_p50", lost_quantile(0.5)),
-        ("lost_p99", lost_quantile(0.99)),
+        ("lost_p50", Cell::quantile(&cuts.lost_ns, 0.5)),
+        ("lost_p99", Cell::quantile(&cuts.lost_ns, 0.99)),
         ("not_made", Cell::or_none(checked.not_made.as_deref(), Cell::text)),
     ];
     let control_columns = [
@@ -274,7 +257,6 @@ fn describe_share(states: u64, total: u64) -> String {
     format!("{states} ({share} % [{low}, {high}])")
 }
 
-/// The states by the part of the history of the cut.
 fn describe_phases(checked: &CheckedStates) -> String {
     let describe_phase = |phase: Phase| match checked.phase(phase) {
         (0, _) => None,

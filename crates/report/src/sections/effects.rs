@@ -1,6 +1,6 @@
 //! The effects of settings: every combination with its promise, each value alone, and each pair.
 
-use storebench_core::units::rough_ns;
+use storebench_core::units::{rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::effects::{
@@ -11,7 +11,7 @@ use crate::data::merge::Merged;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
-use crate::stats::MIN_BLOCKS;
+use crate::stats::{Estimate, MIN_BLOCKS};
 
 pub const SECTION: Section = Section {
     name: "effects",
@@ -23,10 +23,8 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// Pairs of settings that are shown unless all are.
 const MOST_SHOWN: usize = 8;
 
-/// Settings that an answer names.
 const MOST_NAMED: usize = 3;
 
 const HARDWARE: Column = Column::text("hardware");
@@ -152,13 +150,8 @@ pub fn answer(merged: &Merged<'_>) -> Option<String> {
     let groups = effects(merged);
     let mut changes: Vec<(f64, String)> = Vec::new();
     for MainEffect { setting, value, base, times, .. } in groups.iter().flat_map(|effects| &effects.main) {
-        let Some(times) = times
-            .last()
-            .and_then(Option::as_ref)
-            .filter(|times| matches!(times.known, EffectVerdict::Less | EffectVerdict::More))
-        else {
-            continue;
-        };
+        let is_change = |times: &&Times| matches!(times.known, EffectVerdict::Less | EffectVerdict::More);
+        let Some(times) = times.last().and_then(Option::as_ref).filter(is_change) else { continue };
         let [value, base] = [value, base].map(|value| merged.readable.value(setting, value));
         let words = format!("{setting}={value} takes {} the time of {base}", times.text());
         changes.push((times.ratio.ratio.value.ln().abs(), words));
@@ -182,6 +175,8 @@ fn scope_cells(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {
 
 fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     let mut table = Table::new(&COMBINATIONS);
+    let number = |mean: Estimate| Cell::estimate(mean).with_text(three_digits(mean.value));
+    let syncs = |syncs: f64| Cell::real(syncs).with_text(three_digits(syncs));
     for spot in &effects.points {
         let SettingsResult { latency_ns, per_second, tier, power_cut, .. } = spot;
         let mut cells = scope_cells(effects, "combination");
@@ -196,20 +191,9 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
             ("guarantee_given", Cell::text(tier.name()).with_text(describe_guarantee((*tier, *power_cut)))),
             ("power_cut", Cell::or_none(*power_cut, |cut| Cell::text(cut.name()))),
             ("best", Cell::boolean(spot.best)),
-            (
-                "per_second",
-                Cell::or_none(per_second.as_ref(), |speed| {
-                    Cell::estimate(speed.mean)
-                        .with_text(storebench_core::units::three_digits(speed.mean.value))
-                }),
-            ),
+            ("per_second", Cell::or_none(per_second.as_ref(), |speed| number(speed.mean))),
             ("latency_mean", Cell::estimate(latency_ns.mean).with_text(describe_spot(spot))),
-            (
-                "syncs_per_operation",
-                Cell::or_none(spot.syncs_per_operation, |syncs| {
-                    Cell::real(syncs).with_text(storebench_core::units::three_digits(syncs))
-                }),
-            ),
+            ("syncs_per_operation", Cell::or_none(spot.syncs_per_operation, syncs)),
         ]);
         table.push(Visibility::Always, cells);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use storebench_core::units::rough_ns;
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::data::estimates::{LEAST_SHARE, MOST_OFF, PartTime, TICK_NS, estimated};
 use crate::data::matrix::SortedTrials;
@@ -69,11 +70,8 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
     let sorted = SortedTrials::new(merged, group);
     for (position, stores) in &sorted.entries {
         let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        let estimated_stores: Vec<_> = stores
-            .iter()
-            .map(|(store, entries)| (store, entries.len(), estimated(entries)))
-            .filter(|(.., estimates)| !estimates.is_empty())
-            .collect();
+        let all = stores.iter().map(|(store, entries)| (store, entries.len(), estimated(entries)));
+        let estimated_stores: Vec<_> = all.filter(|(.., estimates)| !estimates.is_empty()).collect();
         if estimated_stores.is_empty() {
             continue;
         }
@@ -83,13 +81,10 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
         for (store, trials, estimates) in &estimated_stores {
             for part in estimates {
                 for disk in &disks {
-                    let head = [
-                        ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&label)),
-                        ("store", Cell::store(store, merged.readable.name(store))),
-                        ("trials", Cell::from_count(*trials)),
-                    ];
-                    table.push(Visibility::Always, head.into_iter().chain(row(part, disk)));
+                    let store = Cell::store(store, merged.readable.name(store));
+                    let head = head(group, Cell::text(&label), store);
+                    let trials = ("trials", Cell::from_count(*trials));
+                    table.push(Visibility::Always, head.into_iter().chain([trials]).chain(row(part, disk)));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use storebench_core::result::{FaultKind, FaultOutcome};
 
+use super::store_rows::head;
 use crate::data::faults::{StoreFaults, faults_of_stores};
 use crate::data::merge::Merged;
 use crate::data::names::join_parts;
@@ -52,14 +53,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         for (store, store_faults) in faults_of_stores(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |kind: &str| {
-                [
-                    ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&title)),
-                    ("store", Cell::store(&store, name.clone())),
+                let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
+                head.into_iter().chain([
                     ("fault", Cell::text(kind)),
                     ("trials", Cell::from_count(store_faults.trials)),
                     ("not_made", Cell::or_none(store_faults.not_made.as_deref(), Cell::text)),
-                ]
+                ])
             };
             if store_faults.trials == 0 {
                 table.push(Visibility::Always, head("none"));
@@ -68,10 +67,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 );
             }
             for kind in store_faults.faults.found.keys() {
-                table.push(
-                    Visibility::Always,
-                    head(kind.describe()).into_iter().chain(row(&store_faults, *kind)),
-                );
+                table.push(Visibility::Always, head(kind.describe()).chain(row(&store_faults, *kind)));
             }
             let silent = store_faults.faults.silent.iter();
             notes.extend(silent.map(|silent| {

@@ -53,7 +53,6 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     store_rows::blocks(merged, (&PAUSES, LEGEND), rows)
 }
 
-/// The rows of the ten phases, and of each load with a burst.
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = time_rows("tenths", tenths.collect());

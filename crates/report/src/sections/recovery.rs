@@ -8,6 +8,7 @@ use storebench_core::result::{Recovery, Reopening};
 use storebench_core::units::plural;
 use storebench_core::words::words;
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
@@ -47,7 +48,6 @@ const RECOVERY: Shape = Shape {
     ],
 };
 
-/// Everything about each way of opening.
 const OPENINGS: Shape = Shape {
     name: "openings",
     columns: &[
@@ -81,7 +81,6 @@ up to a tenth as many records were added (after: close) or none. memory: that is
 overwritten. by calls: bytes that read calls took until then. from disk: bytes that the kernel had to read from the disk until then, through \
 mappings too.";
 
-/// Openings of one kind.
 #[derive(Default)]
 struct OpeningTimes {
     number: usize,
@@ -111,7 +110,6 @@ enum OpeningKind {
 
 words!(OpeningKind);
 
-/// The openings of a store with one number of records.
 type OpeningsByKind = BTreeMap<OpeningKind, OpeningTimes>;
 
 /// The openings of one store by number of records, and why others are missing.
@@ -130,19 +128,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         for (store, openings) in openings_by_store(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |records: u64| {
-                [
-                    ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&title)),
-                    ("store", Cell::store(&store, name.clone())),
-                    ("records", Cell::count(records)),
-                ]
+                let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
+                head.into_iter().chain([("records", Cell::count(records))])
             };
             for (records, ways) in &openings.sizes {
                 let not_made = ("not_made", Cell::or_none(openings.not_made.as_deref(), Cell::text));
-                table.push(Visibility::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
+                table.push(Visibility::Always, head(*records).chain([not_made]).chain(row(ways)));
                 for (kind, times) in ways {
-                    costs
-                        .push(Visibility::Always, head(*records).into_iter().chain(cost_cells(*kind, times)));
+                    costs.push(Visibility::Always, head(*records).chain(cost_cells(*kind, times)));
                 }
             }
             let full_name = join_parts([name.as_str(), &label]);
@@ -219,13 +212,9 @@ impl OpeningTimes {
     }
 }
 
-fn quantile_cell(values: &[u64], share: f64) -> Cell {
-    Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
-}
 
-/// The line of a store with one number of records.
 fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
-    let open = |kind| ways.get(&kind).map_or_else(Cell::none, |times| quantile_cell(&times.open_ns, 0.5));
+    let open = |kind| ways.get(&kind).map_or_else(Cell::none, |times| Cell::quantile(&times.open_ns, 0.5));
     let mut cells = vec![
         ("closed_p50", open(OpeningKind::Close)),
         ("cold_killed_p50", open(OpeningKind::ColdKill)),
@@ -235,27 +224,26 @@ fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
     if let Some(killed) = ways.get(&OpeningKind::Kill) {
         cells.extend([
             ("kills", Cell::from_count(killed.number)),
-            ("open_p50", quantile_cell(&killed.open_ns, 0.5)),
-            ("open_most", quantile_cell(&killed.open_ns, 1.0)),
-            ("first_read_p50", quantile_cell(&killed.first_read_ns, 0.5)),
-            ("first_write_p50", quantile_cell(&killed.first_write_ns, 0.5)),
+            ("open_p50", Cell::quantile(&killed.open_ns, 0.5)),
+            ("open_most", Cell::quantile(&killed.open_ns, 1.0)),
+            ("first_read_p50", Cell::quantile(&killed.first_read_ns, 0.5)),
+            ("first_write_p50", Cell::quantile(&killed.first_write_ns, 0.5)),
         ]);
     }
     cells
 }
 
-/// Everything about openings of one kind.
 fn cost_cells(kind: OpeningKind, times: &OpeningTimes) -> [(&'static str, Cell); 9] {
     [
         ("after", Cell::text(kind.name())),
         ("openings", Cell::from_count(times.number)),
-        ("open_p50", quantile_cell(&times.open_ns, 0.5)),
-        ("first_read_p50", quantile_cell(&times.first_read_ns, 0.5)),
-        ("first_write_p50", quantile_cell(&times.first_write_ns, 0.5)),
-        ("close_p50", quantile_cell(&times.close_ns, 0.5)),
-        ("memory_p50", quantile_cell(&times.memory_bytes, 0.5)),
-        ("read_p50", quantile_cell(&times.read_bytes, 0.5)),
-        ("fetched_p50", quantile_cell(&times.fetched_bytes, 0.5)),
+        ("open_p50", Cell::quantile(&times.open_ns, 0.5)),
+        ("first_read_p50", Cell::quantile(&times.first_read_ns, 0.5)),
+        ("first_write_p50", Cell::quantile(&times.first_write_ns, 0.5)),
+        ("close_p50", Cell::quantile(&times.close_ns, 0.5)),
+        ("memory_p50", Cell::quantile(&times.memory_bytes, 0.5)),
+        ("read_p50", Cell::quantile(&times.read_bytes, 0.5)),
+        ("fetched_p50", Cell::quantile(&times.fetched_bytes, 0.5)),
     ]
 }
 

@@ -3,6 +3,7 @@
 use storebench_core::result::OVERALL;
 use storebench_core::units::{rough_bytes, rough_ns};
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
@@ -55,10 +56,9 @@ const LEGEND: &str = "Requests are those that the disk answered during an operat
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();
     merged.groups.iter().for_each(|group| group_requests(merged, group, &mut folds));
-    if folds.is_empty() {
-        return Vec::new();
+    if !folds.is_empty() {
+        folds.push(Block::Note(LEGEND.into()));
     }
-    folds.push(Block::Note(LEGEND.into()));
     folds
 }
 
@@ -71,13 +71,9 @@ fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>
             let parts = requests_by_part(entries);
             let name = merged.readable.name(store);
             for part in &parts {
-                let head = [
-                    ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&label)),
-                    ("store", Cell::store(store, name.clone())),
-                    ("trials", Cell::from_count(entries.len())),
-                ];
-                table.push(Visibility::Always, head.into_iter().chain(row(part)));
+                let head = head(group, Cell::text(&label), Cell::store(store, name.clone()));
+                let trials = ("trials", Cell::from_count(entries.len()));
+                table.push(Visibility::Always, head.into_iter().chain([trials]).chain(row(part)));
             }
             notes.extend(slowest(&parts).map(|part| Block::Note(sentence(&name, part))));
         }
@@ -125,7 +121,6 @@ fn largest_request(part: &PartRequests) -> Option<(String, String)> {
     Some((kind, why))
 }
 
-/// The operation that a store is slowest at.
 fn slowest(parts: &[PartRequests]) -> Option<&PartRequests> {
     let operations = parts.iter().filter(|part| part.part.is_operation() && part.requests.all() > 0);
     operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))
@@ -198,11 +193,8 @@ mod tests {
 
     #[test]
     fn the_lateness_of_the_disk_is_not_called_something_else() {
-        assert!(
-            describe_late(5100).ends_with("42 % of the operation's 11.9 µs, and is simulated 5.10 µs late."),
-            "{}",
-            describe_late(5100)
-        );
-        assert!(describe_late(100).ends_with("it is slow by something else."), "{}", describe_late(100));
+        let (late, timely) = (describe_late(5100), describe_late(100));
+        assert!(late.ends_with("42 % of the operation's 11.9 µs, and is simulated 5.10 µs late."), "{late}");
+        assert!(timely.ends_with("it is slow by something else."), "{timely}");
     }
 }

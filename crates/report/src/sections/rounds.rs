@@ -2,6 +2,7 @@
 
 use storebench_core::units::three_digits;
 
+use super::store_rows;
 use crate::column::{MAX, P99, P999, Unit};
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Entry, Group, Merged};
@@ -23,7 +24,6 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// Rounds that are shown unless all are.
 const MOST_SHOWN: usize = 5;
 
 const ROUNDS: Shape = Shape {
@@ -79,14 +79,12 @@ fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &m
     for (position, stores) in &sorted.entries {
         let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         for (store, entries) in stores.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
-            let store_cells = [
-                ("hardware", Cell::text(&group.key.hardware)),
-                ("title", Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]))),
-                ("store", Cell::store(store, merged.readable.name(store))),
-            ];
-            Figure::ALL
-                .into_iter()
-                .for_each(|figure| push_figure(&store_cells, entries, figure, rounds, table));
+            let title = Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]));
+            let store_cells =
+                store_rows::head(group, title, Cell::store(store, merged.readable.name(store)));
+            for figure in Figure::ALL {
+                push_figure(&store_cells, entries, figure, rounds, table);
+            }
         }
     }
 }

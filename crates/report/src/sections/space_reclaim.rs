@@ -6,7 +6,6 @@ use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
-use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "space_reclaim",
@@ -56,7 +55,7 @@ fn cells(results: &[(&Measurements, &SpaceReclaim)]) -> Row {
     let median = |read: &dyn Fn(&Measurements, &SpaceReclaim) -> Option<u64>| {
         let values: Vec<u64> =
             results.iter().filter_map(|(measured, reclaim)| read(measured, reclaim)).collect();
-        Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
+        Cell::quantile(&values, 0.5)
     };
     // Unknown for a server that was running before.
     let files = |read: &dyn Fn(&SpaceReclaim) -> Option<u64>| {

@@ -6,7 +6,6 @@ use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
-use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "space_reclaim_concurrent",
@@ -67,7 +66,7 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     vec![vec![
         ("by", Cell::text(&first.by)),
         ("trials", Cell::from_count(results.len())),
-        ("took", Cell::or_none(quantile(&took, 0.5), |ns| Cell::real(ns as f64))),
+        ("took", Cell::quantile(&took, 0.5)),
         ("reads", Cell::count(reads.count)),
         ("read_longest", longest(reads)),
         ("read_before", longest(calls(|trial| trial.reads_before))),

@@ -1,11 +1,9 @@
 //! Builds rows about each store at each position, from all of its trials there.
 
-use std::borrow::Cow;
-
 use storebench_core::result::Measurements;
 
 use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Entry, Merged, measured};
+use crate::data::merge::{Group, Merged, measured};
 use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Shape, Table, Visibility};
@@ -13,8 +11,11 @@ use crate::section::{Block, Cell, Shape, Table, Visibility};
 /// The cells of a row, by column.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// A table of the rows that `rows` makes of a store's trials, after `hardware`, `title` and `store`, with its legend; empty
-/// without rows.
+pub fn head(group: &Group<'_>, title: Cell, store: Cell) -> [(&'static str, Cell); 3] {
+    [("hardware", Cell::text(&group.key.hardware)), ("title", title), ("store", store)]
+}
+
+/// A table of the rows that `rows` makes of a store's trials, after their heads, with its legend; empty without rows.
 pub fn blocks(
     merged: &Merged<'_>,
     (shape, legend): (&'static Shape, &str),
@@ -26,18 +27,14 @@ pub fn blocks(
         for (position, stores) in &sorted.entries {
             let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
             let title = join_parts([group.key.hardware.as_str(), &label]);
-            let push_rows = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
+            for (store, entries) in stores {
                 let trials: Vec<_> = measured(entries).into_iter().map(|(_, measured)| measured).collect();
                 for row in rows(&trials) {
-                    let head = [
-                        ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&label).with_text(title.clone())),
-                        ("store", Cell::store(store, merged.readable.name(store))),
-                    ];
+                    let title = Cell::text(&label).with_text(title.clone());
+                    let head = head(group, title, Cell::store(store, merged.readable.name(store)));
                     table.push(Visibility::Always, head.into_iter().chain(row));
                 }
-            };
-            stores.iter().for_each(push_rows);
+            }
         }
     }
     if table.rows.is_empty() {

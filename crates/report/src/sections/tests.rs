@@ -1,15 +1,14 @@
 mod life;
 
-use std::collections::BTreeMap;
-use storebench_core::stores::NULL;
+use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::Background;
-use storebench_core::result::DiskReport;
 use storebench_core::result::{
-    BadState, ByteOwner, Clocks, Control, Counts, Cut, CutCheck, CutResults, DeviceTally, FaultCheck,
-    FaultKind, FaultOutcome, FaultResults, FindingCount, KeptState, KindCounts, MissingPiece, Phase,
-    Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
+    BadState, ByteOwner, Clocks, Control, Counts, Cut, CutCheck, CutResults, DeviceTally, DiskReport,
+    FaultCheck, FaultKind, FaultOutcome, FaultResults, FindingCount, KeptState, KindCounts, MissingPiece,
+    Phase, Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
 };
+use storebench_core::stores::NULL;
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
@@ -108,8 +107,7 @@ fn on_a_disk() -> Run {
 
 /// A run with states after power cuts: one store loses nothing, one its newest writes, one has no states.
 fn cut() -> Run {
-    let stores = ["lmdb", "leveldb", "redb"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = life::run_of(&["lmdb", "leveldb", "redb"]);
     for trial in &mut run.trials {
         let caught = |states, caught| FindingCount { states, caught };
         let controls = [(Control::NoFlush, caught(4, 4)), (Control::LastFlush, caught(4, 3))].into();
@@ -176,8 +174,7 @@ fn bad(check: CutCheck) -> CutCheck {
 
 /// A run with faults: one store with all kinds of aftermath, one without any.
 fn faulty() -> Run {
-    let stores = ["lmdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = life::run_of(&["lmdb", "redb"]);
     for trial in &mut run.trials {
         let mut faults = FaultResults::default();
         for (kind, aftermath) in FaultKind::ALL.into_iter().zip(FaultOutcome::ALL) {
@@ -194,8 +191,7 @@ fn faulty() -> Run {
 
 /// A run with recoveries: one store with two numbers of records, the larger slower, and one without any.
 fn killed() -> Run {
-    let stores = ["redb", "memory"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = life::run_of(&["redb", "memory"]);
     let reopened = |records, added, open_ns| Reopening {
         records,
         added,
@@ -235,27 +231,21 @@ fn killed() -> Run {
 /// A run on a simulated disk with estimates for two other disks: sound ones for inserts, unsound ones for gets.
 fn estimating() -> Run {
     let mut run = on_a_disk();
+    // In seconds: here, and on the three disks.
+    let clocks = |here_s: f64, on_s: [f64; 3]| {
+        let ns = |s: f64| (s * 1e9) as u64;
+        let on_ns = ["hdd-7200", "sd-a1", "steady"].into_iter().zip(on_s);
+        let on_ns = on_ns.map(|(name, s)| (name.to_owned(), ns(s))).collect();
+        Some(Clocks { here_ns: ns(here_s), on_ns })
+    };
     for operation in run.trials.iter_mut().flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations)
     {
-        let clocks = |here_ns: u64, on_ns: [(&str, u64); 3]| Clocks {
-            here_ns,
-            on_ns: on_ns.map(|(name, ns)| (name.to_owned(), ns)).into(),
-        };
         let asked = operation.counters.as_mut().unwrap().disk.as_mut().unwrap();
         asked.modelled_ns = 8e8 as u64;
         asked.clocks = match operation.operation.as_str() {
-            "insert" => Some(clocks(
-                1e9 as u64,
-                [("hdd-7200", 11e8 as u64), ("sd-a1", 4e9 as u64), ("steady", 3e9 as u64)],
-            )),
-            "update" => Some(clocks(
-                2e9 as u64,
-                [("hdd-7200", 2e9 as u64), ("sd-a1", 2e9 as u64), ("steady", 2e9 as u64)],
-            )),
-            "get" => Some(clocks(
-                1e9 as u64,
-                [("hdd-7200", 2e9 as u64), ("sd-a1", 1e9 as u64), ("steady", 1e9 as u64)],
-            )),
+            "insert" => clocks(1.0, [1.1, 4.0, 3.0]),
+            "update" => clocks(2.0, [2.0; 3]),
+            "get" => clocks(1.0, [2.0, 1.0, 1.0]),
             _ => None,
         };
     }
@@ -276,11 +266,11 @@ fn write_to_string(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Resul
 
 fn csv_of(section: &Section, report: &Report<'_>) -> Vec<BTreeMap<String, String>> {
     let text = write_to_string(|out| csv::write(section, report.blocks(section), out));
-    csv_rows(&text)
+    ::csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
-fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
-    ::csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+fn rows_of(section: &str, run: Run) -> Vec<BTreeMap<String, String>> {
+    csv_of(find(section).unwrap(), &Report::new(&Merged::new(&[run], &[])))
 }
 
 fn shown(section: &str, run: Run, all: bool) -> String {
@@ -290,7 +280,6 @@ fn shown(section: &str, run: Run, all: bool) -> String {
     terminal::section::text(section, Report::new(&merged).blocks(section), STYLE, all)
 }
 
-/// Counts rows by table.
 #[derive(Default)]
 struct Rows(BTreeMap<String, usize>);
 
@@ -375,22 +364,14 @@ fn a_section_with_nothing_to_say_is_nowhere() {
 
 #[test]
 fn names_are_unique() {
-    let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
-    let shapes: Vec<&str> =
-        SECTIONS.iter().flat_map(|section| section.shapes).map(|shape| shape.name).collect();
-    for mut all in [names, shapes] {
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count);
-    }
-    for shape in SECTIONS.iter().flat_map(|section| section.shapes) {
-        let mut columns: Vec<String> =
-            shape.columns.iter().flat_map(crate::section::Column::sql_names).collect();
-        let count = columns.len();
-        columns.sort();
-        columns.dedup();
-        assert_eq!(columns.len(), count, "{}", shape.name);
+    let shapes = || SECTIONS.iter().flat_map(|section| section.shapes);
+    let names = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let column_names = crate::section::Column::sql_names;
+    let columns = shapes().map(|shape| shape.columns.iter().flat_map(column_names).collect::<Vec<_>>());
+    let sections = names(SECTIONS.iter().map(|section| section.name).collect());
+    for all in [sections, names(shapes().map(|shape| shape.name).collect())].into_iter().chain(columns) {
+        let unique: BTreeSet<&String> = all.iter().collect();
+        assert_eq!(unique.len(), all.len(), "{all:?}");
     }
 }
 
@@ -412,19 +393,15 @@ fn effects_and_combinations_are_told_with_what_is_promised() {
     }
     let (power, none) = (text.find("\npower").unwrap(), text.find("\nnone").unwrap());
     assert!(power < none, "the safest first: {text}");
-    let runs = [factorial()];
-    let merged = Merged::new(&runs, &[]);
-    let rows = csv_of(find("effects").unwrap(), &Report::new(&merged));
+    let rows = rows_of("effects", factorial());
     let rows_of = |kind: &str| rows.iter().filter(|row| row["row"] == kind).collect::<Vec<_>>();
     assert_eq!(["combination", "effect", "interaction"].map(|kind| rows_of(kind).len()), [4, 2 * 5, 1]);
     let best = &rows_of("combination")[0];
     assert_eq!((best["settings"].as_str(), best["marks"].as_str()), ("j=W; s=F", "the best"));
     assert_eq!((best["best"].as_str(), best["guarantee_given"].as_str()), ("1", "power"));
     let last = rows_of("effect")[4];
-    assert_eq!(
-        (last["settings"].as_str(), last["operation"].as_str(), last["guarantee"].as_str()),
-        ("j=W", "all", "less")
-    );
+    let words = ["settings", "operation", "guarantee"].map(|column| last[column].as_str());
+    assert_eq!(words, ["j=W", "all", "less"]);
     assert!((last["times"].parse::<f64>().unwrap() - 0.612).abs() < 0.001);
 }
 
@@ -445,15 +422,11 @@ fn stores_stand_by_where_they_fall() {
     assert!(order.is_sorted(), "{first_view}");
     let head = first_view.lines().find(|line| line.contains("falls by")).unwrap();
     assert!(head.contains("at 0.25x") && head.contains("at 4x"), "{first_view}");
-    assert!(
-        first_view.contains("Falls last: redb. Falls least: sqlite.") && first_view.contains("--table"),
-        "{first_view}"
-    );
+    assert!(first_view.contains("Falls last: redb. Falls least: sqlite."), "{first_view}");
+    assert!(first_view.contains("--table"), "{first_view}");
     let full_view = shown("sizes", outgrown(), true);
     assert!(full_view.contains("\nremove\n") && !full_view.contains("--table"), "{full_view}");
-    let runs = [outgrown()];
-    let merged = Merged::new(&runs, &[]);
-    let rows = csv_of(find("sizes").unwrap(), &Report::new(&merged));
+    let rows = rows_of("sizes", outgrown());
     assert_eq!(rows.len(), 3 * 7 * 4);
     let row_of =
         |store: &str| rows.iter().find(|row| row["store"] == store && row["operation"] == "insert").unwrap();
@@ -471,10 +444,8 @@ fn places_are_a_map_for_each_store() {
     let first_view = shown("clusters", run.clone(), false);
     assert!(first_view.contains("box, process, sqlite") && !first_view.contains("leveldb"), "{first_view}");
     assert!(first_view.contains("--table shows all 5 tables; here are 4."), "{first_view}");
-    assert!(
-        first_view.lines().any(|line| line.split_whitespace().eq(["ext4", "10.0", "µs*"])),
-        "{first_view}"
-    );
+    let mut words = first_view.lines().map(str::split_whitespace);
+    assert!(words.any(|words| words.eq(["ext4", "10.0", "µs*"])), "{first_view}");
     let full_view = shown("clusters", run, true);
     assert!(full_view.contains("leveldb") && !full_view.contains("--table"), "{full_view}");
     let runs = [run_for("clusters")];
@@ -503,9 +474,7 @@ fn maps_of_heat_are_in_the_pages_data() {
 fn an_operation_is_told_by_what_it_asks_of_its_disk() {
     let text = shown("requests", on_a_disk(), true);
     insta::assert_snapshot!(text);
-    let runs = [on_a_disk()];
-    let merged = Merged::new(&runs, &[]);
-    let rows = csv_of(find("requests").unwrap(), &Report::new(&merged));
+    let rows = rows_of("requests", on_a_disk());
     let row_of = |part: &str| rows.iter().find(|row| row["part"] == part).unwrap();
     let figures = |part: &str| {
         ["times", "writes", "written_bytes", "journal_bytes", "flushes", "seeks", "reads"]
@@ -520,26 +489,17 @@ fn an_operation_is_told_by_what_it_asks_of_its_disk() {
 }
 
 #[test]
-fn states_after_power_cuts_are_told_in_figures_and_in_words() {
-    insta::assert_snapshot!("cuts", shown("cuts", cut(), true));
-}
-
-#[test]
-fn faults_are_told_by_what_came_of_them() {
-    insta::assert_snapshot!("faults", shown("faults", faulty(), true));
-}
-
-#[test]
-fn recoveries_are_told_by_the_number_of_records() {
-    insta::assert_snapshot!("recovery", shown("recovery", killed(), true));
+fn what_cuts_faults_and_kills_did_is_told_in_figures_and_in_words() {
+    for section in ["cuts", "faults", "recovery"] {
+        insta::assert_snapshot!(section, shown(section, run_for(section), true));
+    }
 }
 
 #[test]
 fn an_estimate_stands_where_it_is_near_on_the_disk_that_was_recorded_on() {
     let text = shown("estimates", estimating(), true);
     insta::assert_snapshot!("estimates", text);
-    let (runs, section) = ([estimating()], find("estimates").unwrap());
-    let rows = csv_of(section, &Report::new(&Merged::new(&runs, &[])));
+    let rows = rows_of("estimates", estimating());
     let figures_of = |part: &str, disk: &str| {
         let row = rows.iter().find(|row| row["part"] == part && row["disk"] == disk).unwrap();
         ["recorded_on", "recorded_ns", "estimated_ns", "own_ratio"].map(|column| row[column].clone())

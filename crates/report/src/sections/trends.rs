@@ -79,7 +79,6 @@ fn trend_word(trend: Trend) -> &'static str {
     }
 }
 
-/// The rounds until the files double, if known.
 fn rounds_until_twice(trials: &[&Measurements]) -> Option<u64> {
     match growth(trials)? {
         Growth::Doubles(rounds) => Some(rounds.ceil() as u64),

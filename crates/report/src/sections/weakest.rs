@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use storebench_core::result::{Measurements, OVERALL, Recovery, Round};
 use storebench_core::units::three_digits;
 
+use super::store_rows::head;
 use crate::column::Unit;
 use crate::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
 use crate::data::contention;
@@ -138,7 +139,6 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     stats::median(&values.collect::<Vec<_>>()).map(|estimate| estimate.value)
 }
 
-/// The property and position in which a store is furthest behind.
 struct Weakest {
     property: &'static Property,
     label: String,
@@ -158,7 +158,7 @@ impl Weakest {
             1 => "that of the only other store".to_owned(),
             others => format!("the median of the {others} others"),
         };
-        let name = join_parts([store, self.label.as_str()]);
+        let name = join_parts([store, &self.label]);
         let note = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
         format!("{name}: {words}, {} times {others}{note}.", three_digits(self.times))
     }
@@ -173,31 +173,26 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         for (store, weakest) in weakest_of_group(merged, group) {
             let name = merged.readable.name(&store);
             lines.push(Block::Note(weakest.sentence(&name)));
-            table.push(
-                Visibility::InFiles,
-                [
-                    ("hardware", Cell::text(&group.key.hardware)),
-                    ("title", Cell::text(&label)),
-                    ("store", Cell::text(&store)),
-                    ("property", Cell::text(weakest.property.0)),
-                    ("value", Cell::real(weakest.value)),
-                    ("times_median", Cell::real(weakest.times)),
-                    ("stores", Cell::from_count(weakest.stores)),
-                    ("at", Cell::text(&weakest.label)),
-                ],
-            );
+            let cells = [
+                ("property", Cell::text(weakest.property.0)),
+                ("value", Cell::real(weakest.value)),
+                ("times_median", Cell::real(weakest.times)),
+                ("stores", Cell::from_count(weakest.stores)),
+                ("at", Cell::text(&weakest.label)),
+            ];
+            let head = head(group, Cell::text(&label), Cell::text(&store));
+            table.push(Visibility::InFiles, head.into_iter().chain(cells));
         }
         if !lines.is_empty() {
             parts.push(Block::fold(title, FoldState::Part(parts.len()), lines));
         }
     }
-    if parts.is_empty() {
-        return Vec::new();
+    if !parts.is_empty() {
+        parts.extend([Block::Table(table), Block::Note(LEGEND.into())]);
     }
-    parts.into_iter().chain([Block::Table(table), Block::Note(LEGEND.into())]).collect()
+    parts
 }
 
-/// A sentence on the store that is furthest behind of all.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
     let weakest_sides = merged.groups.iter().flat_map(|group| weakest_of_group(merged, group));
     let (store, most) = weakest_sides.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
@@ -227,12 +222,9 @@ fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, 
                 let (index, is_candidate) =
                     (standing.index, matches!(standing.verdict, Verdict::Candidate(_)));
                 let others = medians.iter().enumerate().filter(|(other, _)| *other != index);
-                let median_of_others = median(others.map(|(_, median_of_others)| *median_of_others))
-                    .filter(|median_of_others| *median_of_others > 0.0);
-                let Some(times) = median_of_others.map(|median_of_others| medians[index] / median_of_others)
-                else {
-                    continue;
-                };
+                let median_of_others = median(others.map(|(_, median)| *median));
+                let Some(others) = median_of_others.filter(|median| *median > 0.0) else { continue };
+                let times = medians[index] / others;
                 let is_weaker = by_store.get(&**stores[index]).is_none_or(|weakest| times > weakest.times);
                 let is_clear = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
                 if times >= LEAST_TIMES && is_weaker && is_clear {

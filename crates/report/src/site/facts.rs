@@ -1,5 +1,4 @@
-//! The facts of one run that the site's pages use. Figures, winners, verdicts and checks are those of the run's own
-//! report; nothing here is combined with another run.
+//! The facts of one run that the site's pages use, as its own report has them; nothing here is combined with another run.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -57,57 +56,45 @@ pub struct RunFacts {
     pub verdicts: Vec<FoundVerdict>,
     /// What it says of the sentences of its study, where it is a run of the preset for that.
     pub sentences: Option<RunSentences>,
-    /// The rows of the sections of power cuts and of recovery.
+    /// The rows of the sections [`CHECKS`].
     pub checks: [Vec<Row>; 2],
 }
 
-/// The sections of checks on stores' pages.
 pub const CHECKS: [&str; 2] = ["cuts", "recovery"];
 
 /// The conditions of figures, besides the machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Conditions {
-    /// The tier given.
-    pub tier: Option<Guarantee>,
-    /// The guarantee in words; empty if there is none.
-    pub guarantee: String,
+    pub(super) tier: Option<Guarantee>,
+    /// In words; empty if there is none.
+    pub(super) guarantee: String,
     /// The disk and the file system.
-    pub disk: String,
+    pub(super) disk: String,
     /// Values of other axes that differ from the default, and of the method.
-    pub others: String,
+    pub(super) others: String,
     /// The common values of all measured combinations.
-    pub common: String,
+    pub(super) common: String,
     /// The combinations, by their differences.
-    pub places: Vec<String>,
+    pub(super) places: Vec<String>,
 }
 
-/// One store under one set of conditions.
 #[derive(Debug)]
 pub struct Side {
-    /// The store.
     pub store: String,
     /// Its name in the ranking, with ranked settings.
     pub contestant: String,
     /// The ranked settings, readable; empty if the store itself is ranked.
     pub settings: String,
-    /// Its version.
     pub version: String,
-    /// The conditions.
     pub conditions: Conditions,
-    /// Its figures.
     pub speeds: Vec<Speed>,
-    /// The program's evidence on power cuts for its version at this guarantee.
     pub known_proofs: Vec<Proof>,
-    /// The run's own evidence.
     pub run_proofs: Vec<Proof>,
-    /// The time to open after a kill.
     pub recovery: Option<String>,
 }
 
-/// Evidence from states after power cuts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Proof {
-    /// The words.
     pub text: String,
     /// Whether any state lost more than the guarantee allows.
     pub is_broken: bool,
@@ -119,12 +106,10 @@ impl From<&Evidence> for Proof {
     }
 }
 
-/// A figure of one store.
 #[derive(Debug)]
 pub struct Speed {
-    /// Its name.
     pub figure: String,
-    /// Its range over the combinations.
+    /// Over the combinations.
     pub range: String,
     /// Whether the place with the fewest trials has a single one.
     pub is_single: bool,
@@ -133,22 +118,16 @@ pub struct Speed {
 /// Two stores that met, in alphabetical order.
 #[derive(Debug)]
 pub struct StorePair {
-    /// The stores.
     pub stores: [String; 2],
-    /// Their versions.
     pub versions: [String; 2],
-    /// The conditions.
     pub conditions: Conditions,
-    /// The outcome by figure.
     pub bouts: Vec<FigureOutcome>,
 }
 
-/// The outcome of one figure.
 #[derive(Debug, Default)]
 pub struct FigureOutcome {
-    /// The figure.
     pub figure: String,
-    /// The range of each store's figure.
+    /// Of each store's figure.
     pub ranges: [String; 2],
     /// The places where each is better, with the factor; without those where a figure is zero.
     pub won: [Vec<(String, Option<f64>)>; 2],
@@ -160,16 +139,13 @@ pub struct FigureOutcome {
     pub open: usize,
 }
 
-/// A verdict on a published finding.
 #[derive(Debug)]
 pub struct FoundVerdict {
     /// The name of the finding's page.
     pub name: String,
-    /// The study.
     pub study: String,
     /// Its number in the study, from 1.
     pub number: usize,
-    /// The finding.
     pub says: String,
     /// The place in the publication.
     pub source: String,
@@ -179,14 +155,10 @@ pub struct FoundVerdict {
     pub outcome: Option<Outcome>,
 }
 
-/// The outcome of a check against a finding.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The verdict.
     pub verdict: Verdict,
-    /// The scope.
     pub scope: String,
-    /// The figures behind it, in words.
     pub why: String,
 }
 
@@ -229,7 +201,6 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     })
 }
 
-/// The rows of a section's first table.
 fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
     let tables = Block::tables(report.blocks(section));
     tables.first().map_or_else(Vec::new, |table| table.rows.clone())
@@ -294,7 +265,6 @@ fn common_axes(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
     (Some(first.clone()), axes)
 }
 
-/// A place with only these axes.
 fn only_axes(place: &Position, axes: &BTreeSet<Axis>) -> Position {
     let others: Vec<Axis> = place.axes().filter(|axis| !axes.contains(axis)).collect();
     others.into_iter().fold(place.clone(), |place, axis| place.without_axis(axis))
@@ -303,7 +273,6 @@ fn only_axes(place: &Position, axes: &BTreeSet<Axis>) -> Position {
 /// A figure with its contests and their places, named by their differences.
 type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
 
-/// Figures by name.
 type Figures<'m> = IndexMap<&'m str, Contests<'m>>;
 
 fn contests_by_figure(matrix: &Matrix) -> Figures<'_> {
@@ -362,7 +331,6 @@ fn build_side(
     }
 }
 
-/// The rows of a check for a contestant in a group.
 fn contestant_rows<'r>(
     rows: &'r [Row],
     section: &'static str,
@@ -382,7 +350,6 @@ fn cell<'r>(row: &'r Row, section: &str, id: &str) -> Option<(&'r Cell, Unit)> {
     Some((row.cells.get(place)?, shape.columns[place].unit))
 }
 
-/// The text of a cell in files.
 pub fn text<'r>(row: &'r Row, section: &str, id: &str) -> Option<&'r str> {
     match &cell(row, section, id)?.0.value {
         Value::Text(text) => Some(text),
@@ -416,25 +383,22 @@ fn meetings<'g>(
     contestants: &IndexMap<Cow<'g, str>, (&'g str, String)>,
     conditions: &Conditions,
 ) -> Vec<StorePair> {
-    let mut stores: Vec<(&str, &str)> = contestants
-        .iter()
-        .filter(|(name, (store, version))| name == store && !version.is_empty())
-        .map(|(_, (store, version))| (*store, version.as_str()))
-        .collect();
+    let plain = contestants.iter().filter(|(name, (store, version))| name == store && !version.is_empty());
+    let mut stores: Vec<(&str, &str)> =
+        plain.map(|(_, (store, version))| (*store, version.as_str())).collect();
     stores.sort_unstable();
     stores.truncate(MOST_PAIRED);
     let mut duels = Vec::new();
     for (index, a) in stores.iter().enumerate() {
         for b in &stores[index + 1..] {
             let pair = [a.0, b.0];
-            let is_in_pair = |store: &str| pair.contains(&store);
+
             let mut pair_group = Group { key: group.key.clone(), trials: Vec::new(), left_out: Vec::new() };
-            let trials = group.trials.iter().filter(|entry| is_in_pair(entry.trial.cell.store()));
+            let trials = group.trials.iter().filter(|entry| pair.contains(&entry.trial.cell.store()));
             pair_group.trials.extend(trials);
             let Some(matrix) = matrix(merged, &pair_group) else { continue };
-            let bouts = contests_by_figure(&matrix)
-                .into_iter()
-                .filter_map(|(_, (figure, contests))| figure_outcome(pair, figure, &contests));
+            let figures = contests_by_figure(&matrix).into_values();
+            let bouts = figures.filter_map(|(figure, contests)| figure_outcome(pair, figure, &contests));
             duels.push(StorePair {
                 stores: pair.map(str::to_owned),
                 versions: [a.1, b.1].map(str::to_owned),
@@ -480,16 +444,14 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
             let claim = checked.claim;
             let published = words::describe_published(checked)
                 .map(|words| format!("On the paper's own figures: {words}."));
+            let expected = [format!("Expected: {}.", claim.describe())];
             let verdict_with = |outcome: Option<Outcome>| FoundVerdict {
                 name: finding_name(&study.study.study, &claim.says),
                 study: study.study.study.clone(),
                 number: index + 1,
                 says: claim.says.clone(),
                 source: join_parts([study.study.source.as_str(), &claim.source]),
-                notes: [format!("Expected: {}.", claim.describe())]
-                    .into_iter()
-                    .chain(published.clone())
-                    .collect(),
+                notes: expected.iter().chain(&published).cloned().collect(),
                 outcome,
             };
             let measured: Vec<_> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
@@ -501,28 +463,19 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
                 let with_figure = claim.figure.len() > 1;
                 let telling =
                     words::telling(finding).map(|evidence| words::evidence_line(evidence, with_figure));
+                let leaning = Some(words::describe_leaning(finding).to_owned());
                 let needs = words::describe_needs(claim, finding);
-                let parts = [
-                    Some(words::describe_leaning(finding).to_owned()),
-                    Some(score),
-                    needs,
-                    words::judged_without(finding),
-                    telling,
-                ];
-                let why: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-                let why = why.join("; ");
-                verdicts.push(verdict_with(Some(Outcome {
-                    verdict: finding.verdict,
-                    scope: label(merged, &finding.scope),
-                    why,
-                })));
+                let parts = [leaning, Some(score), needs, words::judged_without(finding), telling];
+                let parts = parts.into_iter().flatten();
+                let why: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+                let (verdict, scope, why) = (finding.verdict, label(merged, &finding.scope), why.join("; "));
+                verdicts.push(verdict_with(Some(Outcome { verdict, scope, why })));
             }
         }
     }
     verdicts
 }
 
-/// The name of a finding's page.
 fn finding_name(study: &str, says: &str) -> String {
     format!("{}-{:08x}", page_name(study), xxh3_64(says.as_bytes()) >> 32)
 }

@@ -11,10 +11,8 @@ use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
-/// A finding, with each run's result.
 pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
 
-/// The findings of all runs by study and number.
 pub fn group_by_finding(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
     let mut findings: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -31,12 +29,10 @@ pub fn group_by_finding(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunV
     findings
 }
 
-/// The outcomes of the runs that measured any part of a finding.
 fn outcomes<'f>(run_verdicts: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f RunFacts, &'f Outcome)> {
     run_verdicts.iter().filter_map(|(run, verdict)| Some((*run, verdict.outcome.as_ref()?)))
 }
 
-/// Whether any run measured any part of a finding, which gives it a page.
 pub fn is_measured(run_verdicts: &RunVerdicts<'_>) -> bool {
     outcomes(run_verdicts).next().is_some()
 }
@@ -48,7 +44,6 @@ fn machine_summary(run_verdicts: &RunVerdicts<'_>) -> Option<String> {
     )
 }
 
-/// The page.
 pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     let Some((_, first)) = run_verdicts.first() else { return String::new() };
     let mut lines: Vec<_> = outcomes(run_verdicts).collect();
@@ -69,14 +64,10 @@ pub fn finding_page(run_verdicts: &RunVerdicts<'_>) -> String {
     let title = format!("Finding {} of {}", first.number, first.study);
     let statement = p(tag("strong").with(&first.says)).class("claim");
     let heads = ["machine", "verdict", "where", "why", "run"];
-    page(
-        &title,
-        &first.source,
-        (statement, notes, sum, table_section("verdicts", "Where it holds", others, &heads, rows)),
-    )
+    let verdicts = table_section("verdicts", "Where it holds", others, &heads, rows);
+    page(&title, &first.source, (statement, notes, sum, verdicts))
 }
 
-/// The rows of the list of findings, except unmeasured ones.
 pub fn rows(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
     let format_row = |((study, number, name), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let machines = |verdict: Verdict| {
@@ -97,9 +88,9 @@ pub fn rows(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Ta
 /// The unmeasured findings, in one folded list; `None` if there are none.
 pub fn unmeasured(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
     let format_item = |((study, number, _), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
-        let statement = run_verdicts
-            .first()
-            .map(|(_, verdict)| Html::new((&verdict.says, " ", small(("(", &verdict.source, ")")))));
+        let statement = run_verdicts.first().map(|(_, verdict)| {
+            (verdict.says.as_str(), " ", small(("(", &verdict.source, ")")))
+        });
         Html::new((format!("{study} {number}: "), statement))
     };
     let items: Vec<Html> =

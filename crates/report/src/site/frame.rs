@@ -15,7 +15,6 @@ const LONGEST: usize = 120;
 /// The path from a page's folder to the site's root.
 pub const UP: &str = "../";
 
-/// A page in a folder of the site, without a script.
 pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
     frame_page(UP, title, subtitle, content, "")
 }
@@ -57,22 +56,18 @@ pub fn page_name(text: &str) -> String {
     name
 }
 
-/// A link to the page of something in a folder of the site.
 pub fn link(root: &str, folder: &str, name: &str, text: impl Part) -> Tag {
     tag("a").attr("href", format!("{root}{folder}/{name}.html")).with(text)
 }
 
-/// A link to a store's page.
 pub fn store_link(root: &str, store: &str) -> Tag {
     link(root, "stores", &page_name(store), store)
 }
 
-/// The name of the page of two stores, in alphabetical order.
 pub fn pair_name([a, b]: &[String; 2]) -> String {
     format!("{}+{}", page_name(a), page_name(b))
 }
 
-/// A link to a run's page.
 pub fn run_link(root: &str, run: &RunFacts) -> Tag {
     link(root, "runs", &run.name, (run.header.study.as_str(), " ", day(&run.header.started)))
         .class("run")
@@ -91,7 +86,6 @@ pub fn type_notes<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
     describe_types(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
-/// The figures of a store in a run, each a link to it.
 pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
     let figure = |speed: &Speed| {
         let single = speed.is_single.then_some(Literal("<sup>1</sup>"));
@@ -107,7 +101,6 @@ pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
 pub const NO_FIGURE: &str = "none: it failed, or was not measured";
 pub const ONCE: &str = "¹ one trial: only candidates";
 
-/// Places that are named; the rest is counted.
 pub const NAMED: usize = 4;
 
 /// The conditions besides the guarantee: where, what else differs from the default, and the combinations.
@@ -122,12 +115,10 @@ pub fn describe_conditions(conditions: &Conditions) -> Html {
     Html::new((&conditions.disk, parts.collect::<Vec<_>>()))
 }
 
-/// The guarantee, which is shown with every figure.
 pub fn guarantee(conditions: &Conditions) -> &str {
     if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
 }
 
-/// The class of an element with evidence.
 pub fn proof_class(proof: &Proof) -> &'static str {
     if proof.is_broken { "broken" } else { "held" }
 }
@@ -151,17 +142,10 @@ pub fn table_section(id: &str, title: &str, note: impl Part, heads: &[&str], row
     (!rows.is_empty()).then(|| section(id, title, (note, scroll(table(heads, rows)))))
 }
 
-/// A section with its title.
 pub fn section(id: &str, title: &str, content: impl Part) -> Tag {
-    tag("section").attr("id", id).attr("tabindex", "-1").with((
-        Literal("<h2>"),
-        title,
-        Literal("</h2>"),
-        content,
-    ))
+    tag("section").attr("id", id).attr("tabindex", "-1").with((tag("h2").with(title), content))
 }
 
-/// A table's cell.
 pub fn td(part: impl Part) -> Tag {
     tag("td").with(part)
 }
@@ -176,9 +160,7 @@ mod tests {
         assert_eq!(page_name("a/b c"), "a+b~20c");
         assert_eq!(page_name("../x"), "~2E.+x");
         assert_ne!(page_name("a+b"), page_name("a/b"));
-        let long = ["é".repeat(300), "é".repeat(301)];
-        assert!(
-            long.iter().all(|text| page_name(text).len() < 150) && page_name(&long[0]) != page_name(&long[1])
-        );
+        let long = [300, 301].map(|length| page_name(&"é".repeat(length)));
+        assert!(long.iter().all(|name| name.len() < 150) && long[0] != long[1]);
     }
 }

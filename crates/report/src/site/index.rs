@@ -1,5 +1,4 @@
-//! The first page: a search over all results, and the lists of stores, pairs and findings. The rows for the search are
-//! compressed data, in which shared values appear once; the lists work without the script.
+//! The first page: a search over all results, whose rows are compressed data, and lists that work without the script.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,7 +26,6 @@ use crate::page::section::content;
 const SEARCH: &str = include_str!("search.html");
 const SCRIPT: &str = include_str!("site.js");
 
-/// Everything behind the pages.
 pub struct Site<'f> {
     pub runs: &'f [RunFacts],
     pub stores: BTreeMap<&'f str, Vec<Line<'f>>>,
@@ -47,10 +45,8 @@ fn intern(texts: &mut Texts, text: impl Into<String>) -> usize {
 /// The indices of a figure's name and of its range, and 1 for a single trial.
 type Figure = (usize, usize, u8);
 
-/// The rows of the search.
 #[derive(Default, Serialize)]
 struct SearchData {
-    /// Texts that are shown and searched as they are.
     words: Texts,
     /// Pieces of HTML, which the program has escaped.
     html: Texts,
@@ -64,7 +60,6 @@ struct SearchData {
     rows: Vec<(Vec<usize>, Vec<Figure>)>,
 }
 
-/// The page.
 pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
     let data = tag("script")
         .attr("type", "application/octet-stream")
@@ -107,7 +102,6 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
     has_findings.then(|| section("findings", "Published findings", (papers_link, measured, others)))
 }
 
-/// The page of the papers' sentences.
 pub const PAPERS: &str = "papers.html";
 
 /// What came of each sentence in the runs that were made for that; `None` where there is none.
@@ -157,7 +151,6 @@ fn search_data(site: &Site<'_>) -> SearchData {
     data
 }
 
-/// The page that lists the runs.
 pub fn runs(site: &Site<'_>) -> String {
     let run_row = |run: &RunFacts| {
         let stores: IndexSet<&str> = run.sides.iter().map(|side| side.store.as_str()).collect();

@@ -1,5 +1,4 @@
-//! Finds the checks of a store on a machine in all runs: the study that measures speed is seldom the one that cuts
-//! power and kills.
+//! Finds the checks of a store on a machine in all runs: the study that measures speed is seldom the one that cuts power and kills.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,6 @@ use super::facts::{Proof, RunFacts, Side};
 /// A version of a store at a guarantee, on a disk of a machine.
 type Key<'f> = (&'f str, &'f str, &'f str, Option<Guarantee>, &'f str, &'f str);
 
-/// The checks of all runs.
 #[derive(Debug, Default)]
 pub struct KnownChecks<'f> {
     proofs: BTreeMap<Key<'f>, Vec<(&'f Proof, &'f RunFacts)>>,
@@ -44,12 +42,9 @@ impl<'f> KnownChecks<'f> {
 
     /// The evidence on power cuts: the program's, then that of runs.
     pub fn proofs(&self, run: &RunFacts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f RunFacts>)> {
-        let proofs = self.proofs.get(&key(run, side)).into_iter().flatten();
-        side.known_proofs
-            .iter()
-            .map(|proof| (proof, None))
-            .chain(proofs.map(|(proof, run)| (*proof, Some(*run))))
-            .collect()
+        let of_runs = self.proofs.get(&key(run, side)).into_iter().flatten();
+        let of_runs = of_runs.map(|(proof, run)| (*proof, Some(*run)));
+        side.known_proofs.iter().map(|proof| (proof, None)).chain(of_runs).collect()
     }
 
     /// The time to open after a kill, with the run that measured it.

@@ -6,7 +6,6 @@ use storebench_core::store::numbers;
 
 use super::facts::{RunFacts, Side};
 
-/// The newest version of each store.
 #[derive(Debug, Default)]
 pub struct Newest<'f>(BTreeMap<&'f str, &'f str>);
 
@@ -21,7 +20,6 @@ fn version_numbers(version: &str) -> Vec<u64> {
 }
 
 impl<'f> Newest<'f> {
-    /// The newest versions in these runs.
     pub fn from_runs(runs: &'f [RunFacts]) -> Newest<'f> {
         let mut versions = Newest::default();
         for run in runs {

@@ -13,15 +13,11 @@ use super::frame::{
 use crate::data::names::describe_share;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
-/// The page; the meetings are in order.
 pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> String {
     let figures: IndexSet<&str> =
         meetings.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
-    let heads: Vec<&str> = ["guarantee", "machine", "where", "versions"]
-        .into_iter()
-        .chain(figures.iter().copied())
-        .chain(["run"])
-        .collect();
+    let heads = ["guarantee", "machine", "where", "versions"].into_iter().chain(figures.iter().copied());
+    let heads: Vec<&str> = heads.chain(["run"]).collect();
     let format_row = |(run, duel): &(&RunFacts, &StorePair)| {
         let cell = |figure: &&str| match duel.bouts.iter().find(|bout| bout.figure == **figure) {
             Some(bout) => td(draw_outcome(run, duel, bout)),
@@ -46,20 +42,13 @@ pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> 
          paired by block, leaves out 1. Of few trials, and where other programs took the processors, neither is told.",
     ));
     let rows = meetings.iter().map(format_row).collect();
-    page(
-        &format!("{a} against {b}"),
-        "Where each is better",
-        (
-            describe_machines(stores, meetings),
-            table_section("met", "Where they met", explanation, &heads, rows),
-        ),
-    )
+    let met = table_section("met", "Where they met", explanation, &heads, rows);
+    let title = format!("{a} against {b}");
+    page(&title, "Where each is better", (describe_machines(stores, meetings), met))
 }
 
-/// The factors by which each of two is better on a machine.
 type Factors = [Vec<f64>; 2];
 
-/// The note on results over machines.
 const OVER: &str =
     "A store is better on a machine if it is better in some combination there, and the other in none.";
 
@@ -144,7 +133,6 @@ fn draw_outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html 
     Html::new((lines, small((a, " against ", b))))
 }
 
-/// Which is better, by which factor, and where.
 fn describe_better(
     store: &str,
     won: &[(String, Option<f64>)],

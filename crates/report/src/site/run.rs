@@ -1,5 +1,7 @@
 //! The page of a run: all of its figures, with the machine, the plan and the command.
 
+use std::collections::BTreeSet;
+
 use storebench_core::units::three_digits;
 
 use super::facts::{CHECKS, FoundVerdict, Source};
@@ -19,7 +21,6 @@ use crate::sections;
 
 const UP: &str = super::frame::UP;
 
-/// The page.
 pub fn run_page(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict]) -> String {
     let merged = report.merged;
     let checks = CHECKS.iter().filter_map(|name| sections::find(name));
@@ -67,10 +68,9 @@ fn run_facts(merged: &Merged<'_>, source: &Source) -> Html {
     Html::new((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
 }
 
-/// A table of figures for each group.
 fn figures(report: &Report<'_>) -> Html {
     let merged = report.merged;
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut rules: BTreeSet<Rule> = BTreeSet::new();
     let mut html = Html::default();
     for matrix in report.readable().iter().flatten() {
         let title = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
@@ -81,27 +81,19 @@ fn figures(report: &Report<'_>) -> Html {
     if html.is_empty() {
         return Html::new(p("There are no figures of stores."));
     }
-    rules.sort_unstable();
-    rules.dedup();
-    html.push((
-        note(spread::LEGEND),
-        rules.into_iter().map(|rule| note(rule_text(rule))).collect::<Vec<_>>(),
-    ));
-    html.push(note(merged.memory.note()));
+    let rules: Vec<Tag> = rules.into_iter().map(|rule| note(rule_text(rule))).collect();
+    html.push((note(spread::LEGEND), rules, note(merged.memory.note())));
     html
 }
 
 fn draw_matrix(matrix: &Matrix) -> Tag {
     let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
-    let mut stores: Vec<&str> = contests()
-        .flat_map(|contest| {
-            let present = contest.contenders.iter().chain(&contest.riskier);
-            let present = present.map(|contender| contender.store.as_str());
-            present.chain(contest.absent.iter().map(|absent| absent.store.as_str()))
-        })
-        .collect();
-    stores.sort_unstable();
-    stores.dedup();
+    let stores = contests().flat_map(|contest| {
+        let present = contest.contenders.iter().chain(&contest.riskier);
+        let present = present.map(|contender| contender.store.as_str());
+        present.chain(contest.absent.iter().map(|absent| absent.store.as_str()))
+    });
+    let stores: BTreeSet<&str> = stores.collect();
     let mut rows = Vec::new();
     for line in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&line.contests) {
@@ -118,11 +110,8 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
     let mut contenders = contest.contenders.iter().chain(&contest.riskier);
     if let Some(contender) = contenders.find(|contender| contender.store == store) {
         let mean = contender.figure.mean;
-        let text = format!(
-            "{}{}",
-            figure.unit.show(mean.value),
-            spread::describe_after(mean.interval, |end| figure.unit.show(end))
-        );
+        let interval = spread::describe_after(mean.interval, |end| figure.unit.show(end));
+        let text = figure.unit.show(mean.value) + &interval;
         let text = if contender.verdict.wins() { Html::new(tag("b").with(text)) } else { Html::new(text) };
         return td((text, small(describe_standing(contest, contender))));
     }
@@ -130,7 +119,6 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
     td(small(reason.unwrap_or("not run")))
 }
 
-/// The standing of a store at its place, in words.
 fn describe_standing(contest: &Contest, contender: &Contender) -> String {
     match status(&contest.contenders, contender) {
         _ if contender.verdict == Verdict::Dangerous => "riskier, not ranked".into(),
@@ -139,10 +127,10 @@ fn describe_standing(contest: &Contest, contender: &Contender) -> String {
         Status::Candidate => "a candidate".into(),
         Status::Best => "the best here".into(),
         Status::Tied => "too close to call".into(),
-        Status::Worse => contender.times_worse.map_or_else(
-            || "worse".into(),
-            |times| format!("{} times the best's", three_digits(times.ratio.value)),
-        ),
+        Status::Worse => match contender.times_worse {
+            Some(times) => format!("{} times the best's", three_digits(times.ratio.value)),
+            None => "worse".into(),
+        },
     }
 }
 
@@ -150,12 +138,8 @@ fn verdict_list(verdicts: &[FoundVerdict]) -> Option<Tag> {
     let item = |verdict: &FoundVerdict| {
         let outcome = verdict.outcome.as_ref()?;
         let finding = link(UP, "findings", &verdict.name, &verdict.says);
-        Some(Html::new((
-            findings::badge(outcome.verdict),
-            " ",
-            finding,
-            small((" ", &outcome.scope, "; ", &outcome.why)),
-        )))
+        let why = small((" ", &outcome.scope, "; ", &outcome.why));
+        Some(Html::new((findings::badge(outcome.verdict), " ", finding, why)))
     };
     let items: Vec<Html> = verdicts.iter().filter_map(item).collect();
     list(items).map(|list| section("findings", "Published findings", list))

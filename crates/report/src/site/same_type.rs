@@ -8,11 +8,9 @@ use crate::data::names::join_with_and;
 /// Memory of machines of one type may differ by this share: kernels reserve different amounts.
 const SAME_MEMORY: f64 = 0.05;
 
-/// Machines that are named; the rest is counted.
 const MAX_NAMED: usize = 6;
 
-/// A sentence without a full stop for each type of several machines, which count separately. Each
-/// machine has one header.
+/// A sentence without a full stop for each type of several machines, which count separately. Each machine has one header.
 pub fn describe_types(machines: &[&RunHeader]) -> Vec<String> {
     let mut types: Vec<Vec<&RunHeader>> = Vec::new();
     for machine in machines {
@@ -38,10 +36,8 @@ pub fn describe_types(machines: &[&RunHeader]) -> Vec<String> {
 /// Whether two machines have the same type by processor, cores and memory. Unknown values differ from everything.
 fn are_alike(a: &RunHeader, b: &RunHeader) -> bool {
     let (a, b) = (&a.environment, &b.environment);
-    let memory = a
-        .memory_bytes
-        .zip(b.memory_bytes)
-        .is_some_and(|(a, b)| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64);
+    let memory = a.memory_bytes.zip(b.memory_bytes);
+    let memory = memory.is_some_and(|(a, b)| a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64);
     let processor = a.cpu.is_some() && a.cpu == b.cpu;
     processor && a.cores == b.cores && memory
 }

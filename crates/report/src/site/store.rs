@@ -1,5 +1,4 @@
-//! The page of a store: at each guarantee the evidence on power cuts, the time to open after a kill, and speed, by machine; its figures
-//! over versions; all checks.
+//! The page of a store: at each guarantee the evidence on power cuts, opening after a kill, and speed; figures over versions; checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +17,10 @@ use crate::page::section::{cell, inner};
 use crate::section::{Row, Table};
 use crate::sections;
 
-/// A store under one set of conditions in a run.
 pub type Line<'f> = (&'f RunFacts, &'f Side);
 
-/// The head of the evidence column.
 const EVIDENCE: &str = "power cuts: states broken, of all";
 
-/// The page.
 pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
@@ -46,7 +42,6 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
     page(store, subtitle, content)
 }
 
-/// The description and promises of a store in the program's table.
 fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
     let practice = (!entry.practice.is_empty()).then(|| Html::new((BREAK, entry.practice, ".")));
@@ -113,7 +108,6 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     (!histories.is_empty()).then(|| section("history", "Over versions", (note(explanation), histories)))
 }
 
-/// The program's evidence, for every version.
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let format_line = |evidence: &Evidence| {
         let proof = Proof::from(evidence);
@@ -162,20 +156,15 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
             rows.push(row(first, (cells.collect::<Vec<_>>(), td(run_link(UP, run)))));
         }
     }
-    let heads: Vec<&str> = std::iter::once("where")
-        .chain(view.heads.iter().skip(1).map(|head| head.text))
-        .chain(["run"])
-        .collect();
+    let inner_heads = view.heads.iter().skip(1).map(|head| head.text);
+    let heads: Vec<&str> = std::iter::once("where").chain(inner_heads).chain(["run"]).collect();
     table_section(section.name, section.title, "", &heads, rows)
 }
 
-/// The stores that it met.
 fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
-    let duels = lines
-        .iter()
-        .flat_map(|(run, _)| &run.duels)
-        .filter(|duel| duel.stores.iter().any(|name| name == store));
-    let pairs: BTreeSet<&[String; 2]> = duels.map(|duel| &duel.stores).collect();
+    let pairs = lines.iter().flat_map(|(run, _)| &run.duels).map(|duel| &duel.stores);
+    let pairs: BTreeSet<&[String; 2]> =
+        pairs.filter(|pair| pair.iter().any(|name| name == store)).collect();
     let link_rival = |pair: &[String; 2]| {
         let rival = pair.iter().find(|name| *name != store)?;
         Some(link(UP, "pairs", &pair_name(pair), rival.as_str()))
@@ -184,7 +173,6 @@ fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
     list(links).map(|links| section("against", "Against", links.class("links")))
 }
 
-/// The rows of the list of stores.
 pub fn rows<'f>(stores: &BTreeMap<&'f str, Vec<Line<'f>>>, entries: &[StoreDef]) -> Vec<Tag> {
     let words = |lines: &[Line<'_>], read_word: fn(&Line<'_>) -> String| {
         lines.iter().map(read_word).filter(|text| !text.is_empty()).collect::<BTreeSet<String>>()

@@ -18,7 +18,6 @@ use crate::data::merge::Merged;
 use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// The indentation below a claim.
 const INDENT: &str = "      ";
 
 /// The section: counts, and every claim; empty if no study has claims.
@@ -31,7 +30,6 @@ pub fn decided_text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| study_text(merged, study, false, style)).collect()
 }
 
-/// The counts alone.
 pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| summary(merged, study, style)).collect()
 }
@@ -51,10 +49,8 @@ fn study_text(merged: &Merged<'_>, study: &Study<'_>, in_full: bool, style: Styl
         out.push_str(&claim_text(merged, number + 1, checked, style));
     }
     if in_full && !others.is_empty() {
-        out.push_str(&style.paint(
-            paint(Verdict::Unknown),
-            "    Unknown, as nothing was measured of them, and what it would take",
-        ));
+        let title = "    Unknown, as nothing was measured of them, and what it would take";
+        out.push_str(&style.paint(paint(Verdict::Unknown), title));
         out.push('\n');
         for (number, checked) in others {
             let line = format!("{:>3} {}: {}", number + 1, describe_claim(checked), why_unmeasured(checked));
@@ -89,7 +85,6 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// Whether any group covers it.
 fn has_measurement(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
@@ -145,7 +140,6 @@ fn counts_table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String 
     out
 }
 
-/// Whether anything was measured in a group.
 fn is_any_measured(merged: &Merged<'_>, study: &Study<'_>, group: &str) -> bool {
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
     findings.filter(|finding| finding.is_measured()).any(|finding| label(merged, &finding.scope) == group)
@@ -174,12 +168,9 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
         out.extend(lines.lines().map(|line| format!("    {line}\n")));
     };
     push_line(format!("expected: {}", checked.claim.describe()));
-    if let Some(published) = describe_published(checked) {
-        push_line(format!("on the paper's own figures: {published}"));
-    }
-    if let Some(machines) = describe_all_machines(checked) {
-        push_line(format!("over machines: {machines}"));
-    }
+    let published = describe_published(checked).map(|words| format!("on the paper's own figures: {words}"));
+    let machines = describe_all_machines(checked).map(|words| format!("over machines: {words}"));
+    published.into_iter().chain(machines).for_each(push_line);
     for verdict in Verdict::ALL {
         let findings: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
@@ -193,7 +184,6 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
     out
 }
 
-/// The groups with the same verdict, and the figures of the first.
 fn verdict_text(
     merged: &Merged<'_>,
     checked: &CheckedClaim<'_>,
@@ -219,7 +209,6 @@ fn verdict_text(
     out
 }
 
-/// The groups that agree on a verdict.
 fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding]) -> String {
     let format_group = |finding: &&Finding| {
         let label = label(merged, &finding.scope);
@@ -231,11 +220,8 @@ fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding])
     };
     let scores: Vec<String> = findings.iter().map(format_group).collect();
     let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
-    let mut parts: Vec<String> = findings
-        .iter()
-        .filter(|finding| finding.is_measured())
-        .filter_map(|finding| covered(finding))
-        .collect();
+    let measured = findings.iter().filter(|finding| finding.is_measured());
+    let mut parts: Vec<String> = measured.filter_map(|finding| covered(finding)).collect();
     parts.dedup();
     if !parts.is_empty() {
         words.push_str(&format!(" ({})", parts.join("; ")));

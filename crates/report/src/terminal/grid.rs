@@ -1,5 +1,4 @@
-//! Text in columns: aligned by width on the screen, painted or not, and cut into blocks of columns if it would
-//! be too wide. Labels are at the left of every block.
+//! Text in columns: aligned by width on the screen, painted or not, and cut into blocks, each with its labels, if it would be too wide.
 
 use anstyle::Style as Paint;
 pub use storebench_core::sanitize::one_line;
@@ -32,23 +31,20 @@ pub struct Item {
 }
 
 impl Item {
-    /// One line, aligned to the left.
-    pub fn new(text: impl Into<String>) -> Item {
+    pub(crate) fn new(text: impl Into<String>) -> Item {
         Item { lines: vec![text.into()], ..Item::default() }
     }
 
-    /// Several lines, aligned to the left.
-    pub fn from_lines(lines: Vec<String>) -> Item {
+    pub(crate) fn from_lines(lines: Vec<String>) -> Item {
         Item { lines, ..Item::default() }
     }
 
-    /// Aligns it to the right.
-    pub fn right(self) -> Item {
+    pub(crate) fn right(self) -> Item {
         Item { right: true, ..self }
     }
 
     /// Paints it over the whole width of its column.
-    pub fn painted(self, paint: Paint) -> Item {
+    pub(crate) fn painted(self, paint: Paint) -> Item {
         Item { paint: Some(paint), ..self }
     }
 
@@ -56,7 +52,6 @@ impl Item {
         self.lines.iter().map(|line| line.width()).max().unwrap_or(0)
     }
 
-    /// One of its lines, filled up to a width.
     fn filled_line(&self, index: usize, width: usize, style: Style) -> String {
         let text = self.lines.get(index).map_or("", String::as_str);
         let space = " ".repeat(width.saturating_sub(text.width()));
@@ -80,11 +75,9 @@ pub struct Grid {
     /// The number of label columns at the left.
     labels: usize,
     head: Vec<Vec<Item>>,
-    /// Groups of rows, with a line of space between them.
     groups: Vec<Group>,
 }
 
-/// The gap between columns.
 const GAP: &str = "  ";
 
 impl Grid {
@@ -93,18 +86,16 @@ impl Grid {
         Grid { labels, ..Grid::default() }
     }
 
-    /// Adds a line of headings.
-    pub fn head(&mut self, items: Vec<Item>) {
+    pub(crate) fn head(&mut self, items: Vec<Item>) {
         self.head.push(items);
     }
 
-    /// Adds a group of rows.
-    pub fn group(&mut self, rows: Vec<Vec<Item>>) {
+    pub(crate) fn group(&mut self, rows: Vec<Vec<Item>>) {
         self.groups.push(Group { title: None, rows });
     }
 
-    /// Adds a group of rows under a title, which may be wider than the grid.
-    pub fn titled_group(&mut self, title: String, rows: Vec<Vec<Item>>) {
+    /// Under a title, which may be wider than the grid.
+    pub(crate) fn titled_group(&mut self, title: String, rows: Vec<Vec<Item>>) {
         self.groups.push(Group { title: Some(title), rows });
     }
 
@@ -119,13 +110,12 @@ impl Grid {
         widths
     }
 
-    /// The width without cuts.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         total_width(&self.widths())
     }
 
     /// The width without the first column, but with the gap after it.
-    pub fn width_beside_first(&self) -> usize {
+    pub(crate) fn width_beside_first(&self) -> usize {
         self.widths().iter().skip(1).map(|width| GAP.len() + width).sum()
     }
 
@@ -207,6 +197,19 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     }
     out.push('\n');
     out
+}
+
+/// Lines under a title, or nothing if there are none.
+pub(crate) fn titled(title: &str, lines: &[String], style: Style) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style)),
+    }
+}
+
+/// Lines, each wrapped below itself.
+pub(crate) fn indented(lines: &[String], style: Style) -> String {
+    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
 #[cfg(test)]

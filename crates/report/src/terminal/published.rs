@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Paint};
 use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, SizeRange, with_commas};
+use storebench_core::units::{CountRange, with_commas};
 
 use crate::claims::{Outcome, Scope};
 use crate::column::Unit;
@@ -10,10 +10,9 @@ use crate::data::findings::{label, mixed_tiers};
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
 use crate::data::published::{PublishedCell, TableComparison, compare_tables, describe_agreement};
-use crate::published::{Row, Table};
+use crate::published::Table;
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// The legend of the tables.
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
                       same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
 
@@ -60,8 +59,7 @@ fn table_text(
     for comparison in comparisons {
         let label = label(merged, &comparison.scope);
         let line = format!("{label}: {}", describe_agreement(comparison.agreement()));
-        out.push('\n');
-        out.push_str(&wrap(&line, style.width, "  "));
+        out.push_str(&format!("\n{}", wrap(&line, style.width, "  ")));
         if comparison.places.iter().any(|cell| cell.found.is_some()) {
             out.push_str(&grid(comparison).render(style));
             has_grid = true;
@@ -73,13 +71,11 @@ fn table_text(
     out
 }
 
-/// How to make a run with comparable places.
 fn suggest_run(table: &Table) -> String {
     let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
     format!("The table has {} records: run the study with --records.", records.join(", "))
 }
 
-/// The rows and columns of the table with any place of this run.
 fn grid(comparison: &TableComparison<'_>) -> Grid {
     let measured = || comparison.places.iter().filter(|cell| cell.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = measured().map(|cell| (cell.data, cell.records)).collect();
@@ -97,16 +93,13 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
     grid.head(counts);
     for rows in comparison.table.rows.chunk_by(|a, b| a.figure == b.figure) {
         let mut lines = Vec::new();
-        for row in rows.iter().filter(|row| measured().any(|cell| is_in_row(cell, row))) {
+        for row in rows.iter().filter(|row| measured().any(|cell| std::ptr::eq(cell.row, *row))) {
             let name = if lines.is_empty() { row.figure.as_str() } else { "" };
-            let size: SizeRange = row.record_size;
-            let labels = [Item::new(name).painted(HEADING), Item::new(size.to_string())];
+            let labels = [Item::new(name).painted(HEADING), Item::new(row.record_size.to_string())];
             let places = columns.iter().map(|(data, records)| {
-                let cell = comparison
-                    .places
-                    .iter()
-                    .find(|cell| is_in_row(cell, row) && cell.data == *data && cell.records == *records);
-                cell.map_or_else(|| Item::new(""), place_item)
+                let in_row = comparison.places.iter().filter(|cell| std::ptr::eq(cell.row, row));
+                let mut cells = in_row.filter(|cell| cell.data == *data && cell.records == *records);
+                cells.next().map_or_else(|| Item::new(""), place_item)
             });
             lines.push(labels.into_iter().chain(places).collect());
         }
@@ -117,9 +110,6 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
     grid
 }
 
-fn is_in_row(cell: &PublishedCell<'_>, row: &Row) -> bool {
-    std::ptr::eq(cell.row, row)
-}
 
 fn place_item(cell: &PublishedCell<'_>) -> Item {
     let unit = if cell.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };

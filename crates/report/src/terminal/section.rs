@@ -9,7 +9,6 @@ use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
 use crate::section::view::{ColumnHead, Line, View};
 use crate::section::{Block, Cell, Column, Fold, FoldState, Kind, Section, Tone};
 
-/// Parts that are shown unless all are.
 const MOST_SHOWN: usize = 4;
 
 /// The narrowest column for a name before it is broken.
@@ -34,7 +33,6 @@ pub fn text(section: &Section, blocks: &[Block], style: Style, in_full: bool) ->
     writer.out
 }
 
-/// The number of a part.
 fn part_number(block: &Block) -> Option<usize> {
     match block {
         Block::Fold(Fold { open: FoldState::Part(number), .. }) => Some(*number),
@@ -42,7 +40,6 @@ fn part_number(block: &Block) -> Option<usize> {
     }
 }
 
-/// Whether anything is hidden in the first view.
 fn has_closer(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| match block {
         Block::Fold(fold) => fold.open == FoldState::Closer || has_closer(&fold.blocks),
@@ -99,7 +96,6 @@ fn grid(view: &View<'_>, style: Style) -> Grid {
     lay_out(view, style.width.saturating_sub(wide.width_beside_first()).max(MIN_NAME_WIDTH))
 }
 
-/// A table with unbroken names, of any width.
 pub fn wide_grid(view: &View<'_>) -> Grid {
     lay_out(view, usize::MAX)
 }
@@ -132,8 +128,7 @@ fn lay_out(view: &View<'_>, room: usize) -> Grid {
     grid
 }
 
-/// The number of columns at the left that are repeated where a table is cut: those before figures that stand across, or as few names
-/// and counts as tell its lines apart.
+/// The columns at the left that are repeated where a table is cut: those before figures across, or as few as tell its lines apart.
 fn repeated_columns(view: &View<'_>) -> usize {
     if view.labels < view.heads.len() {
         return view.labels;
@@ -147,9 +142,8 @@ fn repeated_columns(view: &View<'_>) -> usize {
         let start = |line: &Line<'_>| -> Vec<Vec<String>> {
             line.iter().take(*count).map(|cells| name(cells, usize::MAX)).collect()
         };
-        view.groups
-            .iter()
-            .all(|group| group.lines.iter().map(start).collect::<BTreeSet<_>>().len() == group.lines.len())
+        let starts = |lines: &[Line<'_>]| lines.iter().map(start).collect::<BTreeSet<_>>().len();
+        view.groups.iter().all(|group| starts(&group.lines) == group.lines.len())
     };
     (1..most).find(tell_apart).unwrap_or(most)
 }

@@ -13,10 +13,8 @@ use crate::data::matrix::Figure;
 use crate::data::names::{HEADING, store_style};
 use crate::data::standings::{HEIGHTS, Mark, Row, RowFigure, Standings};
 
-/// Bars by height.
 const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The legend of the marks, for all tables.
 pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the \
     geometric mean over the operations, which is no verdict. Bars: ▁ is the best; each step up is as many times slower. \
     disk: bytes for each byte of values. power cut: what it can cost (torn: a value that is half written).";
@@ -67,10 +65,8 @@ fn items(standings: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
         _ => name.painted(store_style(&row.store)),
     };
     let figures = standings.figures.iter().zip(&row.figures).map(|(figure, shown)| {
-        let text = shown
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), |shown| describe_figure(figure.unit, &figure.name, shown));
-        bold(Item::new(text).right())
+        let text = shown.as_ref().map(|shown| describe_figure(figure.unit, &figure.name, shown));
+        bold(Item::new(text.unwrap_or_else(|| "-".to_owned())).right())
     });
     let power_cut = is_known.then(|| bold(Item::new(cost(row))));
     [name].into_iter().chain(figures).chain(power_cut).collect()
@@ -78,19 +74,14 @@ fn items(standings: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
 
 fn describe_figure(unit: Unit, name: &str, shown: &RowFigure) -> String {
     let value = shown.figure.mean.value;
-    let bar = shown
-        .height
-        .checked_sub(1)
-        .and_then(|height| BARS.get(height))
-        .map_or_else(String::new, char::to_string);
+    const TIMES: [(&str, f64); 4] = [("ns", 1e3), ("µs", 1e3), ("ms", 1e3), ("s", f64::INFINITY)];
+    const SIZES: [(&str, f64); 4] =
+        [("B", 1024.0), ("KiB", 1024.0), ("MiB", 1024.0), ("GiB", f64::INFINITY)];
+    let bar = shown.height.checked_sub(1).and_then(|height| BARS.get(height));
+    let bar = bar.map_or_else(String::new, char::to_string);
     match unit {
-        Unit::Nanoseconds => format!(
-            "{}{bar}",
-            two_digits(value, &[("ns", 1e3), ("µs", 1e3), ("ms", 1e3), ("s", f64::INFINITY)])
-        ),
-        Unit::Bytes => {
-            two_digits(value, &[("B", 1024.0), ("KiB", 1024.0), ("MiB", 1024.0), ("GiB", f64::INFINITY)])
-        }
+        Unit::Nanoseconds => two_digits(value, &TIMES) + &bar,
+        Unit::Bytes => two_digits(value, &SIZES),
         _ if name == SPACE => format!("{}x", short(value)),
         Unit::PerSecond => format!("{}{bar}", unit.show(value)),
         _ => three_digits(value),
@@ -115,12 +106,10 @@ fn short(value: f64) -> String {
     if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }
 
-/// The head of a figure's column.
 pub fn head(figure: &Figure) -> &str {
     if figure.name == SPACE { "disk" } else { &figure.name }
 }
 
-/// What a power cut can cost, in a column.
 pub fn cost(row: &Row) -> &'static str {
     match row.power_cut {
         None => "not known",

@@ -21,7 +21,6 @@ use crate::data::summary::{
     warning_lines,
 };
 
-/// Entries of a list that a line shows.
 const MOST_NAMED: usize = 2;
 
 /// The summary, including its sections. Each line is ended. `is_whole`: with all warnings, otherwise with the first of each kind.
@@ -37,25 +36,13 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, is_whole: bo
             }
         }
     }
-    let clients = clients::describe_clients(merged);
-    for line in
-        floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged)).chain(clients)
-    {
-        out.push_str(&wrap(&line, style.width, "  "));
-    }
-    for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
-        out.push_str(&wrap(&line, style.width, "  "));
-    }
     let limited =
         |lines: Vec<String>| if is_whole { lines } else { first_lines(lines).into_iter().collect() };
-    let warnings = limited(warning_lines(merged)).into_iter().chain(builds::not_ranked(merged));
-    for line in saturation::describe_saturation(merged)
-        .into_iter()
-        .chain(warnings)
-        .chain(limited(noise_lines(merged)))
-    {
-        out.push_str(&wrap(&line, style.width, "  "));
-    }
+    let lines = floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged));
+    let lines = lines.chain(clients::describe_clients(merged)).chain([counts(merged)]);
+    let lines = lines.chain(unfinished(merged)).chain(saturation::describe_saturation(merged));
+    let lines = lines.chain(limited(warning_lines(merged))).chain(builds::not_ranked(merged));
+    out.extend(lines.chain(limited(noise_lines(merged))).map(|line| wrap(&line, style.width, "  ")));
     out.push_str(first);
     out.push_str(&missing_text(merged, matrices, style));
     out
@@ -67,19 +54,14 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
     let lists =
         [("Left out", "combinations", &missing.left_out), ("Not run", "combinations", &missing.not_run)];
     let lists = lists.into_iter().filter_map(list_line);
-    let lines = clients::describe_clients(merged)
-        .into_iter()
-        .chain([counts(merged)])
-        .chain(unfinished(merged))
-        .chain(lists);
-    let lines = lines.chain(saturation::describe_saturation(merged));
-    let lines = lines.chain(builds::not_ranked(merged));
+    let lines = clients::describe_clients(merged).into_iter().chain([counts(merged)]);
+    let lines = lines.chain(unfinished(merged)).chain(lists);
+    let lines = lines.chain(saturation::describe_saturation(merged)).chain(builds::not_ranked(merged));
     let lines = lines.chain(first_lines(warning_lines(merged))).chain(first_lines(noise_lines(merged)));
     let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();
     lines + &failed_text(&missing, style)
 }
 
-/// The first lines, the rest counted.
 fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
@@ -97,7 +79,6 @@ fn list_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
     (!entries.is_empty()).then(|| format!("{title}: {}{more}.", entries.join("; ")))
 }
 
-/// What happened, how often, and where first.
 fn describe_alike(event: &str, repeats: &RepeatedEvent, unit: &str) -> String {
     match (repeats.times, repeats.example.as_str()) {
         (_, "") => event.to_owned(),
@@ -132,7 +113,6 @@ fn machine_lines(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The settings of stores for the whole run.
 fn describe_settings(run: &Run) -> Option<String> {
     let plan = run.plan()?;
     let settings =
@@ -167,7 +147,6 @@ fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> Stri
     out
 }
 
-/// Failures, and what stores don't support.
 fn failed_text(missing: &MissingFigures, style: Style) -> String {
     let failed = list_text("Failed", "trials", &missing.failed, style);
     failed + &list_text("Unsupported", "trials", &missing.unsupported, style)

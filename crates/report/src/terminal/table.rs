@@ -42,7 +42,6 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (
     (out, footnotes.ranges)
 }
 
-/// The parts of the tables with a note below them.
 #[derive(Default)]
 struct Footnotes {
     rules: BTreeSet<Rule>,
@@ -128,13 +127,10 @@ fn grid(
     grid
 }
 
-/// A figure with its uncertainty, and whether it wins.
 fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     let mut text = unit.show(summary.mean.value);
     match summary.mean.interval.filter(Interval::is_range) {
-        Some(range) => {
-            text.push_str(&spread::describe_after(Some(range), |end| unit.show(end)));
-        }
+        Some(range) => text.push_str(&spread::describe_after(Some(range), |end| unit.show(end))),
         None => text.extend(uncertainty(unit, summary).map(|margin| format!(" {margin}"))),
     }
     // Room for the mark, so that figures stay aligned.
@@ -142,8 +138,7 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     text
 }
 
-/// The larger side of the interval: in percent of a geometric mean, or as a multiple if that is 100 % or more, otherwise in the unit.
-/// `None` without spread.
+/// The larger side of the interval, if any: in percent of a geometric mean, as a multiple if that is 100 % or more, otherwise in the unit.
 fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     let Estimate { value, interval } = summary.mean;
     let interval = interval.filter(|interval| interval.high > interval.low)?;
@@ -151,17 +146,15 @@ fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     Some(match summary.mean_kind {
         MeanKind::Geometric => {
             let percent = half / value * 100.0;
-            if percent < 99.5 {
-                format!("±{}", self::percent(percent))
-            } else {
-                format!("within {}x", two_digits((interval.high / value).max(value / interval.low)))
+            match percent < 99.5 {
+                true => format!("±{}", self::percent(percent)),
+                false => format!("within {}x", two_digits((interval.high / value).max(value / interval.low))),
             }
         }
         MeanKind::Arithmetic => format!("±{}", unit.show(half)),
     })
 }
 
-/// Two digits are enough for an uncertainty.
 fn two_digits(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }
@@ -179,11 +172,7 @@ mod tests {
         let describe = |low: f64, high: f64| {
             let interval = Some(Interval { low, high, confidence: 0.95 });
             let mean = Estimate { value: 1_000.0, interval };
-            let summary = Summary {
-                mean,
-                mean_kind: MeanKind::Geometric,
-                ..Summary::from_values(&[1_000.0; 3]).unwrap()
-            };
+            let summary = Summary { mean, ..Summary::from_values(&[1_000.0; 3]).unwrap() };
             uncertainty(Unit::Nanoseconds, &summary).unwrap()
         };
         assert_eq!(describe(999.9, 1_000.1), "±<0.1%");

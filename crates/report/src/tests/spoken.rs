@@ -1,13 +1,11 @@
-//! Collects the sentences of reports about none, one, two and many in one snapshot, to be read aloud. They come from made runs, one
-//! for each countable noun; numbers above two are only kept as many.
+//! Collects the sentences of reports about none, one, two and many in one snapshot, to be read aloud; numbers above two are only many.
 
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use storebench_core::cell::{Data, HERE};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_core::units::CountRange;
 use storebench_host::run::Run;
 
 use crate::advice::Advice;
@@ -107,7 +105,6 @@ fn made_runs() -> Vec<Made> {
     runs
 }
 
-/// The sentences of reports of one run.
 fn report_sentences() -> IndexSet<String> {
     let print = |made: Made| {
         let runs = [made.run()];
@@ -119,26 +116,10 @@ fn report_sentences() -> IndexSet<String> {
     made_runs().into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// The sentences of advice.
 fn advice_sentences() -> IndexSet<String> {
-    let question = |made: Made| Question {
-        records: 100,
-        size: SizeRange { from: 1, to: 1024 }.into(),
-        data: Data::Incompressible,
-        guarantee: made.tier.parse().unwrap_or(Guarantee::Process),
-        threads: 1,
-        machine: HERE.into(),
-        disk: None,
-        mix: "get=80,update=20".parse().unwrap(),
-        cold: false,
-        overwritten: None,
-        network: None,
-        goal: Goal::Speed,
-        max_memory_bytes: None,
-        stores: None,
-    };
     let print = |made: Made, goal: Goal| {
-        let question = Question { goal, ..question(made) };
+        let guarantee = made.tier.parse().unwrap_or(Guarantee::Process);
+        let question = Question { guarantee, goal, stores: None, ..made_question() };
         let runs = [made.run()];
         let advice = Advice::from_runs(&question, &Merged::new(&runs, &[]), None, &[]);
         advice.map_or_else(|uncovered| uncovered.to_string(), |advice| advice.text(None, WIDE))
@@ -178,7 +159,6 @@ fn tuning_sentences() -> IndexSet<String> {
     tunings.into_iter().map(print).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// The sentences of comparisons of two runs.
 fn comparison_sentences() -> IndexSet<String> {
     let columns: Vec<_> =
         FIGURES.iter().filter_map(|id| COLUMNS.iter().find(|column| column.id == *id)).collect();

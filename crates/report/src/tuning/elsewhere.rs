@@ -12,7 +12,6 @@ use crate::advice::question::Mix;
 use crate::data::merge::BlockKey;
 use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 
-/// Measurements of the tuned settings elsewhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherMeasurements {
     /// With other records: their size and number, and the time of an operation as a multiple of the default's.
@@ -46,11 +45,7 @@ pub fn measure_elsewhere(
     let is_slower_now = is_slower(&current);
     OtherMeasurements {
         records: other_races.iter().filter_map(measure).collect(),
-        fewer_gets: (0..current)
-            .rev()
-            .find(|_| !is_slower_now)
-            .and_then(|_| (0..current).rev().find(is_slower))
-            .map(share),
+        fewer_gets: (0..current).rev().find(|percent| !is_slower_now && is_slower(percent)).map(share),
         more_gets: (current + 1..=100).find(|percent| !is_slower_now && is_slower(percent)).map(share),
     }
 }
@@ -59,7 +54,6 @@ fn share(percent: u32) -> f64 {
     f64::from(percent) / 100.0
 }
 
-/// The time of an operation of another mix as a multiple of the default's.
 fn ratio(latencies: &[(Operation, [Series<BlockKey>; 2])], mix: &Mix, confidence: f64) -> Option<Ratio> {
     let side = |side: usize| -> Option<Series<BlockKey>> {
         let mut sums: BTreeMap<BlockKey, f64> = BTreeMap::new();

@@ -6,9 +6,10 @@ use super::sentences::{
     not_taken, settings, times, worth_words,
 };
 use super::worth::ValueWorth;
-use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll, table, tag};
+use crate::markup::{
+    Html, Tag, code, column, heading, list, note, number, p, row, scroll, table, tag, titled,
+};
 
-/// The section's content.
 pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     let changes = tuned.changes().map(|gain| {
         list(gain.changes.iter().map(|entry| tag("strong").with(change(tuned, entry))).collect())
@@ -40,14 +41,6 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     Html::new(tag("section").class("group").with(first).with(rest))
 }
 
-fn heading(text: &str) -> Tag {
-    tag("h3").with(text)
-}
-
-/// A list under a heading, or nothing if it is empty.
-fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
-    (!lines.is_empty()).then(|| (heading(title), list(lines)))
-}
 
 fn worth_row(worth: &ValueWorth) -> Tag {
     let name = format!("{}={}, not {}", worth.change.setting, worth.readable[0], worth.readable[1]);

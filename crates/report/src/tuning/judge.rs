@@ -6,10 +6,10 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{Measurements, Outcome, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
-use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 
 use super::race::{Arm, Kind, RaceResult, Settings};
+use super::search::Change;
 use crate::advice::figures::time_ns;
 use crate::advice::question::Question;
 use crate::data::memory::Basis;
@@ -20,18 +20,18 @@ use crate::judge::danger::costs_no_more;
 pub struct Judge<'j> {
     question: &'j Question,
     store: &'j StoreDef,
-    basis: Basis,
+    /// The figure by which memory is compared.
+    pub(super) basis: Basis,
     /// The promise of the default; `None` until a trial of it has succeeded.
-    promise: Option<GivenSafety>,
+    pub(super) promise: Option<GivenSafety>,
 }
 
 /// A guarantee, and the cost of accidents at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GivenSafety {
-    /// The guarantee given.
-    pub guarantee: Guarantee,
-    /// The danger with the settings as read back.
-    pub danger: Option<&'static Danger>,
+    pub(crate) guarantee: Guarantee,
+    /// With the settings as read back.
+    pub(crate) danger: Option<&'static Danger>,
 }
 
 impl GivenSafety {
@@ -60,15 +60,6 @@ impl<'j> Judge<'j> {
         judge
     }
 
-    /// The figure by which memory is compared.
-    pub fn basis(&self) -> Basis {
-        self.basis
-    }
-
-    /// The promise of the default, if it was measured.
-    pub fn default_safety(&self) -> Option<GivenSafety> {
-        self.promise
-    }
 
     fn safety_of(&self, measured: &Measurements) -> GivenSafety {
         let offer = self.store.offer(measured.guarantee);
@@ -103,10 +94,6 @@ impl<'j> Judge<'j> {
         Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.describe()))
     }
 
-    /// The mean time of an operation of the question's mix, in nanoseconds.
-    pub fn time_ns(&self, measured: &Measurements) -> Option<f64> {
-        time_ns(measured, &self.question.mix)
-    }
 
     /// The race in these trials. Cells that are none of its arms are skipped.
     pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> RaceResult {
@@ -117,7 +104,7 @@ impl<'j> Judge<'j> {
             if arm.out.is_none() {
                 arm.out = self.why_out(trial);
             }
-            let time = trial.ok().and_then(|measured| self.time_ns(measured));
+            let time = trial.ok().and_then(|measured| time_ns(measured, &self.question.mix));
             arm.times.extend(time.map(|time| (BlockKey { run, block: trial.block }, time)));
         }
         RaceResult { kind, arms }
@@ -129,18 +116,13 @@ pub fn settings_of(cell: &Cell) -> Settings {
     cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// The settings that a plan races, the default first.
-pub fn arms_of(plan: &Plan, store: &str) -> Vec<Settings> {
-    let points = plan.points.iter().filter_map(|point| point.settings.get(store).cloned());
-    std::iter::once(Settings::new()).chain(points).collect()
-}
-
-/// A run's race: its kind and settings. `None` for any other run.
-pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
+/// A run's race: its kind and settings, the default first. `None` for any other run.
+fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
     let kind = Kind::from_study(&run.header.study)?;
     let plan = run.plan()?;
     plan.axes.texts(storebench_core::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
-    Some((kind, arms_of(plan, store)))
+    let points = plan.points.iter().filter_map(|point| point.settings.get(store).cloned());
+    Some((kind, std::iter::once(Settings::new()).chain(points).collect()))
 }
 
 /// All races among some runs, each with the index of its run.
@@ -153,13 +135,9 @@ pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, RaceResult)> {
 }
 
 /// The changes worth a trial, from the store's table.
-pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
-    let changes_of = |def: &storebench_core::store::SettingDef| {
-        let change =
-            |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
-        def.tune.iter().map(change).collect::<Vec<_>>()
-    };
-    store.settings.iter().flat_map(changes_of).collect()
+pub fn changes(store: &StoreDef) -> Vec<Change> {
+    let changes = store.settings.iter().flat_map(|def| def.tune.iter().map(move |value| (def.name, *value)));
+    changes.map(|(name, value)| Change { setting: name.into(), value: value.into() }).collect()
 }
 
 /// Whether settings read back equal, so that both are the same.

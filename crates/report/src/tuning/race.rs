@@ -1,5 +1,4 @@
 //! A race: settings that are measured together in blocks; between blocks, those that fall behind are given up.
-//!
 //! Screening gives up what is certainly worse (racing: O. Maron and A. Moore, 1997; M. Birattari and others, F-Race, 2002).
 //! Combinations and neighbours are halved at each look (successive halving: K. Jamieson and A. Talwalkar, 2016). A reported
 //! gain does not rest on a race: it is measured again ([`Kind::Proof`]).
@@ -104,7 +103,6 @@ impl RaceResult {
         compare_at(&self.arms.get(arm)?.times, &self.arms.get(self.control())?.times, confidence)
     }
 
-    /// Whether an arm can be chosen.
     fn is_rival(&self, arm: usize) -> bool {
         arm != DEFAULT && arm != self.control()
     }
@@ -133,14 +131,12 @@ impl RaceResult {
         let (blocks, alive) = (self.blocks(), self.alive().len());
         let most = if self.kind == Kind::Near { NEAR_BLOCKS } else { LOOKS[LOOKS.len() - 1] };
         match self.kind {
-            Kind::Screen => alive == 0 || blocks >= most,
+            Kind::Screen | Kind::Near => alive == 0 || blocks >= most,
             Kind::Combine => alive <= 1 || blocks >= most,
-            Kind::Near => alive == 0 || blocks >= most,
             Kind::Proof | Kind::Beside => false,
         }
     }
 
-    /// The race after this number of blocks.
     fn first_blocks(&self, blocks: u32) -> RaceResult {
         let cut = |arm: &Arm| Arm {
             times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
@@ -155,7 +151,6 @@ impl RaceResult {
         blocks >= MIN_BLOCKS && arms.iter().all(|arm| self.arms[*arm].times.len() == blocks)
     }
 
-    /// The arms that continue.
     fn keep_best(&self, mut alive: Vec<usize>) -> Vec<usize> {
         match self.kind {
             Kind::Screen => {

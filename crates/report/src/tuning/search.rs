@@ -1,10 +1,8 @@
-//! Decides the next race from the measurements so far and the time left. Pure: the same races give the
-//! same search.
+//! Decides the next race from the measurements so far and the time left. Pure: the same races give the same search.
 //!
-//! One setting at a time is screened against the default. The values that look helpful are combined, the best first. Then the best
-//! combination races its neighbours, until none is better: settings without effect are removed, and settings that help only in combination are
-//! found. None of this is reported as a gain: the best is measured against the default once more, in fresh blocks, and only their
-//! interval is reported, so that the choice of the best does not make it look better than it is.
+//! One setting at a time is screened against the default. The values that look helpful are combined, the best first. The best combination
+//! races its neighbours, until none is better: settings without effect go, and those that help only in combination are found. Reported is
+//! only the interval of fresh blocks against the default, so that the choice of the best does not make it look better than it is.
 
 use super::race::{DEFAULT, Kind, RaceResult, Settings};
 use crate::judge::interim;
@@ -23,9 +21,7 @@ const PROMISING: f64 = 0.8;
 const BETTER: f64 = 0.9;
 /// A setting is removed if the time grows by no more than this share without it.
 const MAX_LOSS: f64 = 0.005;
-/// The most values that are combined.
 const MOST_COMBINED: usize = 6;
-/// The most races among neighbours.
 const MOST_NEAR: usize = 6;
 /// The fewest blocks for which a race among neighbours needs time.
 const FEWEST_BLOCKS: f64 = 3.0;
@@ -116,7 +112,6 @@ fn repeat_screen(screen: &RaceResult, screenings: usize, time: Time) -> Option<R
     (screenings == 1 && arms.len() > 1 && has_time).then(|| race(Kind::Screen, arms, NEAR_UNTIL))
 }
 
-/// The race of combinations, if there is time for one.
 fn race_combinations(helpful: &[Change], time: Time) -> Option<Race> {
     let arms = with_default(prefixes(helpful));
     let until = [COMBINE_UNTIL, NEAR_UNTIL];
@@ -163,8 +158,7 @@ pub fn best(races: &[RaceResult]) -> Option<Settings> {
     Some(best)
 }
 
-/// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
-/// usable ones.
+/// The best value of each setting that looks helpful, the most helpful first; any usable one if the default can't be used.
 fn helpful_changes(screen: &RaceResult) -> Vec<Change> {
     let must_replace = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut changes: Vec<(f64, Change)> = Vec::new();
@@ -227,8 +221,7 @@ fn race_neighbours(screen: &RaceResult, races: &[RaceResult], best: &Settings, t
     (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
 }
 
-/// The settings that differ from given ones in one: first without it, then with each other value that is not much worse
-/// alone, the best first.
+/// The settings that differ from given ones in one: first without it, then with each other value that is not much worse alone, best first.
 fn neighbours(screen: &RaceResult, best: &Settings) -> Vec<Settings> {
     let remove_setting = |name: &String| {
         let mut settings = best.clone();

@@ -1,6 +1,7 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use storebench_core::units::{plural, rough_bytes, three_digits};
+use storebench_core::workload::operation::Operation;
 
 use super::search::Change;
 use super::worth::ValueWorth;
@@ -26,7 +27,6 @@ pub fn change(tuned: &TunedSettings, change: &Change) -> String {
     format!("{} = {}{default}{cost}", change.setting, change.value)
 }
 
-/// The first line: what to do.
 pub fn leading_line(tuned: &TunedSettings) -> String {
     let (store, version) = &tuned.store;
     match tuned.changes() {
@@ -40,20 +40,18 @@ pub fn leading_line(tuned: &TunedSettings) -> String {
     }
 }
 
-/// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &TunedSettings) -> Vec<String> {
-    match (tuned.changes(), &tuned.gain) {
+    let nothing = || "No value that was tried looked better than the default.".to_owned();
+    let mut lines = match (tuned.changes(), &tuned.gain) {
         (None, _) if tuned.contention.is_some() => describe_contention(tuned),
         (Some(gain), _) => describe_gain(tuned, gain),
-        (None, Some(gain)) => vec![describe_no_gain(gain), describe_bound(tuned), describe_too_few(tuned)],
-        (None, None) => {
-            let nothing = "No value that was tried looked better than the default.".to_owned();
-            vec![nothing, describe_bound(tuned), describe_too_few(tuned)]
+        (None, gain) => {
+            let outcome = gain.as_ref().map_or_else(nothing, describe_no_gain);
+            vec![outcome, describe_bound(tuned), describe_too_few(tuned)]
         }
-    }
-    .into_iter()
-    .filter(|line| !line.is_empty())
-    .collect()
+    };
+    lines.retain(|line| !line.is_empty());
+    lines
 }
 
 /// Why nothing is reported if other programs left too few processors.
@@ -81,11 +79,10 @@ fn describe_gain(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
         time(default)
     ));
     lines.push(describe_proof(gain));
-    let by_operation: Vec<String> = gain
-        .operations
-        .iter()
-        .filter_map(|(operation, ratio)| Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?))))
-        .collect();
+    let describe = |(operation, ratio): &(Operation, Option<Ratio>)| {
+        Some(format!("{} {}", operation.name(), faster(ratio.as_ref()?)))
+    };
+    let by_operation: Vec<String> = gain.operations.iter().filter_map(describe).collect();
     if by_operation.len() > 1 {
         lines.push(format!("By operation: {}.", by_operation.join(", ")));
     }
@@ -101,7 +98,6 @@ fn describe_gain(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
     lines
 }
 
-/// The source of the interval.
 fn describe_proof(gain: &Gain) -> String {
     let looks = gain.looks;
     let looks = if looks > 1 { format!(", allowing for {looks} interim analyses") } else { String::new() };
@@ -137,7 +133,6 @@ fn describe_no_gain(gain: &Gain) -> String {
     )
 }
 
-/// The most that a single value could still save.
 fn describe_bound(tuned: &TunedSettings) -> String {
     let interval =
         |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
@@ -160,7 +155,6 @@ fn describe_bound(tuned: &TunedSettings) -> String {
     }
 }
 
-/// The note on a budget too short for an interval of every value.
 fn describe_too_few(tuned: &TunedSettings) -> String {
     let usable = tuned.worth.iter().filter(|worth| worth.out.is_none());
     let few = usable.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
@@ -171,21 +165,19 @@ fn describe_too_few(tuned: &TunedSettings) -> String {
     }
 }
 
-/// The promise, in words.
 pub fn describe_safety(tuned: &TunedSettings) -> String {
     let Some(promise) = tuned.promise else { return String::new() };
     let danger = promise.danger.map_or_else(String::new, |danger| format!(" {danger}"));
-    let more = if promise.guarantee > tuned.question.guarantee {
-        format!(", more than you asked for: it does not offer {}", tuned.question.guarantee)
-    } else {
-        String::new()
+    let asked = tuned.question.guarantee;
+    let more = match promise.guarantee > asked {
+        true => format!(", more than you asked for: it does not offer {asked}"),
+        false => String::new(),
     };
-    match tuned.changes() {
-        Some(_) => {
-            format!("They promise what the default does: guarantee {}{more}.{danger}", promise.guarantee)
-        }
-        None => format!("Guarantee {}{more}.{danger}", promise.guarantee),
-    }
+    let subject = match tuned.changes() {
+        Some(_) => "They promise what the default does: guarantee",
+        None => "Guarantee",
+    };
+    format!("{subject} {}{more}.{danger}", promise.guarantee)
 }
 
 /// `1.42x faster [1.35, 1.49]`, from a ratio of times.
@@ -197,22 +189,16 @@ pub fn faster(times: &Ratio) -> String {
             interval: times.ratio.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i }),
         },
     };
-    if turned.ratio.value >= 1.0 {
-        return format!("{}{}", better(Goal::Speed, turned.ratio.value), interval(&turned));
-    }
-    format!("{}{}", better(Goal::Speed, turned.ratio.value), interval(times))
+    let shown = if turned.ratio.value >= 1.0 { &turned } else { times };
+    format!("{}{}", better(Goal::Speed, turned.ratio.value), interval(shown))
 }
 
 /// `×0.70 [0.67, 0.74]`: times the default's time.
 pub fn times(times: &Ratio) -> String {
-    format!(
-        "×{}{}",
-        three_digits(times.ratio.value),
-        spread::describe_after(times.ratio.interval, three_digits)
-    )
+    let interval = spread::describe_after(times.ratio.interval, three_digits);
+    format!("×{}{interval}", three_digits(times.ratio.value))
 }
 
-/// The interval of a single value in a word or two.
 pub fn worth_words(worth: &ValueWorth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
@@ -225,7 +211,6 @@ pub fn worth_words(worth: &ValueWorth) -> &'static str {
     }
 }
 
-/// Which settings mattered, which did not, and which are undecided.
 pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
     let measured: Vec<&ValueWorth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
     let settings = |is_wanted: &dyn Fn(&[&ValueWorth]) -> bool| -> Vec<String> {
@@ -255,11 +240,9 @@ pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
     .collect()
 }
 
-/// The note that explains the table of single values.
 pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of an operation, paired by block; below ×1 is \
     faster. The intervals are 95 % for the whole table together, and allow for every look.";
 
-/// The values that can't be used, with reasons.
 pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
     let format_value = |worth: &ValueWorth| {
         let why = worth.out.as_ref()?;
@@ -268,7 +251,6 @@ pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
     tuned.worth.iter().filter_map(format_value).collect()
 }
 
-/// The tried values, combinations and trials, in sentences.
 pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
@@ -294,21 +276,14 @@ pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     lines
 }
 
-/// Where the gain turns into a loss, and where it does not.
 pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
     let Some(gain) = tuned.changes() else { return Vec::new() };
-    let mut lines = Vec::new();
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    if let Some(share) = gain.elsewhere.fewer_gets {
-        lines.push(format!(
-            "With {} gets or fewer the default is faster, by the same trials.",
-            percent(share)
-        ));
-    }
-    if let Some(share) = gain.elsewhere.more_gets {
-        lines
-            .push(format!("With {} gets or more the default is faster, by the same trials.", percent(share)));
-    }
+    let ends = [(gain.elsewhere.fewer_gets, "fewer"), (gain.elsewhere.more_gets, "more")];
+    let describe = |(share, word): (Option<f64>, &str)| {
+        let percent = share? * 100.0;
+        Some(format!("With {percent:.0} % gets or {word} the default is faster, by the same trials."))
+    };
+    let mut lines: Vec<String> = ends.into_iter().filter_map(describe).collect();
     let is_mixed = gain.operations.len() > 1 && tuned.question.reads();
     if is_mixed && lines.is_empty() {
         lines.push("With no other share of gets is the default faster, by the same trials.".into());
@@ -335,7 +310,6 @@ pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
     lines
 }
 
-/// The settings as read back.
 pub fn settings(tuned: &TunedSettings) -> String {
     if tuned.described.is_empty() { "All as shipped.".into() } else { tuned.described.join("; ") }
 }

@@ -8,9 +8,8 @@ use super::sentences::{
 use super::worth::ValueWorth;
 use crate::advice::snippet::for_terminal;
 use crate::data::names::HEADING;
-use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
+use crate::terminal::grid::{Grid, Item, Style, indented, one_line, titled, wrap};
 
-/// The whole answer. Each line is ended.
 pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[tuned.question.to_string()], style);
     out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&leading_line(tuned)))));
@@ -39,17 +38,6 @@ pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> Strin
     out
 }
 
-/// Lines under a title, or nothing if there are none.
-fn titled(title: &str, lines: &[String], style: Style) -> String {
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("\n{}\n{}", style.paint(HEADING, &one_line(title)), indented(lines, style)),
-    }
-}
-
-fn indented(lines: &[String], style: Style) -> String {
-    lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
-}
 
 fn table(worth: &[ValueWorth]) -> Grid {
     let mut grid = Grid::new(1);

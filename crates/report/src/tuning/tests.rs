@@ -2,9 +2,7 @@ use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, Stor
 use storebench_host::run::Run;
 
 use super::*;
-use crate::advice::question::Goal;
 use crate::data::samples::{Sample, blocks};
-use storebench_core::cell::Data;
 
 pub(crate) const STORE: StoreDef = StoreDef {
     offers: &[GuaranteeOffer::replacing_values(Guarantee::Process, "as shipped", Danger::NEWEST)],
@@ -17,22 +15,8 @@ pub(crate) const STORE: StoreDef = StoreDef {
 };
 
 pub(crate) fn question() -> Question {
-    Question {
-        records: 100,
-        size: storebench_core::units::SizeRange { from: 1, to: 1024 }.into(),
-        data: Data::Incompressible,
-        guarantee: Guarantee::Process,
-        threads: 1,
-        mix: "get=80,update=20".parse().unwrap(),
-        cold: false,
-        overwritten: None,
-        network: None,
-        machine: storebench_core::axis::table::HERE.into(),
-        disk: None,
-        goal: Goal::Speed,
-        max_memory_bytes: None,
-        stores: Some(vec!["made".into()]),
-    }
+    let mix = "get=80,update=20".parse().unwrap();
+    Question { mix, stores: Some(vec!["made".into()]), ..crate::advice::tests::question() }
 }
 
 /// A race as a run: each variant's settings and its mean latency in nanoseconds, in blocks of different noise.

@@ -11,12 +11,9 @@ use crate::data::readable::Readable;
 use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Ratio};
 
-/// The effect of one value of one setting, compared with the default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueWorth {
-    /// The setting and its value.
     pub change: Change,
-    /// The value of the setting by default.
     pub default: String,
     /// The value and the default in readable form: `64KiB`.
     pub readable: [String; 2],
@@ -24,21 +21,18 @@ pub struct ValueWorth {
     pub cost: &'static str,
     /// The time of an operation as a multiple of the default's. The intervals of all values hold together.
     pub times: Option<Ratio>,
-    /// Why it can't be used.
     pub out: Option<String>,
     /// Whether it is the size of a buffer that no trial filled, neither this nor the default: it can't have mattered.
     pub unfilled: bool,
 }
 
 impl ValueWorth {
-    /// The verdict from its interval.
     pub fn verdict(&self) -> Verdict {
         self.times.as_ref().map_or(Verdict::Open, Verdict::judge)
     }
 }
 
-/// The most points at which the results of a screening could have ended it: each look in each of two
-/// races.
+/// The most points at which the results of a screening could have ended it: each look in each of two races.
 const ENDINGS: usize = 2 * LOOKS.len();
 
 /// The confidence of each of several intervals so that all hold together, whatever ended each (Bonferroni).

@@ -1,5 +1,4 @@
-//! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly
-//! cold.
+//! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly cold.
 
 use storebench_core::cell::{Axis, Cache};
 use storebench_core::units::Sizes;
@@ -85,10 +84,8 @@ fn reads_that_are_repeated_are_not_called_cold() {
     let mut run = runs();
     run.trials.iter_mut().for_each(|trial| trial.cell.set(Axis::CACHE, Cache::Cold.into()));
     let text = text(&advice(&asked, &[run]).unwrap());
-    assert!(
-        text.contains("Caution: Only partly cold: a trial makes 1,000 reads of 100 records, so "),
-        "{text}"
-    );
+    let caution = "Caution: Only partly cold: a trial makes 1,000 reads of 100 records, so ";
+    assert!(text.contains(caution), "{text}");
 }
 
 #[test]

@@ -9,8 +9,7 @@ use super::super::remarks::remarks;
 use super::super::tests::{advice, question};
 use crate::data::samples::{Sample, blocks};
 
-/// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation; `noise` multiplies
-/// those of lmdb.
+/// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation and lmdb's noise.
 fn runs(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> [Run; 2] {
     let records = CountRange { from: records, to: records * 5 };
     let run_of = |lmdb: f64, redb: f64, noise: [f64; 3]| {
@@ -32,15 +31,14 @@ fn describe_cold(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> String 
 
 #[test]
 fn cold_reads_say_whether_the_recommended_store_is_still_fastest() {
-    let still = describe_cold(1000, 1e6, 2e6, [1.0; 3]);
-    assert!(
-        still.contains("Read cold, from disk: lmdb is still fastest (lmdb 500 µs, redb 1.00 ms"),
-        "{still}"
-    );
-    let other = describe_cold(1000, 3e6, 2e6, [1.0; 3]);
-    assert!(other.contains("Read cold, from disk: redb is fastest, lmdb is 1.50x slower (redb "), "{other}");
-    let tie = describe_cold(1000, 2.1e6, 2e6, [1.0, 1.3, 0.8]);
-    assert!(tie.contains("Read cold, from disk: lmdb is too close to call with redb (redb "), "{tie}");
+    for (lmdb, noise, words) in [
+        (1e6, [1.0; 3], "lmdb is still fastest (lmdb 500 µs, redb 1.00 ms"),
+        (3e6, [1.0; 3], "redb is fastest, lmdb is 1.50x slower (redb "),
+        (2.1e6, [1.0, 1.3, 0.8], "lmdb is too close to call with redb (redb "),
+    ] {
+        let text = describe_cold(1000, lmdb, 2e6, noise);
+        assert!(text.contains(&format!("Read cold, from disk: {words}")), "{text}");
+    }
 }
 
 #[test]

@@ -94,10 +94,8 @@ fn a_riskier_store_that_gains_nothing_is_ruled_out() {
     let block = |noise: f64| vec![Sample::new("lmdb").ns(3000.0 * noise), Sample::new("sqlite").ns(2500.0)];
     let slow = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
     let text = text(&advice(&question(), &slow));
-    assert!(
-        !text.contains("Riskier") && text.contains("every other store that answers is riskier"),
-        "{text}"
-    );
+    assert!(!text.contains("Riskier"), "{text}");
+    assert!(text.contains("every other store that answers is riskier"), "{text}");
     let expected = "Ruled out\n  lmdb: 1.20x slower (1.91 µs), measured 3 times, and a power cut can cost the whole store\n";
     assert!(text.replace("\n    ", " ").contains(expected), "{text}");
 }

@@ -1,5 +1,4 @@
-//! Made questions whose answers are known: made stores of known cost, measured with noise as `advise` measures, first all
-//! of them and the best again. The recommendation is checked against the costs.
+//! Made questions whose answers are known: made stores of known cost, measured with noise, first all of them and the best again.
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};
@@ -292,11 +291,8 @@ fn where_the_difference_does_not_matter_that_is_said() {
     let remarks = all_remarks(&advice);
     assert!(remarks.starts_with("All ") && remarks.contains("answer in under 20.0 µs."), "{remarks}");
     assert!(!remarks.contains("times the size of your values"), "less than 1 MiB: {remarks}");
-    assert!(
-        sentences::describe_confidence(&advice).starts_with("Too close to call with "),
-        "{}",
-        sentences::describe_confidence(&advice)
-    );
+    let confidence = sentences::describe_confidence(&advice);
+    assert!(confidence.starts_with("Too close to call with "), "{confidence}");
     // With many records the same difference is mentioned.
     let advice = answer(&Question { records: MANY_RECORDS, ..question }, stores, &mut random);
     if advice.verdict.ranking[0].store == "tree" {

@@ -1,5 +1,4 @@
-//! Figures computed from the trials: every figure of every cell with its intervals, and the winners, by the same code as in the
-//! other reports.
+//! Figures computed from the trials: every figure of every cell with its intervals, and the winners, by the code of all reports.
 
 use super::{Field, SqlValue, Tables, boolean, integer, optional, real, text};
 use crate::column::{COLUMNS, Column};
@@ -42,14 +41,10 @@ fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {
 
 fn write_trials(of_cell: &CellTrials<'_>, tables: &mut Tables<'_>) -> Result {
     let operations = of_cell.operations();
-    for column in COLUMNS {
-        if !column.is_of_operation() {
-            figure(of_cell, None, column, tables)?;
-            continue;
-        }
-        operations.iter().try_for_each(|operation| figure(of_cell, Some(operation), column, tables))?;
-    }
-    Ok(())
+    COLUMNS.iter().try_for_each(|column| match column.is_of_operation() {
+        true => operations.iter().try_for_each(|operation| figure(of_cell, Some(operation), column, tables)),
+        false => figure(of_cell, None, column, tables),
+    })
 }
 
 fn figure(
@@ -90,7 +85,6 @@ fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
         .map(|end| optional(end, real))
 }
 
-/// The winners in each place of a group's matrix.
 fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mut Tables<'_>) -> Result {
     let sorted = SortedTrials::new(merged, group);
     for row in &matrix.rows {

@@ -5,7 +5,6 @@ use crate::report::Report;
 use crate::section::{Block, Column, Kind, Shape, Table, Value};
 use crate::sections::SECTIONS;
 
-/// The statements that make the tables.
 pub fn schema() -> String {
     SECTIONS.iter().flat_map(|section| section.shapes).map(|shape| table(shape)).collect()
 }
@@ -22,7 +21,6 @@ fn table(shape: &Shape) -> String {
     format!("\nCREATE TABLE {} (\n{}\n);\n", shape.name, columns.collect::<Vec<_>>().join(",\n"))
 }
 
-/// Writes the rows.
 pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result<(), SqlError> {
     let blocks = SECTIONS.iter().flat_map(|section| Block::tables(report.blocks(section)));
     for table in blocks {

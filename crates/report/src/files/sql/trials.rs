@@ -52,7 +52,6 @@ fn trial_json(result: &TrialResult) -> std::result::Result<SqlValue, SqlError> {
     }
 }
 
-/// The figures of each operation.
 fn figures(result: &TrialResult, trial: &SqlValue, tables: &mut Tables<'_>) -> Result {
     let columns = COLUMNS.iter().filter(|column| column.is_of_operation());
     let columns: Vec<_> = columns.map(|column| (column, column.sql_name())).collect();

@@ -8,12 +8,15 @@ use storebench_core::result::{
 };
 use storebench_host::run::Run;
 
-use super::{Sample, samples, shown};
+use super::{Sample, run_for, samples, shown};
+
+pub fn run_of(stores: &[&str]) -> Run {
+    samples::run("box", &stores.iter().map(|store| Sample::new(store).ns(2000.0)).collect::<Vec<_>>())
+}
 
 /// A run after most records were removed: a store that reclaims space in its own way, and one without a way.
 pub fn aged() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = run_of(&["sqlite", "flat-folder"]);
     let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
     for trial in &mut run.trials {
         let compacts = trial.cell.store() == "sqlite";
@@ -38,8 +41,7 @@ pub fn aged() -> Run {
 
 /// A run with bursts at two loads, of which the second is too much for one of two stores.
 pub fn bursting() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = run_of(&["sqlite", "flat-folder"]);
     for trial in &mut run.trials {
         let is_quick = trial.cell.store() == "sqlite";
         let burst_at = |percent: f64| Burst {
@@ -64,8 +66,7 @@ pub fn bursting() -> Run {
 
 /// A run of a store with pauses during flushes, of one that reports nothing, and of one without pauses.
 pub fn pausing() -> Run {
-    let stores = ["rocksdb", "redb", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = run_of(&["rocksdb", "redb", "flat-folder"]);
     for trial in &mut run.trials {
         let store = trial.cell.store().to_owned();
         let work = |work: &str, after, otherwise| UpkeepCount { work: work.into(), after, otherwise };
@@ -93,7 +94,6 @@ pub fn pausing() -> Run {
     run
 }
 
-/// A run with a backup during the steps.
 pub fn backed_up() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
     for trial in &mut run.trials {
@@ -114,8 +114,7 @@ pub fn backed_up() -> Run {
 
 /// A run of a store that blocks writers while it reclaims space, of one that rejects them, and of one without other calls.
 pub fn disturbed() -> Run {
-    let stores = ["sqlite", "rocksdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = run_of(&["sqlite", "rocksdb", "redb"]);
     for trial in &mut run.trials {
         let store = trial.cell.store().to_owned();
         let measured = trial.measured.as_mut().unwrap();
@@ -136,8 +135,7 @@ pub fn disturbed() -> Run {
 
 /// A run of a store whose scans take three times as long when it is old, and of one without order.
 pub fn fragmented() -> Run {
-    let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
-    let mut run = samples::run("box", &stores);
+    let mut run = run_of(&["sqlite", "flat-folder"]);
     for trial in &mut run.trials {
         let in_order = trial.cell.store() == "sqlite";
         let scans = |ns: u64| if in_order { vec![ns, ns + 100, 9 * ns] } else { Vec::new() };
@@ -174,8 +172,7 @@ pub fn unequal() -> Run {
     run
 }
 
-/// Three trials of a store whose files grow by as much each round, and which gets slower; of one that wrote little in
-/// as many rounds; of one with neither after six.
+/// Three trials of a store that gets larger and slower each round; of one that wrote little in as many; of one with neither after six.
 pub fn trending() -> Run {
     let block = || {
         ["lmdb", "leveldb", "redb"]
@@ -198,8 +195,12 @@ pub fn trending() -> Run {
 }
 
 #[test]
-fn space_that_came_back_is_told_beside_that_before() {
-    insta::assert_snapshot!("space_reclaim", shown("space_reclaim", aged(), true));
+fn what_a_life_did_to_files_calls_and_scans_is_told() {
+    let sections =
+        ["space_reclaim", "space_reclaim_concurrent", "concurrent_work", "bursts", "fragmentation"];
+    for section in sections {
+        insta::assert_snapshot!(section, shown(section, run_for(section), true));
+    }
 }
 
 #[test]
@@ -209,25 +210,6 @@ fn pauses_are_told_with_the_work_that_came_with_them() {
     assert!(!text.contains("flat-folder") && !text.contains("write stall"), "{text}");
 }
 
-#[test]
-fn calls_beside_giving_back_are_told_and_a_store_without_any_has_no_row() {
-    insta::assert_snapshot!("space_reclaim_concurrent", shown("space_reclaim_concurrent", disturbed(), true));
-}
-
-#[test]
-fn backups_beside_the_steps_are_told() {
-    insta::assert_snapshot!("concurrent_work", shown("concurrent_work", backed_up(), true));
-}
-
-#[test]
-fn the_bursts_that_a_store_takes_are_told_by_the_load() {
-    insta::assert_snapshot!("bursts", shown("bursts", bursting(), true));
-}
-
-#[test]
-fn what_age_does_to_scans_and_files_is_told() {
-    insta::assert_snapshot!("fragmentation", shown("fragmentation", fragmented(), true));
-}
 
 #[test]
 fn rounds_that_rise_or_fall_are_told_from_those_that_do_not() {

@@ -15,15 +15,12 @@ struct Made {
     effect: fn(&Settings) -> f64,
     /// The standard deviation of a trial's logarithm.
     noise: f64,
-    /// The number of trials in the budget.
     trials: f64,
-    /// Settings that can't be used.
     out: fn(&Settings) -> bool,
 }
 
 const NEVER: fn(&Settings) -> bool = |_| false;
 
-/// The outcome of one tuning.
 struct TuningOutcome {
     best: Option<Settings>,
     times: Option<Ratio>,
@@ -34,6 +31,10 @@ struct TuningOutcome {
 impl TuningOutcome {
     fn is_faster(&self) -> bool {
         self.times.as_ref().is_some_and(|times| Verdict::judge(times) == Verdict::Faster)
+    }
+
+    fn has(&self, setting: &str, value: &str) -> bool {
+        self.best.as_ref().is_some_and(|best| has(best, setting, value))
     }
 }
 
@@ -98,7 +99,6 @@ impl Made {
     }
 }
 
-/// The share of tunings with the wanted outcome.
 fn share(made: &Made, rounds: u64, is_wanted: impl Fn(&TuningOutcome) -> bool) -> f64 {
     let count = (0..rounds).filter(|round| is_wanted(&made.tune(1000 + round))).count();
     count as f64 / rounds as f64
@@ -131,8 +131,7 @@ fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
     let made = Made { effect: PLAIN, noise: 0.05, trials: 400.0, out: NEVER };
     let rounds = 100;
     let found = share(&made, rounds, |outcome| {
-        let best = outcome.best.clone().unwrap_or_default();
-        outcome.is_faster() && has(&best, "a", "2") && has(&best, "c", "1")
+        outcome.is_faster() && outcome.has("a", "2") && outcome.has("c", "1")
     });
     assert!(found >= 0.9, "{found}");
     let holds = share(&made, rounds, |outcome| {
@@ -141,10 +140,7 @@ fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
         interval.is_some_and(|interval| interval.contains(truth))
     });
     assert!(holds >= 0.93, "the interval allows for every look, and for the choice: {holds}");
-    let idle = share(&made, rounds, |outcome| {
-        let best = outcome.best.clone().unwrap_or_default();
-        best.len() > 3
-    });
+    let idle = share(&made, rounds, |outcome| outcome.best.as_ref().is_some_and(|best| best.len() > 3));
     assert!(idle <= 0.2, "settings that do nothing are mostly taken away: {idle}");
 }
 
@@ -169,10 +165,9 @@ fn of_two_that_do_the_same_one_is_taken_and_two_that_harm_each_other_are_not() {
         trials: 500.0,
         out: NEVER,
     };
-    let one = share(&redundant, 60, |outcome| {
-        let best = outcome.best.clone().unwrap_or_default();
-        outcome.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
-    });
+    let is_one =
+        |outcome: &TuningOutcome| outcome.is_faster() && outcome.has("a", "1") != outcome.has("b", "1");
+    let one = share(&redundant, 60, is_one);
     assert!(one >= 0.8, "{one}");
     let harmful = Made {
         effect: |settings| match (has(settings, "a", "1"), has(settings, "b", "1")) {
@@ -182,10 +177,7 @@ fn of_two_that_do_the_same_one_is_taken_and_two_that_harm_each_other_are_not() {
         },
         ..redundant
     };
-    let one = share(&harmful, 60, |outcome| {
-        let best = outcome.best.clone().unwrap_or_default();
-        outcome.is_faster() && has(&best, "a", "1") != has(&best, "b", "1")
-    });
+    let one = share(&harmful, 60, is_one);
     assert!(one >= 0.9, "{one}");
 }
 
@@ -201,10 +193,7 @@ fn what_helps_only_beside_another_is_found_among_the_neighbours() {
         trials: 500.0,
         out: NEVER,
     };
-    let both = share(&made, 60, |outcome| {
-        let best = outcome.best.clone().unwrap_or_default();
-        has(&best, "a", "1") && has(&best, "b", "2")
-    });
+    let both = share(&made, 60, |outcome| outcome.has("a", "1") && outcome.has("b", "2"));
     assert!(both >= 0.9, "{both}");
 }
 
