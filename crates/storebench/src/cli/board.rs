@@ -35,10 +35,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest wait for the end of an earlier run.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Carries out the request of the machine that started this.
-///
-/// # Errors
-/// If there is no request; every other error is sent to that machine.
+/// Carries out the request of the machine that started this; every error but the lack of one is sent to that machine.
 pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
@@ -130,7 +127,6 @@ impl<R: BufRead> LineReader<R> {
         Ok(BoardRequest { request, results })
     }
 
-    /// Listens until the other machine is gone.
     fn listen(&mut self, interrupted: &AtomicBool, signals: &Sender<BoardSignal>) -> io::Result<()> {
         while let Some(signal) = self.receive()? {
             match signal {
@@ -143,10 +139,6 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Waits for the request.
-///
-/// # Errors
-/// If it can't be read, or does not come.
 fn wait_for_request(
     requests: &Receiver<io::Result<BoardRequest>>,
     interrupted: &AtomicBool,
@@ -162,7 +154,6 @@ fn wait_for_request(
 
 struct Board<'a> {
     stores: &'a [StoreDef],
-    /// The directory of runs.
     runs: PathBuf,
     out: LineWriter,
     interrupted: &'a AtomicBool,
@@ -244,7 +235,6 @@ impl Board<'_> {
     }
 }
 
-/// Parses arguments of `run`.
 fn run_args(arguments: &[String]) -> Result<RunArgs> {
     let line = ["storebench", "run"].into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let args =
@@ -316,10 +306,8 @@ impl LineWriter {
     }
 }
 
-/// Sends events to the other machine.
 struct EventSender<'a> {
     out: &'a mut LineWriter,
-    /// The run's folder.
     folder: PathBuf,
 }
 

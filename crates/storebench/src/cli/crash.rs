@@ -22,10 +22,7 @@ struct SavedState<'r> {
     kept: &'r KeptState,
 }
 
-/// Shows or exports a state.
-///
-/// # Errors
-/// [`Exit::BadValue`] if the run does not have the state.
+/// Shows or exports a state; [`Exit::BadValue`] if the run does not have it.
 pub fn run(command: &CrashCommand) -> Result<Exit> {
     let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
@@ -53,7 +50,6 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The states kept with some trials.
 fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
     let states_of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
         let trial: &TrialResult = trial;
@@ -84,7 +80,6 @@ impl SavedState<'_> {
         self.bad.name(self.trial.position)
     }
 
-    /// The store, and its place.
     fn describe_store(&self) -> String {
         let cell = &self.trial.cell;
         format!(
@@ -96,7 +91,6 @@ impl SavedState<'_> {
         )
     }
 
-    /// The settings, as the engine reported them.
     fn settings(&self) -> String {
         let settings = self.measured.settings.iter();
         let texts: Vec<String> =
@@ -171,7 +165,6 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
     text
 }
 
-/// The loss, in a sentence.
 fn describe_loss(finding: StateFinding) -> &'static str {
     match finding {
         StateFinding::Held => "nothing",

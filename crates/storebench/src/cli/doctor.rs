@@ -22,7 +22,6 @@ use super::{launch, runs};
 /// The version of the `--json` format.
 const FORMAT: u32 = 1;
 
-/// All findings.
 #[derive(Debug, Serialize)]
 struct Findings {
     format: u32,
@@ -32,7 +31,6 @@ struct Findings {
     checks: Vec<Group>,
 }
 
-/// Checks the machine, and prints the findings.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
     launch::delete_leftovers(&directory)?;

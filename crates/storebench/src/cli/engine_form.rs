@@ -10,10 +10,7 @@ use storebench_host::plan::Plan;
 /// Common spellings of no compression.
 const NO_CODEC_WORDS: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
-/// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`.
-///
-/// # Errors
-/// A setting that the run's own option decides, and values that become equal.
+/// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`. Two that become equal are an error.
 pub fn convert_settings(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
     let engine_value = |store: &str, name: &str, text: &str| engine_value(stores, store, name, text);
     for (store, settings) in &mut plan.settings {
@@ -69,7 +66,6 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
     Ok(def.read(text))
 }
 
-/// Whether a value sets a setting of codecs to none.
 fn is_no_codec(def: &SettingDef, text: &str) -> bool {
     def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text)
 }

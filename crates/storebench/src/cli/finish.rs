@@ -13,8 +13,7 @@ use storebench_report::terminal;
 use super::output::{print, print_note, style};
 use super::{export, files, report};
 
-/// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, and the command that
-/// resumes an interrupted run.
+/// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, or says how to resume.
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,

@@ -163,7 +163,6 @@ fn no_place_error(name: &str) -> Error {
     ))
 }
 
-/// Deletes leftovers of killed runs in a place.
 pub fn delete_leftovers(place: &Path) -> Result<()> {
     let leftovers = abandoned::clean(place)?;
     for path in leftovers.deleted {
@@ -225,24 +224,17 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// The parts of its plan.
-    ///
-    /// # Errors
-    /// If there are too many combinations.
+    /// The parts of its plan; an error if there are too many combinations.
     pub fn split(&self, parts: u32) -> Result<Split> {
         Split::new(self.plan, self.stores, &location_rooms(&self.header), parts).map_err(Error::bad_value)
     }
 
-    /// Whether there is a cell to run.
-    ///
-    /// # Errors
-    /// [`Exit::Nothing`] if there is none, with the reason; [`Exit::DiskFull`] if the reason is always the room.
+    /// Whether there is a cell to run: else [`Exit::Nothing`] with the reason, or [`Exit::DiskFull`] if that is always the room.
     pub fn check_cells(&self) -> Result<()> {
         let is_empty = self.cells.is_empty() && !self.is_idle;
         if is_empty { Err(nothing_to_run(&self.header.left_out)) } else { Ok(()) }
     }
 
-    /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
         self.check_cells()?;
         for place in self.places.values() {
@@ -252,7 +244,6 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
-    /// The job of a new run.
     pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> RunRequest<'j> {
         RunRequest {
             plan: self.plan,
@@ -295,10 +286,7 @@ impl<'a> Launch<'a> {
         self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
-    /// Carries out a job from [`Launch::job`]; returns its folder and how it ended.
-    ///
-    /// # Errors
-    /// If the run can't continue; its results are kept.
+    /// Carries out a job from [`Launch::job`]; returns its folder and how it ended. After an error the results are kept.
     pub fn run_job(
         &self,
         job: &RunRequest<'_>,
@@ -419,7 +407,6 @@ fn image_location(
     info
 }
 
-/// The stores of a plan, with their versions.
 pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
     let names = plan.axes.values(Axis::STORE);
     let chosen = stores.iter().filter(|store| names.iter().any(|name| name.text() == store.name));
@@ -447,7 +434,6 @@ pub fn location_rooms(header: &RunHeader) -> Vec<LocationRoom> {
     header.locations.iter().map(room).collect()
 }
 
-/// The error of a plan without a cell that can run, with reasons.
 pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     let why = left_out
         .first()
@@ -458,7 +444,6 @@ pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))
 }
 
-/// A folder name from a prefix and the present time.
 pub fn dated_name(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
@@ -468,7 +453,6 @@ fn kept_results_note(path: &Path) -> String {
     format!("finished results are kept; resume with: {}", resume_command(path))
 }
 
-/// The command that resumes a run.
 pub fn resume_command(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }

@@ -13,8 +13,7 @@ use storebench_report::terminal::grid::wrap;
 /// The width that all output fits into.
 pub const WIDTH: usize = 80;
 
-/// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and
-/// NO_COLOR is not set.
+/// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and NO_COLOR is not set.
 pub fn style() -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -70,7 +69,6 @@ pub fn print_data(bytes: &[u8]) -> Result<()> {
     write(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
-/// Writes JSON in a form that people can read, too.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;

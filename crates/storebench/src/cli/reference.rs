@@ -25,7 +25,6 @@ use super::args::{Args, study};
 use super::files::refuse_theirs;
 use super::stores;
 
-/// The beginning of each page.
 const MARK: &str = "<!-- Written by `storebench reference`.";
 
 /// The records of results with a line for each field; the others only list the names.

@@ -23,7 +23,6 @@ use super::prepare::StartOutcome;
 use super::start::{Start, start};
 use super::{files, parts, properties, question, remote, resume, runs, signals};
 
-/// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exit> {
     if let Some(name) = &args.like {
         let DataTraits { size, data, .. } = question::likeness(name, extras)?;
@@ -90,7 +89,6 @@ fn folder_prefix(header: &RunHeader) -> String {
     }
 }
 
-/// Resumes a run in its folder.
 fn resume_folder(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
     let resumed = RunFolder::resume(path)?;
     runs::print_notes(&resumed.notes);

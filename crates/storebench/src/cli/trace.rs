@@ -15,13 +15,8 @@ use super::args::TraceArgs;
 use super::output::{WIDTH, print, print_json, print_note};
 use super::signals;
 
-/// The message for an interrupt while a trace is read.
 const INTERRUPTED: &str = "interrupted while the trace was read";
 
-/// Prints the summary of a trace.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let options =
@@ -35,18 +30,12 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The summary of a trace; `None` if it was interrupted.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it can't be read.
+/// The summary of a trace; `None` if it was interrupted, [`Exit::BadValue`] if it can't be read.
 pub fn read(path: &Path, options: ReaderOptions, interrupted: &AtomicBool) -> Result<Option<Summary>> {
     Summary::read(path, options, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
 }
 
-/// Summarises the trace that a plan replays, if any, and notes the summary in the plan.
-///
-/// # Errors
-/// [`Exit::BadValue`] if none is named, or it can't be replayed as required.
+/// Summarises the trace that a plan replays, if any, and notes the summary in the plan; an error if it can't be replayed as required.
 pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     if !plan.workload.has_parameter("trace_facts") {
         return Ok(());
@@ -130,10 +119,7 @@ fn summarize(summary: &Summary) -> String {
     text
 }
 
-/// Checks that the trace of a resumed run is unchanged.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it has changed, or can't be read.
+/// Checks that the trace of a resumed run is unchanged; [`Exit::BadValue`] if not.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = ReplayParameters::from_parameters(&plan.parameters) else { return Ok(()) };
     let is_interrupted = || interrupted.load(Ordering::Relaxed);

@@ -55,7 +55,6 @@ pub fn explain(error: &clap::Error) -> Error {
     }
 }
 
-/// The new name of an option that was renamed.
 fn renamed_option(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let old = option.strip_prefix("--")?.replace('-', "_");

@@ -85,7 +85,6 @@ pub fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn
     open(&OpenOptions { guarantee: Some(guarantee), ..options.clone() })
 }
 
-/// A map in memory.
 pub fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     open(&OpenOptions { guarantee: None, ..options.clone() })

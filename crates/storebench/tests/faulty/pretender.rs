@@ -10,7 +10,6 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, Sto
 
 use crate::liar::{folder, hidden, memory};
 
-/// A way to pretend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pretence {
     /// Writes everything when it is closed, and nothing before.

@@ -50,7 +50,6 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cas
 /// What a case's head may say after its name.
 const MARKS: [&str; 5] = ["", "disk", "elsewhere", "whole", "each server"];
 
-/// How many cases of a file run at a time.
 const CASES_AT_ONCE: usize = 4;
 
 /// Every store that takes part in all: those of this build that this machine can run, but for the one that holds 1 MiB at most.
@@ -196,7 +195,6 @@ fn run_file(file: &str) {
     );
 }
 
-/// A case under way.
 struct Play {
     scratch: Scratch,
     variables: Vec<(String, String)>,

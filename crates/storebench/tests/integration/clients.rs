@@ -65,7 +65,6 @@ impl Setup {
         processes.filter(|(_, line)| is_client(line)).map(|(number, _)| number).collect()
     }
 
-    /// The process of the trial at work.
     fn trial(&self) -> Option<u32> {
         let mut processes = self.scratch.numbered_processes().into_iter();
         processes.find(|(_, line)| line.contains("__trial")).map(|(number, _)| number)

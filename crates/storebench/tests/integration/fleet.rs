@@ -29,7 +29,6 @@ fn run(scratch: &Scratch, out: &str, more: &str) -> PathBuf {
     only_run_in(&scratch.join(out))
 }
 
-/// The only run in a directory.
 fn only_run_in(out: &Path) -> PathBuf {
     let folders = fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path());
     let [run] = folders.filter(|path| path.join("run.json").exists()).collect::<Vec<_>>().try_into().unwrap();

@@ -41,7 +41,6 @@ fn outputs(scratch: &Scratch, run: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The data that a page holds.
 fn page_data(page: &str) -> String {
     let data = page.split("id=\"data\">").nth(1).unwrap().split('<').next().unwrap();
     let bytes = BASE64.decode(data).unwrap();

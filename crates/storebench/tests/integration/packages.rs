@@ -9,7 +9,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The crates, by their folders and their names.
 const CRATES: [(&str, &str); 6] = [
     ("disk", "storebench-disk"),
     ("core", "storebench-core"),

@@ -22,7 +22,6 @@ fn read(path: impl AsRef<Path>) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The blocks of code of one language on a page.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let start = format!("\n```{language}\n");
     text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()

@@ -38,7 +38,6 @@ fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, ChosenSett
     }
 }
 
-/// Runs a small trial of the only store.
 fn trial(
     store: StoreDef,
     axes: &[(&str, &str)],

@@ -82,7 +82,6 @@ fn def(name: &str) -> &'static StoreDef {
     STORES.iter().find(|def| def.name == name).unwrap()
 }
 
-/// Code that is shown.
 struct Shown {
     store: &'static str,
     tier: Guarantee,
@@ -122,7 +121,6 @@ impl Shown {
         shown
     }
 
-    /// The store in a folder, as the code is to open it.
     fn open(&self, folder: &Path) -> Box<dyn Store> {
         let def = def(self.store);
         let asked = self.tuned.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned()));
@@ -155,7 +153,6 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// All code, by store.
 static SNIPPETS: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
     let built = STORES.iter().filter(|def| def.runs_by_default() && def.snippet.is_some());
     built.map(|def| (def.name, make_snippets(def))).collect()

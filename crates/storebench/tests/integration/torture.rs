@@ -64,7 +64,6 @@ pub fn storm_is_asked_for() -> bool {
     number(STORM).is_some()
 }
 
-/// A variable that holds a number.
 #[track_caller]
 fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;

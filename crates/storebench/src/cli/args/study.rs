@@ -45,10 +45,7 @@ fn has_option(workload: Workload, id: &str) -> bool {
     }
 }
 
-/// Checks that the options of a command line belong to its plan's workload.
-///
-/// # Errors
-/// [`Exit::Usage`] with the first that does not, and the studies that have it.
+/// Checks that the options of a command line belong to its plan's workload; an error names the first that does not, and who has it.
 pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");

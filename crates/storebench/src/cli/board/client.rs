@@ -22,10 +22,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How often the client reports that it is alive.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Carries out a task, until the trial's process has no more orders.
-///
-/// # Errors
-/// None: errors are sent to that process.
+/// Carries out a task, until the trial's process has no more orders. Errors are sent to that process.
 pub fn serve(
     stores: &[StoreDef],
     task: &ClientTask,

@@ -19,7 +19,6 @@ use super::super::launch::{self, Launch};
 /// The part of a study that can run here.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct StudyAbility {
-    /// The study.
     pub name: String,
     /// The combinations that can run, including those of presets.
     pub can: usize,
@@ -36,12 +35,10 @@ pub struct StudyAbility {
 pub struct MissingNeed {
     /// The need, with what would help.
     pub reason: String,
-    /// The number of combinations that need it.
     pub combinations: usize,
 }
 
 impl StudyAbility {
-    /// In words.
     pub fn describe(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
@@ -54,9 +51,6 @@ impl StudyAbility {
 }
 
 /// The part of a study that can run in a directory.
-///
-/// # Errors
-/// If there is no such study, or the directory can't be examined.
 pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<StudyAbility> {
     let plain = plan::find(name)?;
     let mut plans = vec![plain.clone()];

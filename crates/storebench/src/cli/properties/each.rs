@@ -15,7 +15,6 @@ use storebench_host::plan::Changes;
 use super::{GivenProperty, Texts, all_properties, apply, end_by_time, last_of_each, property_error, stem};
 use crate::cli::args::RunArgs;
 
-/// The changes of the files to a plan.
 pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
     let args = &run.properties;
     let mut changes = Changes::default();

@@ -43,10 +43,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host as named in an option.
-    ///
-    /// # Errors
-    /// If ssh or adb could mistake it for an option, or it is no name.
+    /// A host as named in an option; an error if ssh or adb could mistake it for an option, or it is no name.
     pub fn new(name: &str, option: &str) -> Result<Host> {
         if let Some(serial) = name.strip_prefix(ADB) {
             let is_bad_letter = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
@@ -88,8 +85,7 @@ impl Host {
         Host { is_unattended: true, ..self }
     }
 
-    /// A command there that runs a script with arguments, with open input and output and deaf to Ctrl-C: it ends on
-    /// request.
+    /// A command there that runs a script with arguments, with open input and output and deaf to Ctrl-C: it ends on request.
     pub fn command(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program());
         match self.phone() {
@@ -135,12 +131,10 @@ impl Host {
         if self.phone().is_some() { "adb" } else { "ssh" }
     }
 
-    /// An error that names the host and what went wrong with it.
     pub fn error(&self, reason: &str) -> Error {
         Error::new(Exit::Unreachable, format!("{self}: {reason}"))
     }
 
-    /// The error for a missing ssh or adb.
     pub fn program_error(&self, error: &std::io::Error) -> Error {
         let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
         self.error(&format!("{} can't be started: {error}; install {package}", self.program()))

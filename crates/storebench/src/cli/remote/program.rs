@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use storebench_core::error::{Error, Result};
 use storebench_core::lifeline;
 
-/// A program to be copied.
 #[derive(Debug)]
 pub struct Program {
     /// Its name, for messages.
@@ -65,10 +64,7 @@ fn cache() -> Option<PathBuf> {
 }
 
 /// The files that may run on a machine, best first: the one that the user names, or this one if the machine matches, then
-/// those that were built for it.
-///
-/// # Errors
-/// If there is none: what to do.
+/// those that were built for it. If there is none, the error says what to do.
 pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf>> {
     if let Some(user_path) = user_path {
         return Ok(vec![user_path.to_path_buf()]);
@@ -90,7 +86,6 @@ pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf
     Ok(programs)
 }
 
-/// Advice on getting a program for a machine.
 pub fn advice(machine: &str) -> String {
     match machines(machine).iter().find_map(|machine| target(machine)) {
         Some(target) => {
@@ -104,7 +99,6 @@ pub fn advice(machine: &str) -> String {
 }
 
 impl Program {
-    /// Reads a program.
     pub fn read(path: &Path) -> Result<Program> {
         let bytes = fs::read(path).map_err(Error::io("reading the program", path))?;
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -26,10 +26,6 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// If there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
         let mut child = command.spawn().map_err(|error| host.program_error(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -58,10 +54,7 @@ impl Ssh {
         false
     }
 
-    /// Waits for its end, or ends it on an interrupt.
-    ///
-    /// # Errors
-    /// [`Exit::Interrupted`].
+    /// Waits for its end, or ends it on an interrupt, with [`Exit::Interrupted`].
     fn wait(&mut self, interrupted: &AtomicBool) -> Result<Option<i32>> {
         loop {
             if interrupted.load(Ordering::Relaxed) {
@@ -91,10 +84,7 @@ impl Drop for Ssh {
     }
 }
 
-/// Runs a script to its end, with some bytes as its input; returns its output after the mark, line by line.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if it fails, [`Exit::Interrupted`].
+/// Runs a script to its end, with some bytes as its input; returns its output after the mark, line by line, or [`Exit::Unreachable`].
 pub fn answers(
     host: &Host,
     script: &str,
@@ -172,8 +162,7 @@ impl ErrorOutput {
         }
     }
 
-    /// Waits a moment for the last output of an ended command. The pipe need not end: a shared connection that
-    /// ssh leaves open may hold it.
+    /// Waits a moment for the last output of an ended command: a shared connection that ssh leaves open may hold the pipe.
     fn finish(&self) {
         let deadline = Instant::now() + Duration::from_secs(1);
         let is_finished =

@@ -36,7 +36,6 @@ pub struct Request {
     pub properties: Texts,
     /// The command line here, for the results.
     pub command: Vec<String>,
-    /// The run to resume.
     pub resume: Option<Box<RunHeader>>,
     /// The number of lines of results that follow.
     pub results: usize,
@@ -55,7 +54,6 @@ pub enum BoardSignal {
     Stop,
     /// All results are here: the board's copy may be deleted.
     Thanks,
-    /// An order to a client.
     Order(Box<ClientOrder>),
 }
 
@@ -67,11 +65,9 @@ pub enum Message {
     Hello { version: String, format: u32 },
     /// The beginning of a new run.
     Header(Box<RunHeader>),
-    /// The trials begin.
     Started { total: u64, done: u64 },
     /// Blocks are added.
     Extended { by: u64 },
-    /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
     /// Progress of the trial in long work: which, records, of how many, in how many seconds.
     Loading { loading: Option<(ProgressKind, u64, u64, f64)> },
@@ -83,18 +79,12 @@ pub enum Message {
     Result(String),
     /// Text for people.
     Text(String),
-    /// A client's message.
     Client(Box<ClientReply>),
-    /// The run has ended.
     Ended { interrupted: bool, failed: u64 },
-    /// It ended with an error.
     Failed { exit: u8, message: String },
 }
 
-/// Writes a message as a line.
-///
-/// # Errors
-/// If the other side is gone.
+/// Writes a message as a line; an error if the other side is gone.
 pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -102,10 +92,7 @@ pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads a line; `None` at the end.
-///
-/// # Errors
-/// If it can't be read, is too long, or is incomplete.
+/// Reads a line; `None` at the end. One that is too long or incomplete is an error.
 pub fn read_line(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     let length = reader.take(LONGEST_BYTES).read_line(&mut text)?;

@@ -26,16 +26,12 @@ pub struct SiteFolder {
     old_files: BTreeSet<String>,
 }
 
-/// Whether a folder has a site.
 pub fn is_site(folder: &Path) -> bool {
     folder.join(MARKER).is_file()
 }
 
 impl SiteFolder {
-    /// Examines a folder that a user named, and makes it if missing.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if it holds something other than a site.
+    /// Examines a folder that a user named, and makes it if missing; [`Exit::NotStorebench`] if it holds something other than a site.
     pub fn open(path: &Path) -> Result<SiteFolder> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
@@ -57,15 +53,11 @@ impl SiteFolder {
         Ok(SiteFolder { path, old_files })
     }
 
-    /// The absolute path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a site over the existing one.
-    ///
-    /// # Errors
-    /// If a file can't be written or deleted, or a file of this name is not the site's: then nothing has been deleted.
+    /// Writes a site over the existing one. If a file of this name is not the site's, nothing has been deleted.
     pub fn write(&self, pages: &[Page]) -> Result<()> {
         let names: BTreeSet<String> = pages.iter().map(|page| page.name.clone()).collect();
         let foreign =

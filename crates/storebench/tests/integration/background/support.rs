@@ -59,13 +59,11 @@ pub fn processes(scratch: &Scratch, word: &str) -> Vec<u32> {
     found
 }
 
-/// Sends a signal by its name.
 pub fn signal(name: &str, id: u32) {
     let status = Command::new("kill").args([format!("-{name}"), id.to_string()]).status().unwrap();
     assert!(status.success());
 }
 
-/// A file of a process in /proc.
 pub fn proc_file(id: u32, name: &str) -> String {
     fs::read_to_string(format!("/proc/{id}/{name}")).unwrap()
 }

@@ -29,7 +29,6 @@ fn fleet_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fleet").join(name).canonicalize().unwrap()
 }
 
-/// Whether a program is there.
 fn has_program(program: &str) -> bool {
     let found =
         Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
@@ -239,7 +238,6 @@ impl Slurm {
     }
 }
 
-/// The process that started another.
 fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())

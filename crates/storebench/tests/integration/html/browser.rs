@@ -22,7 +22,6 @@ const HELPERS: &str = "const text = (selector) => document.querySelector(selecto
         return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
             && outer.right <= document.documentElement.clientWidth; });";
 
-/// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// No sandbox, which containers often lack; and no unrequested network access.
@@ -152,7 +151,6 @@ impl Browser {
         self.until("document.documentElement.dataset.ready === 'yes'");
     }
 
-    /// Gives a command and waits for its result.
     pub fn send(&mut self, method: &str, parameters: Value) -> Value {
         let answer = self.ask(method, parameters);
         assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
@@ -176,7 +174,6 @@ impl Browser {
         }
     }
 
-    /// The value of an expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let result = self.send("Runtime.evaluate", parameters);
@@ -199,7 +196,6 @@ impl Browser {
         self.until(&format!("innerWidth === {width}"));
     }
 
-    /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
         let start = Instant::now();
         // While a page gives way to the next there may be nothing to ask, which is not yet true.
@@ -236,7 +232,6 @@ impl Browser {
         }
     }
 
-    /// Presses a key: `Enter`, `Escape`, `Tab`.
     pub fn press(&mut self, key: &str) {
         let (code, text) = match key {
             "Enter" => (13, "\r"),
@@ -295,7 +290,6 @@ impl Drop for Browser {
     }
 }
 
-/// The next message of a browser.
 pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
     loop {
         match socket.read() {
@@ -307,7 +301,6 @@ pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
     }
 }
 
-/// A connection to a browser.
 pub fn connect(port: u16, path: &str) -> WebSocket<TcpStream> {
     loop {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -336,7 +329,6 @@ pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value
     let _ = process.wait();
 }
 
-/// Waits until there is something.
 pub fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -11,7 +11,6 @@ use tungstenite::{Message, WebSocket};
 
 use super::browser::{PATIENCE, connect, end, next, wait};
 
-/// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
 /// A page open in a separate Firefox, which ends with it.
@@ -69,7 +68,6 @@ impl Firefox {
         self.send("script.evaluate", parameters)["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
         let start = Instant::now();
         while self.value(expression) != json!(true) {

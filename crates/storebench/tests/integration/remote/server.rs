@@ -47,7 +47,6 @@ impl Server {
         self.cache.join("storebench")
     }
 
-    /// The names in a folder of storebench's there.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.board().join(folder)) else { return Vec::new() };
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -58,7 +57,6 @@ impl Server {
         self.command_of(faulty(), scratch, arguments)
     }
 
-    /// The same of another program.
     pub fn command_of(&self, program: impl AsRef<Path>, scratch: &Scratch, arguments: &[&str]) -> Command {
         let mut command = scratch.command(program, "");
         let path = format!("{}:{}", self.folder.join("bin").display(), std::env::var("PATH").unwrap());
@@ -125,8 +123,7 @@ fn start_sshd(folder: &Scratch, cache: &Path) -> Option<Child> {
     None
 }
 
-/// The command that starts sshd. Root's wants a folder that only the system's own service makes: here in a /run that
-/// nobody else sees.
+/// The command that starts sshd. Root's wants a folder that only the system's own service makes: here in a /run of its own.
 fn sshd_command() -> Command {
     if !is_root() || Path::new("/run/sshd").exists() {
         return Command::new("env");
@@ -153,7 +150,6 @@ pub fn ssh_of(parent: u32) -> Vec<String> {
     fs::read_dir("/proc").unwrap().flatten().filter_map(ssh_number).collect()
 }
 
-/// Sends a process a signal by name.
 pub fn kill(number: &str, signal: &str) {
     let status = Command::new("kill").args([&format!("-{signal}"), number]).status();
     assert!(status.unwrap().success());

@@ -18,7 +18,6 @@ pub enum Lie {
     OldStock,
 }
 
-/// Parameters of a trial.
 type TrialParameters = &'static [(&'static str, &'static str)];
 
 /// Each, with what is asked of the trial and what the failure says.
@@ -30,7 +29,6 @@ pub const LIES: &[(Lie, TrialParameters, &str)] = &[
     (Lie::OldStock, &[("shares", "restock=1")], "but its orders and deliveries leave"),
 ];
 
-/// A store with a lie.
 pub fn lying(store: &StoreDef, lie: Lie) -> StoreDef {
     let open: OpenFn = match (store.capabilities.sql, lie) {
         (true, Lie::Nothing) => &|options| open("sqlite", options, Lie::Nothing),

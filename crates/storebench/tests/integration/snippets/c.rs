@@ -99,7 +99,6 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
     }
 }
 
-/// Compiles code as it is shown.
 fn compile_shown(shown: &Shown, arguments: &[PathBuf], scratch: &Scratch) -> PathBuf {
     let (program, source) = (scratch.join("records"), scratch.join("records.c"));
     fs::write(&source, &shown.text).unwrap();

@@ -40,8 +40,7 @@ pub fn ends_as_documented(output: &Said, context: &str) {
     assert!(output.code.is_some_and(|code| codes.contains(&code)), "{context}\n{output}");
 }
 
-/// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours
-/// runs yet.
+/// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours runs yet.
 pub const CALLS: [&str; 12] = [
     "write",
     "openat",

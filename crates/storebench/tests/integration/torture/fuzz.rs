@@ -34,7 +34,6 @@ use super::mutations::mutate;
 use super::tries_for_a_while;
 use crate::cli::support::OWN;
 
-/// Changed inputs in one try.
 const CASES: u32 = 300;
 
 /// The samples of a reader; storebench's own studies are plans.

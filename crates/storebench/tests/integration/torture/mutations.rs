@@ -49,7 +49,6 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     output
 }
 
-/// Reads to the end, whatever it is.
 fn read_in_thread(mut stream: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -75,7 +74,6 @@ fn odd_value(random: &mut fastrand::Rng) -> String {
     }
 }
 
-/// Changes some bytes of a text several times.
 fn mutate_copy(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     (0..random.usize(1..6)).for_each(|_| mutate(&mut text, random));
@@ -148,7 +146,6 @@ fn plans_without_measure_are_refused_at_once() {
     withstands(&scratch, ["run", "/dev/zero"]);
 }
 
-/// A directory with one run.
 fn with_a_run() -> &'static Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     RUN.get_or_init(|| {

@@ -76,7 +76,6 @@ impl Round {
         said(&mut self.command(&[self.study.program()], arguments))
     }
 
-    /// The arguments of its run.
     fn arguments(&self) -> String {
         let url = self
             .server
@@ -172,7 +171,6 @@ impl IpcNamespace {
         self.0.id()
     }
 
-    /// The segments of its shared memory.
     fn segments(&self) -> Vec<String> {
         let mut list = Command::new("nsenter");
         list.arg(format!("--ipc=/proc/{}/ns/ipc", self.id())).args(["--", "cat", "/proc/sysvipc/shm"]);

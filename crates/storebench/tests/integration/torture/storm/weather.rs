@@ -9,10 +9,8 @@ use super::Round;
 use crate::cli::support::Started;
 use crate::torture::disk::{CALLS, has_strace};
 
-/// Signals that end a process.
 const ENDINGS: [&str; 5] = ["KILL", "TERM", "INT", "HUP", "ABRT"];
 
-/// The processes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Parent,
@@ -23,7 +21,6 @@ enum Target {
     Anyone,
 }
 
-/// A fault.
 #[derive(Debug)]
 enum Fault {
     Ends(Target, &'static str),
@@ -35,7 +32,6 @@ enum Fault {
     Hides(u64),
     /// It does nothing for this number of milliseconds.
     ServerPauses(u64),
-    /// It ends.
     ServerEnds,
 }
 
@@ -47,7 +43,6 @@ pub struct Weather {
     pub injected: Option<(&'static str, &'static str, String)>,
 }
 
-/// The damage that was done.
 #[derive(Debug, Default)]
 pub struct Damage {
     /// The parent may have been ended by a signal.
@@ -203,7 +198,6 @@ fn parent(round: &Round) -> Option<u32> {
     Target::Parent.find(round).first().copied()
 }
 
-/// Signals processes.
 pub fn send_signal(processes: &[u32], signal: &str) {
     for process in processes {
         let mut kill = Command::new("kill");
