@@ -1,5 +1,4 @@
-//! Reads the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
-//! next to the file.
+//! Reads the values of a user's SQLite table for `advise --like`. Nothing is written, not even next to the file.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,4 @@
-//! The other machine's side of `run --remote`: a run in storebench's folder there, reported over standard output. It ends on
-//! request, or when the requesting machine is gone; its results stay until that machine has them.
+//! The other machine's side of `run --remote`. It ends on request, or when that machine is gone; its results stay until that has them.
 
 use std::io::{self, BufRead, BufReader, Stdout};
 use std::path::{Path, PathBuf};

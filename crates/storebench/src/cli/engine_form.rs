@@ -1,5 +1,4 @@
-//! Converts settings from the users' form to the engines': sizes to numbers of bytes, and a word for no compression if
-//! compression is an option of the run.
+//! Converts settings from the users' form to the engines': sizes to numbers of bytes, and no word for no compression.
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};

@@ -1,5 +1,4 @@
-//! The published findings: for reports the claims of the runs' studies and the tables that come with the program, and
-//! `storebench findings`, the document of all of them.
+//! The published findings of the runs' studies: for reports, and for `storebench findings`, the document of all of them.
 
 use std::path::Path;
 

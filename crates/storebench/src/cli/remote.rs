@@ -1,5 +1,4 @@
-//! `storebench run --remote`: a run on another machine. This machine has the folder of the run, like any other;
-//! the other keeps a copy until this one has all results.
+//! `storebench run --remote`. This machine has the folder of the run; the other keeps a copy until this one has all results.
 
 mod arguments;
 pub mod client;

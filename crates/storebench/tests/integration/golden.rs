@@ -1,7 +1,5 @@
-//! Everything that `report` makes of stored runs, to the byte: a change that is not meant to alter an output alters none.
-//!
-//! The runs lie in `tests/golden`, one of format 1 for each study, with what is expected of them in `expected`.
-//! `STOREBENCH_GOLDEN=write` writes that anew, for a change that is meant to alter it.
+//! Everything that `report` makes of the runs in `tests/golden`, to the byte: a change that is not meant to alter an output alters none.
+//! `STOREBENCH_GOLDEN=write` writes what is expected anew, for a change that is meant to alter it.
 
 use std::fs;
 use std::io::{Read, Write};

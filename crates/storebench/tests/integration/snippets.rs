@@ -1,6 +1,5 @@
-//! The code that `storebench advise` shows, with what every store reads back at each of its tiers, for one thread and for
-//! two, as shipped and with other settings: it is compiled and run as it is shown, ends with the same settings, and leaves records
-//! that the store's own adapter reads.
+//! The code that `storebench advise` shows, for every store at each of its tiers, for one thread and two, as shipped and with other settings:
+//! it is compiled and run as it is shown, ends with the same settings, and leaves records that the store's own adapter reads.
 
 #[cfg(any(
     feature = "berkeleydb",

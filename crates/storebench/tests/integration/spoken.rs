@@ -1,5 +1,4 @@
-//! The sentences that the command line prints, as they read of none, one, two and many: one snapshot, to be read aloud. What reports,
-//! advice, tunings and comparisons say is in the snapshot of crates/report.
+//! The sentences that the command line prints, of none, one, two and many: one snapshot. Those of reports and advice: crates/report.
 
 #[path = "../../../report/src/tests/template.rs"]
 mod template;

@@ -1,5 +1,4 @@
-//! Measures for an answer: a look at every store, the best again with the question's own records, then what might
-//! change the answer.
+//! Measures for an answer: a look at every store, the best again with the question's own records, then what might change the answer.
 
 mod clusters;
 

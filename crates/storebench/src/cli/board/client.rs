@@ -1,5 +1,4 @@
-//! A client of a trial on another machine: runs some of its threads on the orders of the trial's process. When that is gone, this
-//! process exits at once, whatever its threads are doing.
+//! A client of a trial on another machine: runs some of its threads. When the trial's process is gone, this one exits at once.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

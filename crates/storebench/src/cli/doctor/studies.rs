@@ -1,5 +1,4 @@
-//! Determines which part of a study can run here: its own plan and all its presets, with cells selected as `run` would
-//! select them.
+//! Determines which part of a study can run here: its own plan and all its presets, with cells selected as by `run`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Property files that are separate workloads. Values that a run has only once, such as the number of records, must be the same in
-//! each file.
+//! Property files that are separate workloads. Values that a run has only once must be the same in each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

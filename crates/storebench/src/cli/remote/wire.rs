@@ -1,5 +1,4 @@
-//! The messages between the two machines of a remote run: lines of JSON over the input and output of the
-//! program on the board.
+//! The messages between the two machines of a remote run: lines of JSON over the input and output of the program on the board.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};

@@ -1,5 +1,4 @@
-//! An engine that changes its data when it is closed: what was acknowledged and read back right before is otherwise when it is
-//! opened anew.
+//! An engine that changes its data when it is closed, after it was acknowledged and read back right.
 
 use storebench_core::store::{OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError};
 

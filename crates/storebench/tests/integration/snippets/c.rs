@@ -1,5 +1,4 @@
-//! The code in C compiles as it is shown, without a warning, and runs; with a driver instead of its `main`, the engine reads back
-//! what the store did.
+//! The code in C compiles without a warning, and runs; with a driver in place of its `main`, the engine reads back what the store did.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,4 @@
-//! Configuration files of servers: a server with what they say, and nothing else, gives the same guarantee, reads back the same
-//! settings, and takes the code in Python.
+//! Configuration files of servers: a server with nothing else gives the same guarantee and settings, and takes the code in Python.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! The code in Python runs as it is shown; with a driver, the engine reads back what the store did, as far as the package can
-//! ask it.
+//! The code in Python runs as it is shown; with a driver, the engine reads back what the store did, as far as the package can ask it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

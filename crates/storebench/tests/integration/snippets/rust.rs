@@ -1,5 +1,4 @@
-//! The code in Rust compiles as it is shown, without a warning, by the compiler and with the crates that storebench was built with,
-//! and runs.
+//! The code in Rust compiles without a warning, by the compiler and with the crates that storebench was built with, and runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

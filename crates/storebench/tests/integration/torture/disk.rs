@@ -1,5 +1,4 @@
-//! Disks that fail: errors injected into system calls (by strace, if installed), and disks that fill up at any moment. No
-//! reported result is lost, and the program ends with a documented exit code.
+//! Disks that fail by injected errors or fill up: no reported result is lost, and the program ends with a documented exit code.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Input that was changed at random: plans, runs, values on the command line. Whatever it is, the program ends with a documented
-//! exit code, soon, without a panic, and says in a bounded number of words what is wrong.
+//! Input that was changed at random: the program ends with a documented exit code, soon, without a panic, and says why in bounded words.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! A storm: small runs at random over stores, servers, file systems and workloads, while whatever can go wrong does. After each round
-//! nothing is left, no result is lost or doubled, and every error says why. A round follows from its seed, but for the moments at
-//! which the machine gets there.
+//! Small runs at random over stores, servers, file systems and workloads, while whatever can go wrong does: nothing is left, no result is lost
+//! or doubled, and every error says why. A round follows from its seed, but for the moments at which the machine gets there.
 
 mod aftermath;
 mod study;
