@@ -9,6 +9,7 @@
 //! | `server KIND` | starts one that was running before, whose address is `$url`; skips the case where it is not installed. |
 //! | `made`, `as it was` | waits until it has something of a run's; it is as it was, and has nothing of storebench's |
 //! | `hide`, `show`, `kill` | takes its address away, gives it back, kills it |
+//! | `board` | starts another machine, whose cache is the folder `board`: this one, by ssh, under the names `board`, `alpha` and `beta` |
 //! | `open FILE[#PLACE]` | opens a page in Chromium; what it may be told then, and must show: `Browser::step`. It may complain of nothing |
 //! | `write FILE` | writes the indented lines that follow |
 //! | `let NAME TEXT` | sets a variable for all commands that follow |
@@ -41,6 +42,7 @@ use crate::cli::support::{
 use crate::conformance::subject::is_installed;
 use crate::file_systems::{assert_gone, can_limit, can_mount, can_simulate, residents};
 use crate::html::browser::Browser;
+use crate::remote::Board;
 use crate::running_servers::{KINDS, Running};
 use crate::tier;
 use crate::torture::disk::has_strace;
@@ -70,8 +72,8 @@ macro_rules! cases {
 }
 
 cases! {
-    advise background bad_input claims cluster commands comparing crash exports file_systems full_disks heights help libraries
-    life limits merging own_tables page plans readers removed_stores reports resuming run_folders running
+    advise background bad_input claims clients cluster commands comparing crash exports file_systems full_disks heights help libraries
+    life limits merging own_tables page plans readers remote removed_stores reports resuming run_folders running
     running_servers servers simulated_disks site tampering terminal tune unlike without_root workloads ycsb
 }
 
@@ -208,22 +210,22 @@ struct Play {
     is_skipped: bool,
     server: Option<Running>,
     browser: Option<Browser>,
+    board: Option<Board>,
 }
 
 impl Play {
     fn new(scratch: Scratch, variables: Vec<(String, String)>) -> Play {
-        let (last_command, noted_files) = (String::new(), BTreeMap::new());
-        let (server, browser) = (None, None);
         Play {
             scratch,
             variables,
             output: None,
-            last_command,
+            last_command: String::new(),
             is_exit_checked: true,
-            noted_files,
+            noted_files: BTreeMap::new(),
             is_skipped: false,
-            server,
-            browser,
+            server: None,
+            browser: None,
+            board: None,
         }
     }
 
@@ -284,6 +286,15 @@ impl Play {
             if let Some(server) = &self.server {
                 let known = [("kind", kind), ("url", server.url.as_str()), ("drop", server.told_to_drop())];
                 self.variables.extend(known.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            }
+        } else if line == "board" {
+            self.check_exit();
+            self.board = Board::start(&self.scratch);
+            self.is_skipped = self.board.is_none();
+            if let Some(board) = &self.board {
+                let cache = self.scratch.join("cache").display().to_string();
+                let known = [("PATH".to_owned(), board.path()), ("XDG_CACHE_HOME".to_owned(), cache)];
+                self.variables.extend(known);
             }
         } else if let Some(expression) = text("is ") {
             self.check_exit();

@@ -5,7 +5,6 @@ mod androbench;
 mod background;
 mod cases;
 mod cli;
-mod clients;
 mod commands;
 mod conformance;
 mod file_systems;
