@@ -187,38 +187,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_ours_are_replaced_and_nothing_beside_them_is_touched() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.html");
-        let ours = format!("<!doctype html>{}0.1.0\">", String::from_utf8_lossy(PAGE_MARK));
-        fs::write(folder.path().join("x.html.part"), "mine").unwrap();
-        for _ in 0..2 {
-            page(&path, ours.as_bytes()).unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), ours);
-        }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        for theirs in ["<!doctype html><title>my garden</title>", "a,b\n1,2\n"] {
-            fs::write(&path, theirs).unwrap();
-            assert_eq!(page(&path, ours.as_bytes()).unwrap_err().exit, Exit::NotStorebench);
-            assert!(check_page_path(&path).is_err());
-            assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
-        }
-        assert_eq!(page(folder.path(), b"").unwrap_err().exit, Exit::NotStorebench);
-        fs::write(&path, "").unwrap();
-        page(&path, ours.as_bytes()).unwrap();
-        page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
-        assert!(check_page_path(&folder.path().join("none/x.html")).is_err());
-    }
-
-    #[test]
-    fn nothing_but_a_file_in_a_folder_of_runs_is_its_page() {
-        let folder = tempfile::tempdir().unwrap();
-        page_in(folder.path()).unwrap();
-        std::os::unix::fs::symlink("/dev/null", folder.path().join("report.html")).unwrap();
-        assert_eq!(page_in(folder.path()).unwrap_err().exit, Exit::NotStorebench);
-    }
-
-    #[test]
     fn a_directory_is_filled_or_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
@@ -230,20 +198,5 @@ mod tests {
         assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 0);
         fs::write(path.join("mine"), "").unwrap();
         assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 1);
-    }
-
-    #[test]
-    fn a_new_file_takes_the_place_of_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.txt");
-        check_new_path(&path).unwrap();
-        new(&path, b"figures").unwrap();
-        assert_eq!(check_new_path(&path).unwrap_err().exit, Exit::NotStorebench);
-        assert!(new(&path, b"others").is_err() && new(folder.path(), b"").is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "figures");
-        fs::write(&path, "").unwrap();
-        new(&path, b"others").unwrap();
-        new(Path::new("/dev/null"), b"").unwrap();
-        assert!(check_new_path(&folder.path().join("none/x.txt")).is_err());
     }
 }
