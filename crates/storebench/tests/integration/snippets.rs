@@ -1,30 +1,11 @@
 //! The code that `storebench advise` shows, for every store at each of its tiers, for one thread and two, as shipped and with other settings:
 //! it is compiled and run as it is shown, ends with the same settings, and leaves records that the store's own adapter reads.
 
-#[cfg(any(
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "libmdbx",
-    feature = "lmdb",
-    feature = "rocksdb",
-    feature = "unqlite"
-))]
 mod c;
-#[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
-#[cfg(any(
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "libmdbx",
-    feature = "lmdb",
-    feature = "rocksdb",
-    feature = "sqlite",
-    feature = "unqlite"
-))]
 mod engine_settings;
 mod left;
 pub mod python;
-#[cfg(any(feature = "fjall", feature = "redb", feature = "sled"))]
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
