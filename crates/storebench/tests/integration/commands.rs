@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use storebench_core::error::Exit;
 
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
-use crate::store_library::built::example;
+use crate::store_library::example;
 use crate::tier;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.

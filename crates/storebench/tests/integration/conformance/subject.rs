@@ -14,7 +14,7 @@ use storebench_core::store::{
 use tempfile::TempDir;
 
 use super::standing;
-use crate::store_library::built::all_stores;
+use crate::store_library::all_stores;
 use crate::{in_memory, tier};
 
 /// Applies `check` to every built store at its guarantees, and reports all that fail. Stores go in parallel, for most of the time goes into
