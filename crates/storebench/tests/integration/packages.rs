@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::cli::support::root;
 
 const CRATES: [(&str, &str); 6] = [
     ("disk", "storebench-disk"),

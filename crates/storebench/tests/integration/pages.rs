@@ -1,7 +1,7 @@
 //! The documentation against the program: examples, names of fields, what the program writes itself. Its links: cases/links.py.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -11,11 +11,7 @@ use storebench_host::plan::Plan;
 use storebench_report::claims;
 use storebench_report::column::COLUMNS;
 
-use crate::cli::support::fields;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::cli::support::{fields, root};
 
 fn read(path: impl AsRef<Path>) -> String {
     let path = root().join(path);

@@ -10,9 +10,7 @@ use storebench::STORES;
 use storebench_core::library;
 use storebench_core::store::StoreDef;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::cli::support::root;
 
 /// A library of the folder examples by its target, built once; `None`, with a line that says why, where what it takes is not here.
 pub fn example(target: &'static str) -> Option<PathBuf> {

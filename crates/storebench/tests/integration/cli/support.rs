@@ -25,6 +25,11 @@ pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressibl
 
 pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
 
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
 /// The program with the stores of tests/faulty.
 pub fn faulty() -> PathBuf {
     example("faulty")

@@ -1,7 +1,6 @@
 //! Input that was changed at random: the program ends with a documented exit code, soon, without a panic, and says why in bounded words.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -9,8 +8,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::Exit;
 
 use super::{tries, tries_for_a_while};
-use crate::cli::support::OWN;
-use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
+use crate::cli::support::{OWN, STOREBENCH, Said, Scratch, TINY, root};
 
 /// The most that an answer to bad input may say on standard error, in bytes.
 const MOST_WORDS: usize = 20_000;
@@ -109,7 +107,7 @@ fn replace_number(text: &mut Vec<u8>, offset: usize, random: &mut fastrand::Rng)
 #[test]
 fn mutated_plans_are_read_or_refused() {
     let scratch = Scratch::new();
-    let study = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/crud.toml")).unwrap();
+    let study = fs::read(root().join("studies/crud.toml")).unwrap();
     tries(40, |random| {
         let text = if random.bool() { OWN.as_bytes() } else { &study };
         scratch.write("mutated.toml", mutate_copy(text, random));
