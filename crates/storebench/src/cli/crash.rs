@@ -51,17 +51,14 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
 }
 
 fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
-    let states_of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
-        let trial: &TrialResult = trial;
-        let measured = trial.ok()?;
-        let cuts = measured.cuts()?;
-        let to_state = |bad| -> Option<SavedState<'_>> {
-            let bad: &BadState = bad;
-            Some(SavedState { trial, measured, bad, kept: bad.kept.as_ref()? })
-        };
-        Some(cuts.bad.iter().filter_map(to_state).collect())
-    };
-    trials.iter().filter_map(states_of_trial).flatten().collect()
+    let mut states = Vec::new();
+    for trial in trials {
+        let Some(measured) = trial.ok() else { continue };
+        for bad in measured.cuts().iter().flat_map(|cuts| &cuts.bad) {
+            states.extend(bad.kept.as_ref().map(|kept| SavedState { trial, measured, bad, kept }));
+        }
+    }
+    states
 }
 
 fn find<'k, 'r>(states: &'k [SavedState<'r>], name: &str) -> Result<&'k SavedState<'r>> {

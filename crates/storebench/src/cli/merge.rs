@@ -66,11 +66,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
 
 /// Reads the runs, and separately the runs in the results of earlier merges; in an order independent of the command line.
 fn read_parts(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
-    let mut paths = Vec::new();
-    for name in names {
-        let inner_runs = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
-        if inner_runs.is_empty() { paths.push(name.clone()) } else { paths.extend(inner_runs) }
-    }
+    let paths = runs::expand(names.to_vec());
     runs::refuse_repeated(&paths)?;
     let read_part = |path: PathBuf| {
         let run = runs::read(&path)?;

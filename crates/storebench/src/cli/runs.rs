@@ -67,15 +67,16 @@ pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
     refuse_repeated(&paths)?;
-    let mut folders = Vec::new();
-    for path in paths {
-        let inner_runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
-        if inner_runs.is_empty() {
-            folders.push(path);
-        }
-        folders.extend(inner_runs);
-    }
-    Ok(folders)
+    Ok(expand(paths))
+}
+
+/// These folders, with the runs behind an answer, or of several machines, in place of the folder that they are in.
+pub fn expand(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let inner_runs = |path: PathBuf| {
+        let runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
+        if runs.is_empty() { vec![path] } else { runs }
+    };
+    paths.into_iter().flat_map(inner_runs).collect()
 }
 
 /// Checks that the new directory of `--out` is missing or empty: a slip on the command line must not cost anybody's data.
