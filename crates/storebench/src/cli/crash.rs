@@ -54,7 +54,7 @@ fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
     let mut states = Vec::new();
     for trial in trials {
         let Some(measured) = trial.ok() else { continue };
-        for bad in measured.cuts().iter().flat_map(|cuts| &cuts.bad) {
+        for bad in measured.cuts().into_iter().flat_map(|cuts| &cuts.bad) {
             states.extend(bad.kept.as_ref().map(|kept| SavedState { trial, measured, bad, kept }));
         }
     }

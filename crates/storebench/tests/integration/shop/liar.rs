@@ -29,18 +29,8 @@ pub const LIES: &[(Lie, TrialParameters, &str)] = &[
 ];
 
 pub fn lying(store: &StoreDef, lie: Lie) -> StoreDef {
-    let open: OpenFn = match (store.capabilities.sql, lie) {
-        (true, Lie::Nothing) => &|options| open("sqlite", options, Lie::Nothing),
-        (true, Lie::LosesOrder) => &|options| open("sqlite", options, Lie::LosesOrder),
-        (true, Lie::LosesEntry) => &|options| open("sqlite", options, Lie::LosesEntry),
-        (true, Lie::LosesCustomer) => &|options| open("sqlite", options, Lie::LosesCustomer),
-        (true, Lie::OldStock) => &|options| open("sqlite", options, Lie::OldStock),
-        (false, Lie::Nothing) => &|options| open("lmdb", options, Lie::Nothing),
-        (false, Lie::LosesOrder) => &|options| open("lmdb", options, Lie::LosesOrder),
-        (false, Lie::LosesEntry) => &|options| open("lmdb", options, Lie::LosesEntry),
-        (false, Lie::LosesCustomer) => &|options| open("lmdb", options, Lie::LosesCustomer),
-        (false, Lie::OldStock) => &|options| open("lmdb", options, Lie::OldStock),
-    };
+    let name = if store.capabilities.sql { "sqlite" } else { "lmdb" };
+    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| open(name, options, lie)));
     StoreDef { open: Ok(open), ..store.clone() }
 }
 
