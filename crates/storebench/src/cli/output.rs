@@ -45,11 +45,6 @@ pub fn take_standard_output() {
     IS_TAKEN.store(true, Ordering::Relaxed);
 }
 
-/// Writes an export to standard output unchanged.
-pub fn print_export(bytes: &[u8]) -> Result<()> {
-    write(bytes)
-}
-
 /// Writes text for people to standard output, without escape codes except colours, and those only on a terminal. A closed
 /// pipe ends the program quietly.
 pub fn print(text: &str) -> Result<()> {
@@ -58,15 +53,15 @@ pub fn print(text: &str) -> Result<()> {
         return Ok(());
     }
     if style().colour {
-        write(sanitize::coloured(text).as_bytes())
+        print_export(sanitize::coloured(text).as_bytes())
     } else {
-        write(sanitize::plain(text).as_bytes())
+        print_export(sanitize::plain(text).as_bytes())
     }
 }
 
 /// Writes data for other programs to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
-    write(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
+    print_export(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
 pub fn print_json(value: &impl Serialize) -> Result<()> {
@@ -75,7 +70,8 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print_data(format!("{text}\n").as_bytes())
 }
 
-fn write(bytes: &[u8]) -> Result<()> {
+/// Writes an export to standard output unchanged.
+pub fn print_export(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

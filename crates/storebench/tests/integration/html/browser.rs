@@ -76,7 +76,8 @@ impl Browser {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         })?;
         let ready = profile.path().join("DevToolsActivePort");
-        let address = wait(|| std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2));
+        let read_address = || std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2);
+        let address = wait("a browser", read_address);
         let (port, path) = address.split_once('\n').unwrap();
         let socket = connect(port.parse().unwrap(), path.trim());
         Some(Browser {
@@ -197,13 +198,12 @@ impl Browser {
     }
 
     pub fn until(&mut self, expression: &str) {
-        let start = Instant::now();
         // While a page gives way to the next there may be nothing to ask, which is not yet true.
         let parameters = json!({"expression": expression, "returnByValue": true});
-        while self.ask("Runtime.evaluate", parameters.clone())["result"]["result"]["value"] != json!(true) {
-            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait(expression, || {
+            let answer = self.ask("Runtime.evaluate", parameters.clone());
+            answer["result"]["result"]["value"].as_bool().filter(|is_true| *is_true)
+        });
     }
 
     /// Clicks with the mouse on the middle of an element, of its first line if a link has several, which must be what is
@@ -217,14 +217,9 @@ impl Browser {
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
         );
-        let start = Instant::now();
-        let middle = loop {
-            let middle = self.value(&look);
-            if middle[2] == json!(true) {
-                break middle;
-            }
-            assert!(start.elapsed() < PATIENCE, "{selector} is hidden by something");
-        };
+        let is_shown = |middle: &Value| middle[2] == json!(true);
+        let what = format!("{selector}, if nothing hides it");
+        let middle = wait(&what, || Some(self.value(&look)).filter(is_shown));
         for kind in ["mousePressed", "mouseReleased"] {
             let event =
                 json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
@@ -329,13 +324,14 @@ pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value
     let _ = process.wait();
 }
 
-pub fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
+/// Waits until there is something.
+pub fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "the browser did not start");
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -3,13 +3,12 @@
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, connect, end, next, wait};
+use super::browser::{connect, end, next, wait};
 
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
@@ -36,7 +35,7 @@ impl Firefox {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         })?;
         let ready = profile.path().join("WebDriverBiDiServer.json");
-        let server: Value = wait(|| serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
+        let server: Value = wait("a browser", || serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
         let port = server["ws_port"].as_u64().unwrap() as u16;
         let socket = connect(port, "/session");
         let mut firefox = Firefox { process, socket, context: Value::Null, number: 0, _profile: profile };
@@ -69,11 +68,7 @@ impl Firefox {
     }
 
     pub fn until(&mut self, expression: &str) {
-        let start = Instant::now();
-        while self.value(expression) != json!(true) {
-            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait(expression, || self.value(expression).as_bool().filter(|is_true| *is_true));
     }
 }
 
