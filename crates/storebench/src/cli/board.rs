@@ -67,7 +67,6 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The request, and the results that the other machine has.
 struct BoardRequest {
     request: Request,
     results: Vec<String>,

@@ -14,7 +14,6 @@ use super::args::CrashCommand;
 use super::output::{fitted, print};
 use super::{files, runs};
 
-/// A kept state, with its trial.
 struct SavedState<'r> {
     trial: &'r TrialResult,
     measured: &'r Measurements,

@@ -10,7 +10,6 @@ use super::output::{fitted, print};
 /// The heads of the columns, in the order of [`LOADS`].
 const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s", "read MB/s", "written"];
 
-/// Prints all disks, or everything about one.
 pub fn list(name: Option<&str>) -> Result<Exit> {
     let text = match name {
         Some(name) => describe_disk(name, &find_disk(name)?)?,

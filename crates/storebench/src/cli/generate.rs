@@ -42,7 +42,6 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     }
 }
 
-/// The files that were made, and how quickly.
 fn text(generated: &GeneratedFiles, duration: Duration) -> String {
     let mut text = String::new();
     for (path, bytes) in &generated.files {

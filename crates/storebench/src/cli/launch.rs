@@ -126,22 +126,17 @@ fn with_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>
     let mut locations = Locations::new();
     for (name, place) in places {
         for disk in disks {
-            let image = match (disk, &place) {
+            let (disk, location) = match (disk, &place) {
                 (Some(disk), Location::Image { within, file_system, .. }) => {
-                    Some((disk, within, file_system))
+                    (Some(disk.name.clone()), image_on_disk(disk, within, file_system))
                 }
                 (Some(disk), Location::Directory(within)) if name == DEFAULT_PLACE => {
-                    Some((disk, within, &default_kind))
+                    (Some(disk.name.clone()), image_on_disk(disk, within, &default_kind))
                 }
                 // The cells of a directory on a simulated disk are left out, with the reason.
-                (Some(_), Location::Directory(_)) | (None, _) => None,
+                (Some(_), Location::Directory(_)) | (None, _) => (None, place.clone()),
             };
-            let place =
-                image.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
-            locations.insert(
-                LocationOnDisk { place: name.clone(), disk: image.map(|(disk, ..)| disk.name.clone()) },
-                place,
-            );
+            locations.insert(LocationOnDisk { place: name.clone(), disk }, location);
         }
     }
     Ok(locations)

@@ -9,7 +9,6 @@ use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
 
-/// Prints all profiles, or everything about one.
 pub fn list(name: Option<&str>) -> Result<Exit> {
     let support = LimitSupport::detect();
     let text = match name {

@@ -34,7 +34,6 @@ pub fn check_clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     plan.clients.iter().try_for_each(|host| client::check_client(host, interrupted))
 }
 
-/// The addresses that a plan gives a store.
 fn urls<'p>(plan: &'p Plan, store: &str) -> BTreeSet<&'p str> {
     let settings = [&plan.settings].into_iter().chain(plan.points.iter().map(|point| &point.settings));
     let fixed_urls = settings.filter_map(|settings| settings.get(store)?.get(URL)).map(String::as_str);

@@ -117,7 +117,6 @@ fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
     Ok((request, LocalSide { out: PathBuf::new(), folder: Some(folder), known }))
 }
 
-/// This machine's side of a run.
 struct LocalSide {
     /// The directory for a new run's folder.
     out: PathBuf,

@@ -81,7 +81,6 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
     finish(stores, &path, end, args.properties.ycsb.as_deref(), &command)
 }
 
-/// The beginning of the name of a run's folder.
 fn folder_prefix(header: &RunHeader) -> String {
     match &header.shard {
         Some(parts) => format!("{}-{}-", header.study, parts.to_string().replace([' ', '/'], "-")),

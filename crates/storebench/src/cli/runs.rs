@@ -161,7 +161,6 @@ pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Re
 pub const ANSWER_PREFIX: &str = "advise-";
 /// The stage of `advise` that tries each store with the fewest records.
 pub const PROBE_STAGE: &str = "probe";
-/// The prefix of the folders of `tune`.
 pub const TUNING_PREFIX: &str = "tune-";
 
 /// The prefix of the folders of runs that `merge` makes from parts of several machines.

@@ -9,7 +9,6 @@ use storebench_report::terminal::grid::wrap;
 use super::output::{WIDTH, print};
 use super::plan;
 
-/// Prints the table of all stores, or of one.
 pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
     let stores = match name {
         Some(name) => std::slice::from_ref(plan::store(stores, name)?),

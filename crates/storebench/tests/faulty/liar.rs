@@ -140,7 +140,6 @@ struct LiarSession<'a> {
 }
 
 impl LiarSession<'_> {
-    /// Whether this write is one that gets lost.
     fn is_lost(&self) -> bool {
         let number = self.store.writes.fetch_add(1, Ordering::Relaxed) + 1;
         self.store.lie == Lie::Loses && number.is_multiple_of(10_000)

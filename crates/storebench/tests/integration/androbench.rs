@@ -14,7 +14,6 @@ fn sqlite() -> StoreDef {
     storebench::STORES.iter().find(|store| store.name == "sqlite").unwrap().clone()
 }
 
-/// Runs a small trial of the only store.
 fn trial(
     store: StoreDef,
     values: Values<'_>,

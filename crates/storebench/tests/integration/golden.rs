@@ -22,7 +22,6 @@ fn golden_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The outputs by the names of their files.
 fn outputs(scratch: &Scratch, run: &str) -> Vec<(&'static str, String)> {
     let report = |more: &str| {
         let mut command = scratch.command(STOREBENCH, &format!("report {run} {more}"));

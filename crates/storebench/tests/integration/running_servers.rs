@@ -17,7 +17,6 @@ pub struct Running {
     pub url: String,
     pub kind: &'static str,
     folder: TempDir,
-    /// The folder of its socket.
     socket: PathBuf,
 }
 

@@ -46,7 +46,6 @@ const LOG_SETTINGS: &str = "
     berkeleydb: lg_max=1048576; lg_bsize=65536; checkpoint_kbyte=1024
 ";
 
-/// The settings of a store in these tables.
 fn settings_of_store(tables: &[&'static str], store: &str) -> Vec<AskedSetting> {
     let lines = tables.iter().flat_map(|table| table.lines()).filter_map(|line| line.trim().split_once(':'));
     let lists = lines.filter(|(name, _)| *name == store).flat_map(|(_, list)| list.split(';'));
@@ -149,7 +148,6 @@ fn make_snippets(def: &'static StoreDef) -> Vec<Shown> {
         .collect()
 }
 
-/// All code for a store that is built.
 fn snippets(def: &StoreDef) -> &'static [Shown] {
     &SNIPPETS[def.name]
 }
@@ -166,12 +164,10 @@ fn group_by_text(
     texts
 }
 
-/// Those in its own language.
 fn texts_in_own_language(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
     group_by_text(def, |shown| Some(&shown.text))
 }
 
-/// Those in Python.
 fn texts_in_python(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
     group_by_text(def, |shown| shown.python.as_deref())
 }

@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 use self::template::{reads_well, sentences};
 use crate::cli::support::{Said, Scratch, TINY};
 
-/// The numbers of things that each sentence is tried with.
 const NUMBERS: [usize; 4] = [0, 1, 2, 12];
 
 /// Units of what is measured: their numbers are never the same.

@@ -9,7 +9,6 @@ use storebench_core::workload::spec::TrialError;
 use crate::tier;
 use crate::trial::with_trial;
 
-/// The settings of a trial, without its store.
 struct TrialSettings<'a> {
     workload: &'a str,
     axes: &'a [(&'a str, &'a str)],

@@ -24,7 +24,6 @@ use super::super::stages::Stages;
 
 /// Operations of the mix in a trial, unless that takes too long.
 const OPERATIONS: u64 = 2000;
-/// The plans by which a question is measured.
 pub struct Plans<'a> {
     stores: &'a [StoreDef],
     probe: Probe,

@@ -29,10 +29,8 @@ pub struct StudyAbility {
     pub lacks: Vec<MissingNeed>,
 }
 
-/// An unmet need of some combinations.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct MissingNeed {
-    /// The need, with what would help.
     pub reason: String,
     pub combinations: usize,
 }

@@ -126,7 +126,6 @@ impl Host {
         if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
     }
 
-    /// The program that connects to it.
     pub fn program(&self) -> &'static str {
         if self.phone().is_some() { "adb" } else { "ssh" }
     }

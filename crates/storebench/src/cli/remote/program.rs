@@ -10,7 +10,6 @@ use storebench_core::lifeline;
 
 #[derive(Debug)]
 pub struct Program {
-    /// Its name, for messages.
     pub name: String,
     pub bytes: Vec<u8>,
     /// Its SHA-256, in hexadecimal.
@@ -107,7 +106,6 @@ impl Program {
         Ok(Program { name, bytes, digest })
     }
 
-    /// The name of its copy in storebench's folder.
     pub fn copy(&self) -> String {
         format!("programs/storebench-{}", self.digest)
     }

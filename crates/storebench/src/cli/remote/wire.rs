@@ -49,14 +49,12 @@ pub struct Request {
 pub enum BoardSignal {
     /// A sign of life.
     Beat,
-    /// The run should end.
     Stop,
     /// All results are here: the board's copy may be deleted.
     Thanks,
     Order(Box<ClientOrder>),
 }
 
-/// The board's messages.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {

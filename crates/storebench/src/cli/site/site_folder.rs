@@ -13,7 +13,6 @@ use storebench_report::site::{FOLDERS, Page};
 
 use crate::cli::runs;
 
-/// The file that lists the site's files.
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;

@@ -25,7 +25,6 @@ pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressibl
 
 pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
 
-/// The root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
@@ -314,7 +313,6 @@ pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0)
 }
 
-/// The names of all fields in a document.
 pub fn fields(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(name, value)| {

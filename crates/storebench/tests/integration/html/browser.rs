@@ -324,7 +324,6 @@ pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value
     let _ = process.wait();
 }
 
-/// Waits until there is something.
 pub fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -13,7 +13,6 @@ use super::left::run;
 use super::{Shown, def, left, texts_in_own_language};
 use crate::cli::support::Scratch;
 
-/// Where an engine is.
 enum Engine<'a> {
     /// The library that storebench is linked with; the folder with its `include` and `lib`, empty for the system's.
     Library { link: &'a str, prefix: &'static str },

@@ -27,7 +27,6 @@ pub fn python_with(modules: &[&str]) -> Option<PathBuf> {
     pythons.find(|python| modules.iter().any(|module| has_module(python, module)))
 }
 
-/// A Python that has one of the modules of a store's package.
 pub fn python_of(store: &str, modules: &[&str], package: &str) -> Option<PathBuf> {
     let python = python_with(modules);
     if python.is_none() {
