@@ -39,9 +39,8 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let BoardMessages { requests, signals } =
-        start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
-    let BoardRequest { request, results } = wait_for_request(&requests, &interrupted)?;
+    let (requests, signals) = start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let (request, results) = wait_for_request(&requests, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, signals, &interrupted);
     }
@@ -67,19 +66,15 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     Ok(exit)
 }
 
-struct BoardRequest {
-    request: Request,
-    results: Vec<String>,
-}
+/// A request, and the results that the other machine has.
+type BoardRequest = (Request, Vec<String>);
 
-/// The messages from the other machine: its requests, and later ones except signs of life and stop requests.
-struct BoardMessages {
-    requests: Receiver<io::Result<BoardRequest>>,
-    signals: Receiver<BoardSignal>,
-}
-
-/// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
-fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
+/// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent. Returns its request, and later
+/// messages except signs of life and stop requests.
+fn start_listening(
+    input: impl BufRead + Send + 'static,
+    interrupted: Arc<AtomicBool>,
+) -> (Receiver<io::Result<BoardRequest>>, Receiver<BoardSignal>) {
     let ((request_sender, requests), (signal_sender, signals)) = (mpsc::channel(), mpsc::channel());
     let last_heard = Arc::new(Mutex::new(Instant::now()));
     let shared = (Arc::clone(&last_heard), Arc::clone(&interrupted));
@@ -99,7 +94,7 @@ fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<Atomic
         }
         interrupted.store(true, Ordering::Relaxed);
     });
-    BoardMessages { requests, signals }
+    (requests, signals)
 }
 
 /// The input, and the time of the last message.
@@ -122,7 +117,7 @@ impl<R: BufRead> LineReader<R> {
         let request: Request = self.receive()?.ok_or_else(eof_error)?;
         let results =
             (0..request.results).map(|_| self.receive()?.ok_or_else(eof_error)).collect::<io::Result<_>>()?;
-        Ok(BoardRequest { request, results })
+        Ok((request, results))
     }
 
     fn listen(&mut self, interrupted: &AtomicBool, signals: &Sender<BoardSignal>) -> io::Result<()> {

@@ -61,15 +61,6 @@ fn check_machine(stores: &[StoreDef], names: &[String], directory: &Path) -> Res
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
 
-/// The meaning of a state for this machine.
-fn describe_result(state: State) -> &'static str {
-    match state {
-        State::Ok => "it is there",
-        State::No => "what needs it can't be run here",
-        State::Hint => "it may disturb figures, or make them mean less",
-    }
-}
-
 /// A reason; if its remedy was named before, the study or check that named it instead of the remedy.
 fn without_repetition<'f>(reasons: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
     let find_place = |text: &str| {
@@ -117,8 +108,11 @@ fn page(findings: &Findings) -> String {
         let group = Group { about: group.about, lines: lines.collect() };
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
-    let states =
-        [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), describe_result(state)));
+    let states = [
+        (State::No, "what needs it can't be run here"),
+        (State::Hint, "it may disturb figures, or make them mean less"),
+    ];
+    let states = states.map(|(state, meaning)| format!("{}: {meaning}", state.name()));
     text.push_str(&format!("\n{}", wrap(&format!("{}.", states.join("; ")), WIDTH, "")));
     text
 }

@@ -3,7 +3,7 @@
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
 use storebench_core::server::running::URL;
-use storebench_core::store::{SettingDef, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
@@ -56,7 +56,7 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
         let result = store_def.map_or(Ok(()), |known| known.check_url(text));
         result.map_err(|why| Error::bad_value(format!("{store}.{name}: {why}")))?;
     }
-    if is_no_codec(def, text) {
+    if def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text) {
         return Err(Error::bad_value(format!(
             "{store}.{name} chooses the codec ({}): to compress nothing, use --compression off, which holds for every store",
             def.values
@@ -65,12 +65,9 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
     Ok(def.read(text))
 }
 
-fn is_no_codec(def: &SettingDef, text: &str) -> bool {
-    def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text)
-}
-
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::SettingDef;
     use storebench_core::stores::NULL;
     use storebench_host::plan;
 

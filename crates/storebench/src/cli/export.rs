@@ -14,11 +14,6 @@ use super::extras::Extras;
 use super::output::print_note;
 use super::{files, signals};
 
-/// Writes a run in the text format of YCSB to a new file.
-pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
-    files::new(path, &ycsb_text(std::slice::from_ref(run))?)
-}
-
 pub fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)

@@ -37,7 +37,7 @@ pub fn finish(
         }
     }
     if let Some(text) = ycsb.filter(|_| !end.interrupted) {
-        export::ycsb_file(&run, text)?;
+        files::new(text, &export::ycsb_text(std::slice::from_ref(&run))?)?;
         files::print_written(text);
     }
     print_note(&format!(

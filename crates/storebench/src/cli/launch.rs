@@ -291,7 +291,8 @@ impl<'a> Launch<'a> {
         let path = folder.path().to_path_buf();
         let end = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
-            folder.check().err().unwrap_or_else(|| error.advising(kept_results_note(&path)))
+            let advice = format!("finished results are kept; resume with: {}", resume_command(&path));
+            folder.check().err().unwrap_or_else(|| error.advising(advice))
         })?;
         Ok((path, end))
     }
@@ -441,11 +442,6 @@ pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
 
 pub fn dated_name(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
-}
-
-/// The message on the results that a failed run leaves.
-fn kept_results_note(path: &Path) -> String {
-    format!("finished results are kept; resume with: {}", resume_command(path))
 }
 
 pub fn resume_command(path: &Path) -> String {
