@@ -25,17 +25,8 @@ const HELPERS: &str = "const text = (selector) => document.querySelector(selecto
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// No sandbox, which containers often lack; and no unrequested network access.
-const FLAGS: [&str; 9] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--remote-debugging-port=0",
-];
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update \
+    --disable-sync --disable-dev-shm-usage --no-first-run --remote-debugging-port=0";
 
 /// A page open in a separate browser, which ends with it.
 pub struct Browser {
@@ -70,7 +61,7 @@ impl Browser {
         let process = NAMES.iter().find_map(|name| {
             let mut command = Command::new(name);
             command
-                .args(FLAGS)
+                .args(FLAGS.split(' '))
                 .arg(format!("--user-data-dir={}", profile.path().display()))
                 .arg("about:blank");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()

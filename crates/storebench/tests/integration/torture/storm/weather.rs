@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Round;
 use crate::cli::support::Started;
-use crate::torture::disk::{CALLS, has_strace};
+use crate::torture::disk::{choose_error, has_strace};
 
 const ENDINGS: [&str; 5] = ["KILL", "TERM", "INT", "HUP", "ABRT"];
 
@@ -64,8 +64,7 @@ impl Weather {
         }
         faults.sort_by_key(|(delay_ms, _)| *delay_ms);
         let injected = (random.u8(..4) == 0 && !round.study.has_servers && has_strace()).then(|| {
-            let call = CALLS[random.usize(..CALLS.len())];
-            let error = ["EIO", "ENOSPC"][random.usize(..2)];
+            let (call, error) = choose_error(random);
             (call, error, format!("{}{}", random.u32(1..300), ["", "+", "+50"][random.usize(..3)]))
         });
         // A call that fails again and again in the parent has it wait for nobody.
@@ -90,16 +89,9 @@ impl Weather {
 
 impl Fault {
     fn choose(random: &mut fastrand::Rng, round: &Round) -> Fault {
-        let target = [
-            Target::Parent,
-            Target::Trial,
-            Target::Trial,
-            Target::Server,
-            Target::Daemon,
-            Target::Load,
-            Target::Anyone,
-        ];
-        let target = target[random.usize(..target.len())];
+        use Target::{Anyone, Daemon, Load, Parent, Server, Trial};
+        let targets = [Parent, Trial, Trial, Server, Daemon, Load, Anyone];
+        let target = targets[random.usize(..targets.len())];
         let pause = random.u64(10..800);
         match random.u8(..8) {
             0 | 1 if round.server.is_some() => match random.u8(..3) {
