@@ -57,12 +57,11 @@ fn add(all_stores: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
                 Some(library) => format!("that of {}", library.path.display()),
                 None => "storebench's own".into(),
             };
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "the library {} has a store {}, and so is {owner} called: give it another name",
                 path.display(),
                 store.name
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         all_stores.push(store);
     }

@@ -116,12 +116,11 @@ fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec
                 let trials = plural(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{} and {} have the same part, with different results: name one",
                 describe_part(first),
                 describe_part(&part)
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         print_note(&format!("note: {b} is a copy of {a}, and counts once"));
     }

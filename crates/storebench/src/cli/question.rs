@@ -71,12 +71,11 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "{} records are too many: at most {}",
             with_commas(records),
             with_commas(MOST_RECORDS - 1)
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,

@@ -92,13 +92,12 @@ fn resume_folder(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> 
     let resumed = RunFolder::resume(path)?;
     runs::print_notes(&resumed.notes);
     if let Some(host) = remote::host_of(&resumed.run.header) {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "{} is a run on {}: resume it there, with --remote {}",
             path.display(),
             sanitize::piece(&host),
             sanitize::piece(&host)
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     resume::resume(stores, resumed, progress::listener().as_mut(), interrupted)
 }

@@ -119,24 +119,22 @@ pub fn refuse_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>)
             let identity = (&trial.cell, trial.block, trial.started.as_str());
             let earlier = trials.insert(identity, (path, is_part));
             if let Some((earlier, _)) = earlier.filter(|(_, was_part)| is_part || *was_part) {
-                let message = format!(
+                return Err(Error::bad_value(format!(
                     "{} and {} hold the same trials: one was merged of the other; name one of them",
                     earlier.display(),
                     path.display()
-                );
-                return Err(Error::bad_value(message));
+                )));
             }
         }
         // To the nanosecond.
         let identity = (run.header.started.as_str(), run.header.command.as_slice());
         if let Some(earlier) = seen.insert(identity, path) {
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{} and {} are copies of one run, begun {}: name one of them",
                 earlier.display(),
                 path.display(),
                 run.header.started
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
     }
     Ok(())
@@ -149,8 +147,7 @@ pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Re
         // A missing path is reported by its reader.
         let full_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if seen.contains(&full_path) {
-            let message = format!("{} is named twice: name different runs", path.display());
-            return Err(Error::bad_value(message));
+            return Err(Error::bad_value(format!("{} is named twice: name different runs", path.display())));
         }
         seen.push(full_path);
     }

@@ -70,21 +70,19 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
 fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
     let Some(length) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "the trace has no times, so that it can't be played at --speed {}: say --speed max",
             work.speed
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     if length >= plan.timeout.0 {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "at --speed {} the trace lasts {}, and a trial is stopped after {}: give a longer --timeout, a higher --speed, \
              or --limit",
             work.speed,
             seconds(length.as_secs_f64()),
             seconds(plan.timeout.0.as_secs_f64())
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     Ok(())
 }

@@ -48,11 +48,10 @@ impl Host {
         if let Some(serial) = name.strip_prefix(ADB) {
             let is_bad_letter = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
             if serial.starts_with('-') || serial.contains(is_bad_letter) {
-                let message = format!(
+                return Err(Error::bad_value(format!(
                     "{option} {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
                     piece(name)
-                );
-                return Err(Error::bad_value(message));
+                )));
             }
             return Ok(Host::parse(name));
         }
@@ -67,11 +66,10 @@ impl Host {
             || host.starts_with('-')
             || name.contains(is_bad_letter)
         {
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{option} {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
                 piece(name)
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         Ok(Host::parse(name))
     }
