@@ -92,13 +92,3 @@ fn the_package_of_the_stores_holds_the_script_that_fetches_sources() {
         assert!(files.contains(file), "the package has no {file}");
     }
 }
-
-/// Whether all of them are needed, `scripts/rocksdb-sources.sh --check` says; one that is missing fails the build.
-#[test]
-fn the_list_of_rocksdbs_sources_is_that_of_its_version() {
-    let list = fs::read_to_string(root().join("crates/stores/build/rocksdb-sources.txt")).unwrap();
-    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
-    let (_, rest) = lock.split_once("name = \"librocksdb-sys\"\nversion = \"").unwrap();
-    let (_, version) = rest.split_once('"').unwrap().0.split_once('+').unwrap();
-    assert!(list.starts_with(&format!("# The sources of RocksDB {version} ")), "{version}: {list:.80}");
-}

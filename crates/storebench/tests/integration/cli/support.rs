@@ -1,6 +1,6 @@
 //! A directory to work in, the programs, and what they said.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -311,17 +311,6 @@ pub fn skipped(what: &str, why: &str) {
 
 pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0)
-}
-
-pub fn fields(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            names.insert(name.clone());
-            fields(value, names);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
-        _ => {}
-    }
 }
 
 pub fn yaml(path: &Path) -> Value {
