@@ -74,7 +74,7 @@ endif
 # Tests that only `make test-all` runs (CONTRIBUTING.md), apart from cases that say `(whole)`.
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
 	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: slurm_runs \
-	androbench::servers ycsb::threads_share clients::an_interrupted
+	androbench::servers ycsb::threads_share
 cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace --no-fail-fast $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: test

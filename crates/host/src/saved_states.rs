@@ -79,8 +79,10 @@ mod tests {
 
     #[test]
     fn a_disk_is_restored_as_it_was_cut() {
-        let write = |offset: u64, byte: u8| {
-            Entry { request: Request::write(offset, 4096), arrived: 0, data: vec![byte; 4096] }
+        let write = |offset: u64, byte: u8| Entry {
+            request: Request::write(offset, 4096),
+            arrived: 0,
+            data: vec![byte; 4096],
         };
         let flush = Entry { request: Request::flush(), arrived: 0, data: Vec::new() };
         let first_log = Log { entries: vec![write(0, 1), flush] };

@@ -352,8 +352,7 @@ fn describe_riskier(groups: &[Standings], has_harm: bool) -> Option<String> {
             .flat_map(|(size, answer)| answer.riskier.iter().map(move |risk| (size, risk)));
         for (size, risk) in risks {
             let store = risk.named.store.as_str();
-            let guarantee =
-                if size.is_empty() { guarantee.clone() } else { format!("{guarantee}, {size}") };
+            let guarantee = if size.is_empty() { guarantee.clone() } else { format!("{guarantee}, {size}") };
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
                     let descriptions = faster.entry((store, risk.loss.to_string())).or_default();
@@ -384,7 +383,8 @@ impl Risk {
     /// The cost of a power cut, why, and how often that was seen.
     pub fn describe(&self) -> String {
         let seen = self.seen.as_ref().map(ToString::to_string).unwrap_or_default();
-        let seen = [self.why, &seen].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let seen =
+            [self.why, &seen].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let seen = if seen.is_empty() { String::new() } else { format!(" ({seen})") };
         format!("a power cut {}{seen}", self.loss)
     }

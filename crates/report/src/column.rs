@@ -547,8 +547,7 @@ mod tests {
     #[test]
     fn bytes_per_second_are_of_values_and_over_the_time_of_the_rate() {
         let measured = samples::measured(1000.0);
-        let value_of =
-            |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
+        let value_of = |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
         let insert = measured.operation("insert").unwrap();
         let each = insert.value_bytes as f64 / insert.count as f64;
         assert_eq!(value_of("bandwidth", "insert"), value_of("throughput", "insert").map(|rate| rate * each));
@@ -569,8 +568,7 @@ mod tests {
     #[test]
     fn what_is_put_back_is_not_taken_for_removing() {
         let measured = samples::measured(1000.0);
-        let value_of =
-            |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
+        let value_of = |id: &str, name: &str| column(id).operation_value(measured.operation(name).unwrap());
         assert_eq!(value_of("written_per_operation", "update"), Some(640.0));
         assert_eq!(value_of("written_per_sync", "update"), Some(640.0));
         assert_eq!(value_of("written_per_sync", "get"), None, "there were no syncs");

@@ -25,10 +25,7 @@ fn unlike() -> [Run; 2] {
     [run(1000.0, "operations = 1000\n"), run(3000.0, tuned)]
 }
 
-fn text(
-    runs: &[Run],
-    write: impl Fn(&Merged<'_>, &mut dyn std::io::Write) -> std::io::Result<()>,
-) -> String {
+fn text(runs: &[Run], write: impl Fn(&Merged<'_>, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&Merged::new(runs, &[]), &mut out).unwrap();
     String::from_utf8(out).unwrap()

@@ -6,10 +6,6 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, Error, ErrorCode, ToSql, params_from_iter};
 use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 
-/// Creates a file for writing.
-///
-/// # Errors
-/// SQLite's error.
 pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, SqlError> {
     let connection = Connection::open(path).map_err(to_sql_error)?;
     Ok(Box::new(Writer(connection)))
@@ -36,7 +32,6 @@ impl SqlWriter for Writer {
     }
 }
 
-/// A value as SQLite takes it.
 struct BoundValue<'a>(&'a SqlValue);
 
 impl ToSql for BoundValue<'_> {

@@ -1,5 +1,4 @@
-//! Reads the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
-//! next to the file.
+//! Reads the values of a user's SQLite table for `advise --like`. Nothing is written, not even next to the file.
 
 use std::fs;
 use std::io;
@@ -21,11 +20,8 @@ const STEPS_AT_ONCE: u64 = 1_000_000;
 /// The most steps of a view: about a minute's.
 const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 1_000_000_000 };
 
-/// Hands the size of every value of a column to `visit`, with its first bytes, or of every row's values together.
-///
-/// # Errors
-/// The error of SQLite, or of `visit`; or that there is no end. If there is no such table or column, the existing ones; an empty
-/// name asks for that list.
+/// Hands the size of every value of a column to `visit`, with its first bytes, or of every row's values together. If there is no such
+/// table or column, the error lists the existing ones; an empty name asks for that list.
 pub fn read(
     file: &Path,
     table: &str,

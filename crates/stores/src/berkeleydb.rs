@@ -20,8 +20,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
-    SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use self::session::BerkeleySession;

@@ -37,11 +37,7 @@ pub const FJALL: StoreDef = StoreDef {
             "manual_journal_persist=true",
             &[Danger::new(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "PersistMode::Buffer on each write",
-            JOURNAL,
-        ),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "PersistMode::Buffer on each write", JOURNAL),
         GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "PersistMode::SyncData on each write",
@@ -472,10 +468,7 @@ impl Plan {
         }
     }
 
-    fn open_database(
-        &self,
-        options: &OpenOptions<'_>,
-    ) -> Result<(Database, Option<OptimisticTxDatabase>)> {
+    fn open_database(&self, options: &OpenOptions<'_>) -> Result<(Database, Option<OptimisticTxDatabase>)> {
         let (database, optimistic) = if options.transactions {
             let owner = opened!(self, OptimisticTxDatabase::builder(options.directory));
             (owner.inner().clone(), Some(owner))

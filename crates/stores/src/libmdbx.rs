@@ -372,7 +372,12 @@ struct Sizes {
 }
 
 /// Opens or makes an environment that nothing in this process has open. Read transactions belong to their session, not their thread.
-fn open_environment(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) -> Result<Environment<Mdbx>> {
+fn open_environment(
+    directory: &Path,
+    flags: c_uint,
+    sizes: &Sizes,
+    max_readers: u64,
+) -> Result<Environment<Mdbx>> {
     make_quiet();
     let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let flags = flags | ffi::MDBX_NOSTICKYTHREADS;

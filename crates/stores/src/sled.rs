@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch, Config, Db};
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
-    SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
 };
 
 use super::compiled;

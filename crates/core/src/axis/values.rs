@@ -136,8 +136,19 @@ pub enum Cache {
 words!(Cache, "{} is not a state of the cache: use warm or cold");
 
 /// When stores that can compress values do so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(strum::VariantNames, strum::VariantArray)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::VariantNames,
+    strum::VariantArray,
+)]
 #[strum(serialize_all = "lowercase")]
 pub enum Compression {
     /// For compressible data.

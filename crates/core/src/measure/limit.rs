@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::{LimitValues, WantedLimit};
 pub(crate) use self::enter::allowed_processors;
+pub use self::enter::{LimitValues, WantedLimit};
 pub use self::files::{LimitCounts, evidence, hold, read_limit};
 pub use self::processor_share::beyond_share;
 pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
@@ -57,8 +57,19 @@ impl Controller {
 }
 
 /// What holds a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[derive(strum::VariantNames, strum::VariantArray)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::VariantNames,
+    strum::VariantArray,
+)]
 pub enum LimitMechanism {
     /// A cgroup of version 1.
     #[strum(serialize = "cgroup v1")]

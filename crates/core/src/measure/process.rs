@@ -152,8 +152,10 @@ mod tests {
 
     #[test]
     fn what_was_taken_besides_mapped_files_is_never_less_than_what_is_left_of_it() {
-        let resident = |now_bytes, peak_bytes, mapped_files_bytes| {
-            ResidentMemory { now_bytes, peak_bytes, mapped_files_bytes }
+        let resident = |now_bytes, peak_bytes, mapped_files_bytes| ResidentMemory {
+            now_bytes,
+            peak_bytes,
+            mapped_files_bytes,
         };
         let base = resident(10, 10, Some(4));
         // 6 of all else at the base. At the end 30 of all else and 60 of files; at the peak 10 more.

@@ -250,8 +250,13 @@ mod tests {
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
         let seconds = [(0, 101, 10, 10, 5_003), (1, 1, 70, 70, 70), (3, 1, 80, 80, 80)];
-        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| {
-            Second { at_s, count, p50_ns, p99_ns, max_ns, in_trial_ms: None }
+        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| Second {
+            at_s,
+            count,
+            p50_ns,
+            p99_ns,
+            max_ns,
+            in_trial_ms: None,
         });
         assert_eq!(series.finish(), seconds);
         // And the next phase begins anew.

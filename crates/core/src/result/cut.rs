@@ -133,8 +133,9 @@ impl Harm {
 }
 
 /// The part of a history in which a cut lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[derive(strum::VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The store is created.
@@ -255,8 +256,9 @@ pub enum ByteOwner {
 }
 
 /// Faults that the check must see, by which it is checked itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[derive(strum::VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
     /// The disk ignores flushes: to it, a store never syncs.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 
 /// A kind of fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[derive(strum::VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum FaultKind {
@@ -45,8 +46,9 @@ impl FaultKind {
 }
 
 /// The outcome of a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[derive(strum::VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultOutcome {
     /// All is there, and no call failed.

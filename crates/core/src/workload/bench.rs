@@ -68,9 +68,8 @@ impl<'a> Bench<'a> {
             Step::Closing.begin();
             store.discard().map_err(WorkloadError::during("closing the store"))?;
         }
-        let failed = |error: io::Error| {
-            WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()))
-        };
+        let failed =
+            |error: io::Error| WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()));
         guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
         Step::Opening.begin();

@@ -27,11 +27,9 @@ fn memory_left_by(memberships: &[Membership]) -> Option<u64> {
 /// Memory that one cgroup leaves, by the files in which a version of cgroups reports it.
 fn memory_left(version: Version, folder: &Path) -> Option<u64> {
     let (limit, used, cached) = match version {
-        Version::V1 => (
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            ["total_inactive_file", "total_active_file"],
-        ),
+        Version::V1 => {
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", ["total_inactive_file", "total_active_file"])
+        }
         Version::V2 => ("memory.max", "memory.current", ["inactive_file", "active_file"]),
     };
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();

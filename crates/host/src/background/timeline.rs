@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn a_load_is_at_work_while_it_makes_progress_or_waits_for_the_disk() {
-        let cases: [(&[Part], &[(u64, u64, f64)]); 8] = [
+        type Share = (u64, u64, f64);
+        let cases: [(&[Part], &[Share]); 8] = [
             (&[], &[(0, 1, 0.0)]),
             // However short the trial.
             (&[(0, 10_000, 2.0, false)], &[(0, 9_950, 1.0), (100, 5_000, 1.0)]),

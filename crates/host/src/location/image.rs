@@ -151,7 +151,9 @@ impl Template {
         let mounted = self.mount_served(stage, disk_folder.to_path_buf(), name);
         let store = mounted.map_err(|error| error.message)?.0.join(stage::STORE);
         if !store.exists() {
-            std::fs::create_dir(&store).map_err(Error::io("making", &store)).map_err(|error| error.message)?;
+            std::fs::create_dir(&store)
+                .map_err(Error::io("making", &store))
+                .map_err(|error| error.message)?;
         }
         Ok(store)
     }

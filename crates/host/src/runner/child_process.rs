@@ -26,7 +26,11 @@ const LAST_BYTES: u64 = 1 << 20;
 pub enum ProcessEnd {
     Well,
     /// It exited with an error, or a signal killed it.
-    Badly { reason: Failure, message: String, signal: Option<i32> },
+    Badly {
+        reason: Failure,
+        message: String,
+        signal: Option<i32>,
+    },
     /// It exited without a result, as the run's disk could not take it.
     Unsaved(io::Error),
 }

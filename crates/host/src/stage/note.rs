@@ -26,7 +26,9 @@ pub enum Note {
         /// Its name there.
         name: String,
     },
-    Group { folder: PathBuf },
+    Group {
+        folder: PathBuf,
+    },
     /// A file system in an image, mounted in the work folder.
     Mount {
         /// The image's name there, or that of a simulated disk's file: the name of its folder, a slash, and [`DISK`].
@@ -47,7 +49,10 @@ pub enum Note {
         process: Option<Process>,
     },
     #[cfg(test)]
-    Recorded { name: String, log: PathBuf },
+    Recorded {
+        name: String,
+        log: PathBuf,
+    },
 }
 
 /// The owner of noted resources.

@@ -66,7 +66,6 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     Html::new(tag("section").class("group").with(summary).with(details))
 }
 
-
 fn table(advice: &Advice) -> Tag {
     let operations = advice.question.mix.shares().iter().map(|(operation, _)| operation.name());
     let heads = ["store", "operation"].into_iter().chain(operations);

@@ -54,7 +54,6 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     lines
 }
 
-
 /// The limits of the answer: a number of records other than asked for, cold reads that are mostly not cold.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let contention = advice.verdict.contention.filter(|_| advice.question.goal.is_of_time());
@@ -347,7 +346,6 @@ pub fn trade(store: &Candidate) -> String {
     let parts = if parts.is_empty() { "not comparable".into() } else { parts.join(", ") };
     format!("{}: {parts}{note}.", store.store)
 }
-
 
 fn goal_noun(goal: Goal) -> &'static str {
     match goal {

@@ -69,7 +69,6 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out
 }
 
-
 /// A row for every ranked store; all figures are from the same trials.
 fn table(advice: &Advice) -> Grid {
     let mut grid = Grid::new(1);

@@ -62,7 +62,7 @@ pub struct OneSidedCell {
     pub(crate) cell: Cell,
     pub(crate) guarantee: Guarantee,
     /// The side that measured it: `BASE` or `NEW`.
-    pub(crate) side: &'static str,
+    pub side: &'static str,
     /// What happened on the other side, in words.
     pub(crate) other: String,
 }

@@ -227,7 +227,6 @@ impl RunDifferences {
     }
 }
 
-
 fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64,

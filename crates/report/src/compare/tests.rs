@@ -25,12 +25,7 @@ fn compare<T>(base: &[Run], new: &[Run], read: impl FnOnce(&Comparison<'_>) -> T
     compare_by(&FIGURES, base, new, read)
 }
 
-fn compare_by<T>(
-    figures: &[&str],
-    base: &[Run],
-    new: &[Run],
-    read: impl FnOnce(&Comparison<'_>) -> T,
-) -> T {
+fn compare_by<T>(figures: &[&str], base: &[Run], new: &[Run], read: impl FnOnce(&Comparison<'_>) -> T) -> T {
     let (a, b) = (names("before", base), names("after", new));
     let (base, new) = (Side { names: &a, runs: base }, Side { names: &b, runs: new });
     read(&Comparison::new(base, new, &columns(figures), &["null"], &[]))
@@ -375,8 +370,7 @@ fn more_is_better_where_it_is() {
     let [base, new] = changed();
     compare_by(&["throughput", "space_efficiency"], &[base], &[new], |found| {
         let rates: Vec<_> = found.figures.iter().filter(|figure| figure.figure == "throughput").collect();
-        let verdict_of =
-            |store: &str| rates.iter().find(|rate| rate.cell.store() == store).unwrap().verdict;
+        let verdict_of = |store: &str| rates.iter().find(|rate| rate.cell.store() == store).unwrap().verdict;
         assert_eq!((verdict_of("sqlite"), verdict_of("redb")), (Verdict::Worse, Verdict::Better));
     });
 }

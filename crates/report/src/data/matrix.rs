@@ -196,6 +196,7 @@ impl Matrix {
 }
 
 /// The matrices of all groups. Groups in which only the harness's own stores ran have none.
+#[cfg(test)]
 pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
     merged.groups.iter().filter_map(|group| matrix(merged, group)).collect()
 }

@@ -20,7 +20,11 @@ pub(crate) struct PartRequests {
 pub(crate) enum Part {
     Loading,
     /// An operation; whether the requests are of a mix with it as the main one, and whether each includes an insert that puts a record back.
-    Operation { name: String, mixed: bool, puts_back: bool },
+    Operation {
+        name: String,
+        mixed: bool,
+        puts_back: bool,
+    },
     Settling,
     /// The rest of a trial, such as opening the store, closing it and reading it back.
     Rest,

@@ -153,7 +153,8 @@ mod tests {
             figures.values().filter(|series| !series.is_empty()).count()
         };
         assert_eq!((counted(0), counted(1)), (1, 2), "claims rank no more than the matrix");
-        let line = "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s.";
+        let line =
+            "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s.";
         assert_eq!(describe_saturation(&merged), [line]);
     }
 

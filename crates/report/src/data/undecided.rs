@@ -168,7 +168,8 @@ mod tests {
     ) -> Vec<&'static str> {
         const KNOWN: [&str; 3] = ["lmdb", "redb", "sqlite"];
         let block = |number: usize| {
-            let times = stores.iter().map(|(store, ns, share, step)| (store, noisy(*ns, *share, *step)(number)));
+            let times =
+                stores.iter().map(|(store, ns, share, step)| (store, noisy(*ns, *share, *step)(number)));
             times.map(|(store, ns)| Sample::new(store).ns(ns)).collect()
         };
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
@@ -195,7 +196,8 @@ mod tests {
         let exact = [("lmdb", 1000.0, 0.002, 1), ("redb", 1500.0, 0.0, 1)];
         let rough = [("lmdb", 1000.0, 0.2, 1), ("redb", 1500.0, 0.0, 1)];
         let precise = Some(0.05);
-        let cases: [(usize, &[Noisy], Option<f64>, &[&str], &str); 9] = [
+        type Case<'a> = (usize, &'a [Noisy], Option<f64>, &'a [&'a str], &'a str);
+        let cases: [Case<'_>; 9] = [
             (5, &all, None, &["lmdb", "redb"], "the pair is too close to call"),
             (4, &all, None, &["lmdb", "redb", "sqlite"], "no look is planned"),
             (32, &all, None, &[], "the last look is over"),

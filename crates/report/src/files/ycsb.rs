@@ -69,7 +69,6 @@ fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), 
     Ok(())
 }
 
-
 fn write_line(text: &mut String, operation: &str, figure: &str, value: impl Display) {
     let _ = writeln!(text, "[{operation}], {figure}, {value}");
 }

@@ -66,7 +66,6 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
     ))
 }
 
-
 fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Tag)> {
     let mut items: Vec<Html> = lists
         .iter()

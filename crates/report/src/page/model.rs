@@ -335,7 +335,6 @@ fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
     rows.iter().enumerate().filter(|(_, row)| has_row(row)).map(|(number, _)| number).collect()
 }
 
-
 /// A successful trial, and its measurements of one operation.
 struct Trial<'a> {
     measured: &'a Measurements,

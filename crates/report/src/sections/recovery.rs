@@ -212,7 +212,6 @@ impl OpeningTimes {
     }
 }
 
-
 fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
     let open = |kind| ways.get(&kind).map_or_else(Cell::none, |times| Cell::quantile(&times.open_ns, 0.5));
     let mut cells = vec![

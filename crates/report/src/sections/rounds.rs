@@ -80,8 +80,7 @@ fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &m
         let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         for (store, entries) in stores.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
             let title = Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]));
-            let store_cells =
-                store_rows::head(group, title, Cell::store(store, merged.readable.name(store)));
+            let store_cells = store_rows::head(group, title, Cell::store(store, merged.readable.name(store)));
             for figure in Figure::ALL {
                 push_figure(&store_cells, entries, figure, rounds, table);
             }

@@ -88,9 +88,9 @@ pub fn rows(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Ta
 /// The unmeasured findings, in one folded list; `None` if there are none.
 pub fn unmeasured(findings: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
     let format_item = |((study, number, _), run_verdicts): (&(&str, usize, &str), &RunVerdicts<'_>)| {
-        let statement = run_verdicts.first().map(|(_, verdict)| {
-            (verdict.says.as_str(), " ", small(("(", &verdict.source, ")")))
-        });
+        let statement = run_verdicts
+            .first()
+            .map(|(_, verdict)| (verdict.says.as_str(), " ", small(("(", &verdict.source, ")"))));
         Html::new((format!("{study} {number}: "), statement))
     };
     let items: Vec<Html> =

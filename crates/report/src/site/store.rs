@@ -163,8 +163,7 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
 
 fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
     let pairs = lines.iter().flat_map(|(run, _)| &run.duels).map(|duel| &duel.stores);
-    let pairs: BTreeSet<&[String; 2]> =
-        pairs.filter(|pair| pair.iter().any(|name| name == store)).collect();
+    let pairs: BTreeSet<&[String; 2]> = pairs.filter(|pair| pair.iter().any(|name| name == store)).collect();
     let link_rival = |pair: &[String; 2]| {
         let rival = pair.iter().find(|name| *name != store)?;
         Some(link(UP, "pairs", &pair_name(pair), rival.as_str()))

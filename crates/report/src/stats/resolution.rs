@@ -20,13 +20,9 @@ pub enum Scale {
     #[default]
     Nanoseconds,
     /// Operations per second of several threads.
-    PerSecond {
-        threads: f64,
-    },
+    PerSecond { threads: f64 },
     /// Disk space in bytes, with a smallest difference.
-    Bytes {
-        least: f64,
-    },
+    Bytes { least: f64 },
 }
 
 impl Resolution {

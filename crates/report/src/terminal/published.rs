@@ -110,7 +110,6 @@ fn grid(comparison: &TableComparison<'_>) -> Grid {
     grid
 }
 
-
 fn place_item(cell: &PublishedCell<'_>) -> Item {
     let unit = if cell.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
     let (ours, sign, paint) = match &cell.found {

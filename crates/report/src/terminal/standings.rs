@@ -75,8 +75,7 @@ fn items(standings: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
 fn describe_figure(unit: Unit, name: &str, shown: &RowFigure) -> String {
     let value = shown.figure.mean.value;
     const TIMES: [(&str, f64); 4] = [("ns", 1e3), ("µs", 1e3), ("ms", 1e3), ("s", f64::INFINITY)];
-    const SIZES: [(&str, f64); 4] =
-        [("B", 1024.0), ("KiB", 1024.0), ("MiB", 1024.0), ("GiB", f64::INFINITY)];
+    const SIZES: [(&str, f64); 4] = [("B", 1024.0), ("KiB", 1024.0), ("MiB", 1024.0), ("GiB", f64::INFINITY)];
     let bar = shown.height.checked_sub(1).and_then(|height| BARS.get(height));
     let bar = bar.map_or_else(String::new, char::to_string);
     match unit {

@@ -41,7 +41,6 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     Html::new(tag("section").class("group").with(first).with(rest))
 }
 
-
 fn worth_row(worth: &ValueWorth) -> Tag {
     let name = format!("{}={}, not {}", worth.change.setting, worth.readable[0], worth.readable[1]);
     let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);

@@ -60,7 +60,6 @@ impl<'j> Judge<'j> {
         judge
     }
 
-
     fn safety_of(&self, measured: &Measurements) -> GivenSafety {
         let offer = self.store.offer(measured.guarantee);
         let danger = offer.and_then(|offer| offer.danger(&measured.settings));
@@ -93,7 +92,6 @@ impl<'j> Judge<'j> {
         let peak = self.basis.bytes(&measured.memory).filter(|peak| *peak > most)?;
         Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.describe()))
     }
-
 
     /// The race in these trials. Cells that are none of its arms are skipped.
     pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> RaceResult {

@@ -38,7 +38,6 @@ pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> Strin
     out
 }
 
-
 fn table(worth: &[ValueWorth]) -> Grid {
     let mut grid = Grid::new(1);
     grid.head(vec![Item::new("setting"), Item::new("time").right(), Item::new("")]);

@@ -41,12 +41,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
         return answer(stores, extras, args).map(|(exit, _)| exit);
     }
     if args.tune || args.network.is_some() || args.answer.html.is_some() {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "{} and {} have an answer each, and --tune, --network and --html are for one: name libraries or servers alone",
             libraries.join(", "),
             servers.join(", ")
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     for store in args.store.iter().flatten() {
         built_store(stores, store)?;

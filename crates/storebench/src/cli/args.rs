@@ -1,21 +1,15 @@
 //! The arguments, and the help that teaches them.
 
 mod advise;
-mod answer;
 mod axes;
-mod board;
-mod check;
 mod compare;
 mod doctor;
-mod findings;
+mod folders;
 mod generate;
-mod merge;
 mod question;
-mod site;
 pub mod study;
 mod trace;
 mod tune;
-mod ycsb;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -36,18 +30,13 @@ use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;
-pub use self::board::{BoardArgs, LOCAL_OPTIONS};
-pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
-pub use self::findings::FindingsArgs;
+pub use self::folders::{CheckArgs, FindingsArgs, MergeArgs, SiteArgs};
 pub use self::generate::{GenerateArgs, GeneratedWorkload};
-pub use self::merge::MergeArgs;
 pub use self::question::QuestionArgs;
-pub use self::site::SiteArgs;
 pub use self::trace::TraceArgs;
 pub use self::tune::TuneArgs;
-pub use self::ycsb::PropertyArgs;
 use super::output::WIDTH;
 
 const ABOUT: &str = "Measures where an application should keep its records";
@@ -309,6 +298,48 @@ pub struct PlanArgs {
     #[arg(long = "url", value_name = "STORE=URL", conflicts_with = "resume")]
     pub urls: Vec<UrlArg>,
 }
+
+/// YCSB's properties, from files and one by one, and its text.
+#[derive(Debug, clap::Args)]
+pub struct PropertyArgs {
+    /// Read YCSB's properties from a file; further files change what it says
+    #[arg(short = 'P', value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["resume", "properties"])]
+    pub property_files: Vec<PathBuf>,
+    /// Make each of the files a workload by itself; else they are one, as in YCSB
+    #[arg(long, requires = "property_files")]
+    pub each_file: bool,
+    /// Set one of YCSB's properties: recordcount=100000
+    #[arg(short = 'p', value_name = "NAME=VALUE", conflicts_with_all = ["resume", "properties"])]
+    pub property: Vec<String>,
+    /// Write the figures at the run's end to a new file, in the text that YCSB prints; `-` is standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
+    pub ycsb: Option<PathBuf>,
+}
+
+impl PropertyArgs {
+    /// Whether no property is given.
+    pub fn is_empty(&self) -> bool {
+        self.property_files.is_empty() && self.property.is_empty()
+    }
+}
+
+/// Where else a run is made.
+#[derive(Debug, clap::Args)]
+pub struct BoardArgs {
+    /// Run on another machine, over ssh, and bring the results here: user@board, ssh://user@board:2222, or a name of your ssh configuration;
+    /// on a phone: adb: or adb:SERIAL
+    #[arg(long, value_name = "HOST", value_hint = ValueHint::Hostname)]
+    pub remote: Option<String>,
+    /// storebench's folder on the other machine [default: ~/.cache/storebench, of a phone /data/local/tmp/storebench]
+    #[arg(long, value_name = "DIR", requires = "remote")]
+    pub remote_dir: Option<String>,
+    /// The program for the other machine [default: this one, or what `make cross` built]
+    #[arg(long, value_name = "FILE", requires = "remote", value_hint = ValueHint::FilePath)]
+    pub remote_program: Option<PathBuf>,
+}
+
+/// The options of `run` that concern this machine, each with a value.
+pub const LOCAL_OPTIONS: [&str; 5] = ["--remote", "--remote-dir", "--remote-program", "--out", "--ycsb"];
 
 /// `STORE=URL`.
 #[derive(Debug, Clone)]

@@ -1,5 +1,4 @@
-//! The other machine's side of `run --remote`: a run in storebench's folder there, reported over standard output. It ends on
-//! request, or when the requesting machine is gone; its results stay until that machine has them.
+//! The other machine's side of `run --remote`. It ends on request, or when that machine is gone; its results stay until that has them.
 
 use std::io::{self, BufRead, BufReader, Stdout};
 use std::path::{Path, PathBuf};
@@ -35,17 +34,13 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest wait for the end of an earlier run.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Carries out the request of the machine that started this.
-///
-/// # Errors
-/// If there is no request; every other error is sent to that machine.
+/// Carries out the request of the machine that started this; every error but the lack of one is sent to that machine.
 pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let BoardMessages { requests, signals } =
-        start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
-    let BoardRequest { request, results } = wait_for_request(&requests, &interrupted)?;
+    let (requests, signals) = start_listening(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let (request, results) = wait_for_request(&requests, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, signals, &interrupted);
     }
@@ -71,20 +66,15 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The request, and the results that the other machine has.
-struct BoardRequest {
-    request: Request,
-    results: Vec<String>,
-}
+/// A request, and the results that the other machine has.
+type BoardRequest = (Request, Vec<String>);
 
-/// The messages from the other machine: its requests, and later ones except signs of life and stop requests.
-struct BoardMessages {
-    requests: Receiver<io::Result<BoardRequest>>,
-    signals: Receiver<BoardSignal>,
-}
-
-/// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
-fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
+/// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent. Returns its request, and later
+/// messages except signs of life and stop requests.
+fn start_listening(
+    input: impl BufRead + Send + 'static,
+    interrupted: Arc<AtomicBool>,
+) -> (Receiver<io::Result<BoardRequest>>, Receiver<BoardSignal>) {
     let ((request_sender, requests), (signal_sender, signals)) = (mpsc::channel(), mpsc::channel());
     let last_heard = Arc::new(Mutex::new(Instant::now()));
     let shared = (Arc::clone(&last_heard), Arc::clone(&interrupted));
@@ -104,7 +94,7 @@ fn start_listening(input: impl BufRead + Send + 'static, interrupted: Arc<Atomic
         }
         interrupted.store(true, Ordering::Relaxed);
     });
-    BoardMessages { requests, signals }
+    (requests, signals)
 }
 
 /// The input, and the time of the last message.
@@ -127,10 +117,9 @@ impl<R: BufRead> LineReader<R> {
         let request: Request = self.receive()?.ok_or_else(eof_error)?;
         let results =
             (0..request.results).map(|_| self.receive()?.ok_or_else(eof_error)).collect::<io::Result<_>>()?;
-        Ok(BoardRequest { request, results })
+        Ok((request, results))
     }
 
-    /// Listens until the other machine is gone.
     fn listen(&mut self, interrupted: &AtomicBool, signals: &Sender<BoardSignal>) -> io::Result<()> {
         while let Some(signal) = self.receive()? {
             match signal {
@@ -143,10 +132,6 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// Waits for the request.
-///
-/// # Errors
-/// If it can't be read, or does not come.
 fn wait_for_request(
     requests: &Receiver<io::Result<BoardRequest>>,
     interrupted: &AtomicBool,
@@ -162,7 +147,6 @@ fn wait_for_request(
 
 struct Board<'a> {
     stores: &'a [StoreDef],
-    /// The directory of runs.
     runs: PathBuf,
     out: LineWriter,
     interrupted: &'a AtomicBool,
@@ -244,7 +228,6 @@ impl Board<'_> {
     }
 }
 
-/// Parses arguments of `run`.
 fn run_args(arguments: &[String]) -> Result<RunArgs> {
     let line = ["storebench", "run"].into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let args =
@@ -316,10 +299,8 @@ impl LineWriter {
     }
 }
 
-/// Sends events to the other machine.
 struct EventSender<'a> {
     out: &'a mut LineWriter,
-    /// The run's folder.
     folder: PathBuf,
 }
 

@@ -19,10 +19,8 @@ use super::runs;
 /// The version of the `--json` format.
 const FORMAT: u32 = 2;
 
-/// A run with its check results.
 #[derive(Debug, Serialize)]
 struct CheckedRun {
-    /// Its folder.
     run: PathBuf,
     /// Whether no check failed.
     sound: bool,
@@ -35,7 +33,6 @@ struct Findings {
     runs: Vec<CheckedRun>,
 }
 
-/// Checks runs, and prints the results.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let folders = runs::find_all(&args.runs, &args.out)?;
     let runs: Vec<CheckedRun> = folders.iter().map(|path| check_run(stores, path)).collect::<Result<_>>()?;
@@ -48,7 +45,6 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     Ok(if sound { Exit::Success } else { Exit::Unsound })
 }
 
-/// Reads a run and checks it.
 fn check_run(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
     let (run, notes) = folder::read_with_notes(path)?;
     let checks = check::all(&Report::new(&merge_run(stores, &run, path)?), path, &notes);
@@ -57,7 +53,6 @@ fn check_run(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
 }
 
 impl CheckedRun {
-    /// As text: the folder, the checks, and the summary.
     fn text(&self) -> String {
         let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();
         let lines = self.checks.iter().flat_map(|group| &group.lines);

@@ -11,10 +11,8 @@ use storebench_host::location::abandoned::{self, AbandonedFolders};
 use super::output::{print, print_note};
 use super::runs;
 
-/// The default directory of runs.
 const RUNS: &str = "storebench-runs";
 
-/// Deletes abandoned work folders in `directories`.
 pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     let mut folders = AbandonedFolders::default();
     let mut clean_directory = |directory: &Path| -> Result<()> {

@@ -23,7 +23,6 @@ use super::{files, runs};
 /// Figures without a significant change that are listed by default.
 const MAX_OTHERS: usize = 10;
 
-/// Compares the runs on the command line, and checks the limits that it sets.
 pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure, args.exact)?;
     let [base, new] = sides(args)?.map(|paths| {
@@ -56,7 +55,6 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
 }
 
-/// BASE and NEW on the command line.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
     let found_runs = args.runs.first().map_or_else(Vec::new, |folder| runs::list_runs(folder));
     match (args.runs.as_slice(), args.to.as_slice(), found_runs.as_slice()) {
@@ -110,7 +108,6 @@ impl LoadedRuns {
         Ok(LoadedRuns { names: folders.iter().map(name).collect(), folders, runs })
     }
 
-    /// The runs, with their folders.
     fn runs_with_folders(&self) -> impl Iterator<Item = (&PathBuf, &Run)> {
         self.folders.iter().zip(&self.runs)
     }

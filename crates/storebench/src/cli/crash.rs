@@ -14,7 +14,6 @@ use super::args::CrashCommand;
 use super::output::{fitted, print};
 use super::{files, runs};
 
-/// A kept state, with its trial.
 struct SavedState<'r> {
     trial: &'r TrialResult,
     measured: &'r Measurements,
@@ -22,10 +21,7 @@ struct SavedState<'r> {
     kept: &'r KeptState,
 }
 
-/// Shows or exports a state.
-///
-/// # Errors
-/// [`Exit::BadValue`] if the run does not have the state.
+/// Shows or exports a state; [`Exit::BadValue`] if the run does not have it.
 pub fn run(command: &CrashCommand) -> Result<Exit> {
     let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
@@ -53,19 +49,15 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The states kept with some trials.
 fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
-    let states_of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
-        let trial: &TrialResult = trial;
-        let measured = trial.ok()?;
-        let cuts = measured.cuts()?;
-        let to_state = |bad| -> Option<SavedState<'_>> {
-            let bad: &BadState = bad;
-            Some(SavedState { trial, measured, bad, kept: bad.kept.as_ref()? })
-        };
-        Some(cuts.bad.iter().filter_map(to_state).collect())
-    };
-    trials.iter().filter_map(states_of_trial).flatten().collect()
+    let mut states = Vec::new();
+    for trial in trials {
+        let Some(measured) = trial.ok() else { continue };
+        for bad in measured.cuts().into_iter().flat_map(|cuts| &cuts.bad) {
+            states.extend(bad.kept.as_ref().map(|kept| SavedState { trial, measured, bad, kept }));
+        }
+    }
+    states
 }
 
 fn find<'k, 'r>(states: &'k [SavedState<'r>], name: &str) -> Result<&'k SavedState<'r>> {
@@ -84,7 +76,6 @@ impl SavedState<'_> {
         self.bad.name(self.trial.position)
     }
 
-    /// The store, and its place.
     fn describe_store(&self) -> String {
         let cell = &self.trial.cell;
         format!(
@@ -96,7 +87,6 @@ impl SavedState<'_> {
         )
     }
 
-    /// The settings, as the engine reported them.
     fn settings(&self) -> String {
         let settings = self.measured.settings.iter();
         let texts: Vec<String> =
@@ -171,7 +161,6 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
     text
 }
 
-/// The loss, in a sentence.
 fn describe_loss(finding: StateFinding) -> &'static str {
     match finding {
         StateFinding::Held => "nothing",

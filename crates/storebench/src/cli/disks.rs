@@ -10,10 +10,6 @@ use super::output::{fitted, print};
 /// The heads of the columns, in the order of [`LOADS`].
 const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s", "read MB/s", "written"];
 
-/// Prints all disks, or everything about one.
-///
-/// # Errors
-/// [`Exit::BadValue`] for an unknown name.
 pub fn list(name: Option<&str>) -> Result<Exit> {
     let text = match name {
         Some(name) => describe_disk(name, &find_disk(name)?)?,
@@ -51,7 +47,6 @@ fn rates(disk: &Disk) -> Result<Vec<f64>> {
     LOADS.into_iter().map(|load| load.rate_on(disk).map_err(Error::bad_value)).collect()
 }
 
-/// Everything about a disk.
 fn describe_disk(name: &str, disk: &Disk) -> Result<String> {
     let mut text = fitted(&format!("{name} (simulated): {}", disk.about), 0);
     text.push_str("\n  what its model gives\n");

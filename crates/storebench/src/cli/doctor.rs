@@ -22,7 +22,6 @@ use super::{launch, runs};
 /// The version of the `--json` format.
 const FORMAT: u32 = 1;
 
-/// All findings.
 #[derive(Debug, Serialize)]
 struct Findings {
     format: u32,
@@ -32,7 +31,6 @@ struct Findings {
     checks: Vec<Group>,
 }
 
-/// Checks the machine, and prints the findings.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
     launch::delete_leftovers(&directory)?;
@@ -61,15 +59,6 @@ fn check_machine(stores: &[StoreDef], names: &[String], directory: &Path) -> Res
     let studies = names.iter().map(ability).collect::<Result<Vec<StudyAbility>>>()?;
     let complete = studies.iter().all(|study| study.lacks.is_empty());
     Ok(Findings { format: FORMAT, complete, studies, checks })
-}
-
-/// The meaning of a state for this machine.
-fn describe_result(state: State) -> &'static str {
-    match state {
-        State::Ok => "it is there",
-        State::No => "what needs it can't be run here",
-        State::Hint => "it may disturb figures, or make them mean less",
-    }
 }
 
 /// A reason; if its remedy was named before, the study or check that named it instead of the remedy.
@@ -119,8 +108,11 @@ fn page(findings: &Findings) -> String {
         let group = Group { about: group.about, lines: lines.collect() };
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
-    let states =
-        [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), describe_result(state)));
+    let states = [
+        (State::No, "what needs it can't be run here"),
+        (State::Hint, "it may disturb figures, or make them mean less"),
+    ];
+    let states = states.map(|(state, meaning)| format!("{}: {meaning}", state.name()));
     text.push_str(&format!("\n{}", wrap(&format!("{}.", states.join("; ")), WIDTH, "")));
     text
 }

@@ -15,11 +15,9 @@ use super::output::WIDTH;
 
 /// The width of a cell's id with its figures next to it; longer ones have them below.
 const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
-/// The width of a figure.
 const FIGURE_WIDTH: usize = 11;
 
-/// The trials that would run, as text; `None` if it was interrupted. Trials of a rehearsal show the time,
-/// if the workload can estimate it from them.
+/// The trials that would run, as text; `None` if it was interrupted. A rehearsal shows the time, if the workload can learn it from that.
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, header, .. } = launch;
     let workload = plan.workload.def();
@@ -135,7 +133,6 @@ fn break_id(id: &str, indent: &str) -> String {
     lines.lines().map(|line| format!("{indent}{}\n", line.replace("/ ", "/"))).collect()
 }
 
-/// The combinations that are left out, by reason.
 fn omissions(left_out: &[LeftOutCell]) -> String {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for omitted in left_out {

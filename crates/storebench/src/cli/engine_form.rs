@@ -1,19 +1,15 @@
-//! Converts settings from the users' form to the engines': sizes to numbers of bytes, and a word for no compression if
-//! compression is an option of the run.
+//! Converts settings from the users' form to the engines': sizes to numbers of bytes, and no word for no compression.
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
 use storebench_core::server::running::URL;
-use storebench_core::store::{SettingDef, StoreDef};
+use storebench_core::store::StoreDef;
 use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
 const NO_CODEC_WORDS: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
-/// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`.
-///
-/// # Errors
-/// A setting that the run's own option decides, and values that become equal.
+/// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`. Two that become equal are an error.
 pub fn convert_settings(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
     let engine_value = |store: &str, name: &str, text: &str| engine_value(stores, store, name, text);
     for (store, settings) in &mut plan.settings {
@@ -60,7 +56,7 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
         let result = store_def.map_or(Ok(()), |known| known.check_url(text));
         result.map_err(|why| Error::bad_value(format!("{store}.{name}: {why}")))?;
     }
-    if is_no_codec(def, text) {
+    if def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text) {
         return Err(Error::bad_value(format!(
             "{store}.{name} chooses the codec ({}): to compress nothing, use --compression off, which holds for every store",
             def.values
@@ -69,13 +65,9 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
     Ok(def.read(text))
 }
 
-/// Whether a value sets a setting of codecs to none.
-fn is_no_codec(def: &SettingDef, text: &str) -> bool {
-    def.name == "compression" && NO_CODEC_WORDS.contains(&text) && !def.values.contains(text)
-}
-
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::SettingDef;
     use storebench_core::stores::NULL;
     use storebench_host::plan;
 

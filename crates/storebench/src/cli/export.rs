@@ -14,18 +14,11 @@ use super::extras::Extras;
 use super::output::print_note;
 use super::{files, signals};
 
-/// Writes a run in the text format of YCSB to a new file.
-pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
-    files::new(path, &ycsb_text(std::slice::from_ref(run))?)
-}
-
-/// Runs in the text format of YCSB.
 pub fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
 }
 
-/// Writes one SQLite file.
 pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     let Some(open) = extras.sqlite else {
         let message =

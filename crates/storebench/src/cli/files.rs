@@ -11,7 +11,6 @@ use storebench_core::read_limited;
 use super::output::{print_export, print_note, take_standard_output};
 use super::runs;
 
-/// The name that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
 /// What each document begins with, before the name of its command.
@@ -21,11 +20,7 @@ const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
 /// The part of a page that must contain the mark, in bytes.
 const HEAD: usize = 1024;
 
-/// Refuses to overwrite a file that storebench did not make: a slip on the command line must not cost anybody's data. `is_ours`
-/// recognises storebench's files.
-///
-/// # Errors
-/// [`Exit::NotStorebench`].
+/// Refuses to overwrite a file that storebench did not make, by `is_ours`: a slip on the command line must not cost anybody's data.
 pub fn refuse_theirs(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result<()> {
     if fs::symlink_metadata(path).is_err() || is_ours(path) {
         return Ok(());
@@ -38,9 +33,6 @@ pub fn refuse_theirs(path: &Path, is_ours: impl FnOnce(&Path) -> bool) -> Result
 }
 
 /// Fails if a page could not be written later: better now than after minutes of measuring.
-///
-/// # Errors
-/// If the directory is missing, or the file exists and is not storebench's.
 pub fn check_page_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
@@ -49,10 +41,7 @@ pub fn check_page_path(path: &Path) -> Result<()> {
     can_write_into_parent(path)
 }
 
-/// Fails if a new file could not be written later.
-///
-/// # Errors
-/// If the directory is missing, or the file exists.
+/// The same for a new file.
 pub fn check_new_path(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
@@ -70,15 +59,11 @@ fn takes_standard_output(path: &Path) -> bool {
     is_output
 }
 
-/// Whether a name means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new(STANDARD_OUTPUT)
 }
 
 /// Refuses standard output for what can't go there.
-///
-/// # Errors
-/// [`Exit::BadValue`].
 pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()> {
     if !is_standard_output(path) {
         return Ok(());
@@ -101,10 +86,7 @@ fn can_write_into_parent(path: &Path) -> Result<()> {
     }
 }
 
-/// Writes a page. An existing storebench page is replaced in one step, so that it is never incomplete.
-///
-/// # Errors
-/// If the page can't be written, or the file is not storebench's; an existing file stays unchanged.
+/// Writes a page. An existing storebench page is replaced in one step, so that it is never incomplete; any other file stays.
 pub fn page(path: &Path, text: &[u8]) -> Result<()> {
     if takes_standard_output(path) {
         return print_export(text);
@@ -114,19 +96,13 @@ pub fn page(path: &Path, text: &[u8]) -> Result<()> {
 }
 
 /// The page in a folder of runs. If others have put something else under its name, it is neither followed nor waited for.
-///
-/// # Errors
-/// [`Exit::NotStorebench`].
 pub fn page_in(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("report.html");
     refuse_theirs(&path, |path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()))?;
     Ok(path)
 }
 
-/// Writes a new file.
-///
-/// # Errors
-/// If the file can't be written, or exists; an existing one stays unchanged.
+/// Writes a new file. One that exists stays unchanged, with an error.
 pub fn new(path: &Path, text: &[u8]) -> Result<()> {
     if takes_standard_output(path) {
         return print_export(text);
@@ -169,11 +145,7 @@ fn is_page(path: &Path) -> bool {
     read_limited::start(path, HEAD).is_ok_and(is_ours)
 }
 
-/// Writes a file next to the wanted one, and renames it when it is complete. `write` creates the file under an
-/// unused name.
-///
-/// # Errors
-/// The errors of `write`, and of renaming; then no partial file remains.
+/// Has `write` create a file next to the wanted one, and renames it when it is complete. After an error no partial file remains.
 pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let part_path = unused_part_path(path);
     let rename = || fs::rename(&part_path, path).map_err(Error::io("writing", path));
@@ -186,9 +158,6 @@ pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Resul
 }
 
 /// Fills a directory that the user named with files, all or none: it is made if missing, and must be empty.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it is not empty; the errors of `write`. Then the directory is as it was.
 pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let is_new = !path.exists();
     runs::make_directory(doing, path)?;
@@ -218,38 +187,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_ours_are_replaced_and_nothing_beside_them_is_touched() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.html");
-        let ours = format!("<!doctype html>{}0.1.0\">", String::from_utf8_lossy(PAGE_MARK));
-        fs::write(folder.path().join("x.html.part"), "mine").unwrap();
-        for _ in 0..2 {
-            page(&path, ours.as_bytes()).unwrap();
-            assert_eq!(fs::read_to_string(&path).unwrap(), ours);
-        }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        for theirs in ["<!doctype html><title>my garden</title>", "a,b\n1,2\n"] {
-            fs::write(&path, theirs).unwrap();
-            assert_eq!(page(&path, ours.as_bytes()).unwrap_err().exit, Exit::NotStorebench);
-            assert!(check_page_path(&path).is_err());
-            assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
-        }
-        assert_eq!(page(folder.path(), b"").unwrap_err().exit, Exit::NotStorebench);
-        fs::write(&path, "").unwrap();
-        page(&path, ours.as_bytes()).unwrap();
-        page(Path::new("/dev/null"), ours.as_bytes()).unwrap();
-        assert!(check_page_path(&folder.path().join("none/x.html")).is_err());
-    }
-
-    #[test]
-    fn nothing_but_a_file_in_a_folder_of_runs_is_its_page() {
-        let folder = tempfile::tempdir().unwrap();
-        page_in(folder.path()).unwrap();
-        std::os::unix::fs::symlink("/dev/null", folder.path().join("report.html")).unwrap();
-        assert_eq!(page_in(folder.path()).unwrap_err().exit, Exit::NotStorebench);
-    }
-
-    #[test]
     fn a_directory_is_filled_or_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
@@ -261,20 +198,5 @@ mod tests {
         assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 0);
         fs::write(path.join("mine"), "").unwrap();
         assert!(fill("making", &path, half).is_err() && fs::read_dir(&path).unwrap().count() == 1);
-    }
-
-    #[test]
-    fn a_new_file_takes_the_place_of_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.txt");
-        check_new_path(&path).unwrap();
-        new(&path, b"figures").unwrap();
-        assert_eq!(check_new_path(&path).unwrap_err().exit, Exit::NotStorebench);
-        assert!(new(&path, b"others").is_err() && new(folder.path(), b"").is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "figures");
-        fs::write(&path, "").unwrap();
-        new(&path, b"others").unwrap();
-        new(Path::new("/dev/null"), b"").unwrap();
-        assert!(check_new_path(&folder.path().join("none/x.txt")).is_err());
     }
 }

@@ -1,5 +1,4 @@
-//! The published findings: for reports the claims of the runs' studies and the tables that come with the program, and
-//! `storebench findings`, the document of all of them.
+//! The published findings of the runs' studies: for reports, and for `storebench findings`, the document of all of them.
 
 use std::path::Path;
 
@@ -18,10 +17,7 @@ use super::args::FindingsArgs;
 use super::files::{self, DOCUMENT_MARK};
 use super::{runs, site};
 
-/// Writes the document of a folder of runs.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] if it holds no run of a study with published findings, or if storebench did not write the file.
+/// Writes the document of a folder of runs; an error if it holds no run of a study with published findings.
 pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));

@@ -13,8 +13,7 @@ use storebench_report::terminal;
 use super::output::{print, print_note, style};
 use super::{export, files, report};
 
-/// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, and the command that
-/// resumes an interrupted run.
+/// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, or says how to resume.
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,
@@ -38,7 +37,7 @@ pub fn finish(
         }
     }
     if let Some(text) = ycsb.filter(|_| !end.interrupted) {
-        export::ycsb_file(&run, text)?;
+        files::new(text, &export::ycsb_text(std::slice::from_ref(&run))?)?;
         files::print_written(text);
     }
     print_note(&format!(

@@ -18,10 +18,7 @@ use super::signals;
 const TERMINAL_INTERVAL: Duration = Duration::from_millis(200);
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Makes the files.
-///
-/// # Errors
-/// [`Exit::BadValue`] if the files exist; the system's errors.
+/// Makes the files; [`Exit::BadValue`] if they exist.
 pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     let GenerateArgs { workload: GeneratedWorkload::Shop, size, ref out, seed, unsorted, sample, threads } =
         *args;
@@ -45,7 +42,6 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     }
 }
 
-/// The files that were made, and how quickly.
 fn text(generated: &GeneratedFiles, duration: Duration) -> String {
     let mut text = String::new();
     for (path, bytes) in &generated.files {
@@ -66,7 +62,6 @@ fn text(generated: &GeneratedFiles, duration: Duration) -> String {
     text
 }
 
-/// The progress as a line on standard error.
 struct ProgressLine<'a> {
     interrupted: &'a AtomicBool,
     started: Instant,
@@ -90,7 +85,6 @@ impl<'a> ProgressLine<'a> {
         !self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Clears the line on a terminal.
     fn clear(&self) {
         if self.is_terminal {
             self.write("");

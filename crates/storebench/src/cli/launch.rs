@@ -126,22 +126,17 @@ fn with_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>
     let mut locations = Locations::new();
     for (name, place) in places {
         for disk in disks {
-            let image = match (disk, &place) {
+            let (disk, location) = match (disk, &place) {
                 (Some(disk), Location::Image { within, file_system, .. }) => {
-                    Some((disk, within, file_system))
+                    (Some(disk.name.clone()), image_on_disk(disk, within, file_system))
                 }
                 (Some(disk), Location::Directory(within)) if name == DEFAULT_PLACE => {
-                    Some((disk, within, &default_kind))
+                    (Some(disk.name.clone()), image_on_disk(disk, within, &default_kind))
                 }
                 // The cells of a directory on a simulated disk are left out, with the reason.
-                (Some(_), Location::Directory(_)) | (None, _) => None,
+                (Some(_), Location::Directory(_)) | (None, _) => (None, place.clone()),
             };
-            let place =
-                image.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
-            locations.insert(
-                LocationOnDisk { place: name.clone(), disk: image.map(|(disk, ..)| disk.name.clone()) },
-                place,
-            );
+            locations.insert(LocationOnDisk { place: name.clone(), disk }, location);
         }
     }
     Ok(locations)
@@ -163,7 +158,6 @@ fn no_place_error(name: &str) -> Error {
     ))
 }
 
-/// Deletes leftovers of killed runs in a place.
 pub fn delete_leftovers(place: &Path) -> Result<()> {
     let leftovers = abandoned::clean(place)?;
     for path in leftovers.deleted {
@@ -225,24 +219,17 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// The parts of its plan.
-    ///
-    /// # Errors
-    /// If there are too many combinations.
+    /// The parts of its plan; an error if there are too many combinations.
     pub fn split(&self, parts: u32) -> Result<Split> {
         Split::new(self.plan, self.stores, &location_rooms(&self.header), parts).map_err(Error::bad_value)
     }
 
-    /// Whether there is a cell to run.
-    ///
-    /// # Errors
-    /// [`Exit::Nothing`] if there is none, with the reason; [`Exit::DiskFull`] if the reason is always the room.
+    /// Whether there is a cell to run: else [`Exit::Nothing`] with the reason, or [`Exit::DiskFull`] if that is always the room.
     pub fn check_cells(&self) -> Result<()> {
         let is_empty = self.cells.is_empty() && !self.is_idle;
         if is_empty { Err(nothing_to_run(&self.header.left_out)) } else { Ok(()) }
     }
 
-    /// Makes the run's folder, called `name`, in `out`.
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
         self.check_cells()?;
         for place in self.places.values() {
@@ -252,7 +239,6 @@ impl<'a> Launch<'a> {
         RunFolder::create(out, name, &self.header)
     }
 
-    /// The job of a new run.
     pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> RunRequest<'j> {
         RunRequest {
             plan: self.plan,
@@ -295,10 +281,7 @@ impl<'a> Launch<'a> {
         self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
-    /// Carries out a job from [`Launch::job`]; returns its folder and how it ended.
-    ///
-    /// # Errors
-    /// If the run can't continue; its results are kept.
+    /// Carries out a job from [`Launch::job`]; returns its folder and how it ended. After an error the results are kept.
     pub fn run_job(
         &self,
         job: &RunRequest<'_>,
@@ -308,7 +291,7 @@ impl<'a> Launch<'a> {
         let path = folder.path().to_path_buf();
         let end = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
-            let advice = Some(kept_results_note(&path));
+            let advice = Some(format!("finished results are kept; resume with: {}", resume_command(&path)));
             folder.check().err().unwrap_or(Error { advice, ..error })
         })?;
         Ok((path, end))
@@ -420,7 +403,6 @@ fn image_location(
     info
 }
 
-/// The stores of a plan, with their versions.
 pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
     let names = plan.axes.values(Axis::STORE);
     let chosen = stores.iter().filter(|store| names.iter().any(|name| name.text() == store.name));
@@ -448,7 +430,6 @@ pub fn location_rooms(header: &RunHeader) -> Vec<LocationRoom> {
     header.locations.iter().map(room).collect()
 }
 
-/// The error of a plan without a cell that can run, with reasons.
 pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     let why = left_out
         .first()
@@ -459,17 +440,10 @@ pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))
 }
 
-/// A folder name from a prefix and the present time.
 pub fn dated_name(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
 
-/// The message on the results that a failed run leaves.
-fn kept_results_note(path: &Path) -> String {
-    format!("finished results are kept; resume with: {}", resume_command(path))
-}
-
-/// The command that resumes a run.
 pub fn resume_command(path: &Path) -> String {
     format!("storebench run --resume {}", path.display())
 }

@@ -9,10 +9,7 @@ use storebench_core::store::StoreDef;
 
 use super::args::{Args, Command};
 
-/// The stores, including stores from libraries on the command line.
-///
-/// # Errors
-/// If a library can't be used, or has a store with an existing name.
+/// The stores, including those of libraries on the command line. A name that exists is an error.
 pub fn load_libraries(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     let mut all_stores = stores.to_vec();
     if args.store_library.is_empty() {
@@ -32,10 +29,7 @@ pub fn load_libraries(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>>
     Ok(all_stores)
 }
 
-/// The stores, including stores from the libraries that a run was started with.
-///
-/// # Errors
-/// If a library is gone or has changed and no other was given for it.
+/// The stores, including those of a run's libraries: if one is gone or has changed, another must have been given for it.
 pub fn run_stores(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
     let mut all_stores = stores.to_vec();
     for info in &header.stores {
@@ -55,7 +49,6 @@ pub fn run_stores(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDe
     Ok(all_stores)
 }
 
-/// Adds the stores of a library.
 fn add(all_stores: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
     let library_stores = library::stores(path).map_err(Error::bad_value)?;
     for store in library_stores {
@@ -64,12 +57,11 @@ fn add(all_stores: &mut Vec<StoreDef>, path: &Path) -> Result<()> {
                 Some(library) => format!("that of {}", library.path.display()),
                 None => "storebench's own".into(),
             };
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "the library {} has a store {}, and so is {owner} called: give it another name",
                 path.display(),
                 store.name
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         all_stores.push(store);
     }

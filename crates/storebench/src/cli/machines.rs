@@ -9,10 +9,6 @@ use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
 
-/// Prints all profiles, or everything about one.
-///
-/// # Errors
-/// [`Exit::BadValue`] for an unknown name.
 pub fn list(name: Option<&str>) -> Result<Exit> {
     let support = LimitSupport::detect();
     let text = match name {
@@ -64,10 +60,7 @@ fn describe_limit(limit: LimitKind, support: &LimitSupport) -> String {
     enforcement(limit, support).unwrap_or_else(|why| format!("no: {why}"))
 }
 
-/// How a limit is enforced here, and what escapes it.
-///
-/// # Errors
-/// Why it can't be enforced, and what would help.
+/// How a limit is enforced here, and what escapes it; or why it can't be, and what would help.
 pub fn enforcement(limit: LimitKind, support: &LimitSupport) -> std::result::Result<String, String> {
     let LimitDecisions { held, .. } = support.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
     Ok(held.first().map_or(String::new(), |enforced| {
@@ -76,7 +69,6 @@ pub fn enforcement(limit: LimitKind, support: &LimitSupport) -> std::result::Res
     }))
 }
 
-/// Everything about a profile.
 fn describe_machine(name: &str, machine: Machine, support: &LimitSupport) -> String {
     let mut text = fitted(&format!("{name}: {}", machine.about), 0);
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();

@@ -20,7 +20,6 @@ use super::args::{Args, study};
 use super::files;
 use super::output::print;
 
-/// The program's name in scripts.
 const PROGRAM: &str = "storebench";
 /// The variable by which they ask it.
 const COMPLETE_VARIABLE: &str = "STOREBENCH_COMPLETE";
@@ -110,7 +109,6 @@ pub fn pages(directory: &Path) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// `run` with a study, as a separate command.
 fn study_command(plan: &Plan) -> Command {
     let mut command = Args::command();
     command.build();

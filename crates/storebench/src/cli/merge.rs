@@ -23,10 +23,8 @@ use super::args::MergeArgs;
 use super::output::{print, print_note, style};
 use super::{launch, resume, runs};
 
-/// Cells that are named.
 const MAX_NAMED_CELLS: usize = 5;
 
-/// A run with parts of a plan, and its folder.
 struct PlanPart {
     path: PathBuf,
     run: Run,
@@ -40,11 +38,7 @@ struct MergedMachine {
     positions: BTreeMap<PathBuf, HashMap<u64, u64>>,
 }
 
-/// Merges the runs on the command line, and prints the answer of all.
-///
-/// # Errors
-/// [`Exit::Unlike`] if they are not of one plan, made in one way; [`Exit::OtherVersion`] if this program splits the plan differently;
-/// an error if a part appears twice, or something can't be read or written.
+/// Merges the runs on the command line, and prints the answer of all; [`Exit::Unlike`] if they are not of one plan, made in one way.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     runs::refuse_existing(&args.out)?;
     let parts = read_parts(&args.runs)?;
@@ -72,11 +66,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
 
 /// Reads the runs, and separately the runs in the results of earlier merges; in an order independent of the command line.
 fn read_parts(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
-    let mut paths = Vec::new();
-    for name in names {
-        let inner_runs = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
-        if inner_runs.is_empty() { paths.push(name.clone()) } else { paths.extend(inner_runs) }
-    }
+    let paths = runs::expand(names.to_vec());
     runs::refuse_repeated(&paths)?;
     let read_part = |path: PathBuf| {
         let run = runs::read(&path)?;
@@ -126,12 +116,11 @@ fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec
                 let trials = plural(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{} and {} have the same part, with different results: name one",
                 describe_part(first),
                 describe_part(&part)
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         print_note(&format!("note: {b} is a copy of {a}, and counts once"));
     }
@@ -235,7 +224,6 @@ fn plan_split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> 
     resume::split(plan, &stores, &rooms, &first.parts, &first.path).map(Some)
 }
 
-/// Sentences on missing and incomplete parts.
 fn describe_missing(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
     let present: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
@@ -316,7 +304,6 @@ fn join_parts(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMachi
     Ok(merged)
 }
 
-/// The command for the whole plan.
 fn without_shard(command: &[String]) -> Vec<String> {
     let is_value = |index: usize| index.checked_sub(1).is_some_and(|previous| command[previous] == "--shard");
     let words = command.iter().enumerate();

@@ -99,10 +99,7 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     }
 }
 
-/// Whether the program accepts these words as a command, the program's name first. Nothing is carried out.
-///
-/// # Errors
-/// The mistake in them.
+/// Whether the program accepts these words as a command, the program's name first, or the mistake in them. Nothing is carried out.
 pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result::Result<(), String> {
     let matches = Args::command().try_get_matches_from(words).map_err(|error| error.to_string())?;
     Args::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())

@@ -13,8 +13,7 @@ use storebench_report::terminal::grid::wrap;
 /// The width that all output fits into.
 pub const WIDTH: usize = 80;
 
-/// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and
-/// NO_COLOR is not set.
+/// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and NO_COLOR is not set.
 pub fn style() -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -46,11 +45,6 @@ pub fn take_standard_output() {
     IS_TAKEN.store(true, Ordering::Relaxed);
 }
 
-/// Writes an export to standard output unchanged.
-pub fn print_export(bytes: &[u8]) -> Result<()> {
-    write(bytes)
-}
-
 /// Writes text for people to standard output, without escape codes except colours, and those only on a terminal. A closed
 /// pipe ends the program quietly.
 pub fn print(text: &str) -> Result<()> {
@@ -59,25 +53,25 @@ pub fn print(text: &str) -> Result<()> {
         return Ok(());
     }
     if style().colour {
-        write(sanitize::coloured(text).as_bytes())
+        print_export(sanitize::coloured(text).as_bytes())
     } else {
-        write(sanitize::plain(text).as_bytes())
+        print_export(sanitize::plain(text).as_bytes())
     }
 }
 
 /// Writes data for other programs to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
-    write(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
+    print_export(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
-/// Writes JSON in a form that people can read, too.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
     print_data(format!("{text}\n").as_bytes())
 }
 
-fn write(bytes: &[u8]) -> Result<()> {
+/// Writes an export to standard output unchanged.
+pub fn print_export(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -14,9 +14,6 @@ use super::runs;
 
 /// An earlier run of the same part in the directory of runs: of the same plan, by the same program with the same stores,
 /// on the same machine.
-///
-/// # Errors
-/// If it can't be resumed: another process uses it, or its files are damaged.
 pub fn find_earlier(header: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
     if header.shard.is_none() {
         return Ok(None);
@@ -34,7 +31,6 @@ pub fn find_earlier(header: &RunHeader, out: &Path) -> Result<Option<ResumedRun>
     Ok(Some(resumed))
 }
 
-/// Whether a new run would continue an earlier one.
 fn is_continued_by(earlier: &RunHeader, header: &RunHeader) -> bool {
     let paths = |run: &RunHeader| -> Vec<(String, String)> {
         run.locations.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
@@ -51,7 +47,6 @@ pub fn is_over(run: &Run) -> bool {
     !has_precision && planned_trials::unfinished(run).is_none()
 }
 
-/// Reports an earlier run of a part, and what happens to it.
 pub fn print_earlier(run: &ResumedRun) {
     let Some(parts) = &run.run.header.shard else { return };
     let path = run.folder.path().display();
@@ -61,7 +56,6 @@ pub fn print_earlier(run: &ResumedRun) {
     });
 }
 
-/// Reports that a part has nothing to do.
 pub fn print_idle(header: &RunHeader) {
     if let Some(parts) = &header.shard {
         print_note(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));

@@ -16,9 +16,6 @@ use super::properties::Texts;
 use super::{engine_form, properties, runs};
 
 /// The plan for a command line, from the texts of its study and property files.
-///
-/// # Errors
-/// If the plan is invalid, or needs what this build lacks.
 pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
     study::check(args, &plan)?;
@@ -66,10 +63,7 @@ fn check_claims(stores: &[StoreDef], plan: &Plan, PlanSource { text, origin }: &
     claims::check(&claims::plan_claims(text, origin)?, plan, &known, origin)
 }
 
-/// A store by name, whether it is built or not.
-///
-/// # Errors
-/// [`Exit::UnknownStore`] if this version has none.
+/// A store by name, whether it is built or not; [`Exit::UnknownStore`] if this version has none.
 pub fn store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     stores.iter().find(|store| store.name == name).ok_or_else(|| {
         let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
@@ -106,10 +100,7 @@ fn hint(name: &str, known: &[&str]) -> String {
     meant(&name, known.iter().copied()).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"))
 }
 
-/// A store by the name that a user gave.
-///
-/// # Errors
-/// [`Exit::UnknownStore`] if this version or this build has none.
+/// A store by the name that a user gave; [`Exit::UnknownStore`] if this version or this build has none.
 pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     let store = store(stores, name)?;
     match store.open {

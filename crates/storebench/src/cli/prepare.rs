@@ -9,12 +9,9 @@ use super::dry_run;
 use super::launch::Launch;
 use super::output::print_note;
 
-/// Failing settings that are listed.
 const MAX_SHOWN: usize = 10;
 
-/// The result of a start.
 pub enum StartOutcome<T> {
-    /// The run was carried out.
     Ran(T),
     /// Nothing ran: the list of trials for the user, and the error with which the run would end.
     Listed(String, Option<Error>),
@@ -22,10 +19,7 @@ pub enum StartOutcome<T> {
     Interrupted,
 }
 
-/// Tries each setting before a run, or lists its trials instead.
-///
-/// # Errors
-/// If a setting makes all trials fail.
+/// Tries each setting before a run, or lists its trials instead; an error if a setting makes all trials fail.
 pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<StartOutcome<()>> {
     let can_learn = launch.plan.workload.def().time_by_rehearsal.is_some();
     let extent = if dry_run && can_learn { RehearsalExtent::EachCell } else { RehearsalExtent::EachSetting };
@@ -41,10 +35,7 @@ pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> 
     Ok(text.map_or(StartOutcome::Interrupted, list_trials))
 }
 
-/// Checks the short trials of each value of each setting.
-///
-/// # Errors
-/// [`Exit::BadValue`] if one of them makes every trial fail.
+/// Checks the short trials of each value of each setting; [`Exit::BadValue`] if one of them makes every trial fail.
 fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     let refused = &rehearsal.refused;
     if refused.is_empty() {

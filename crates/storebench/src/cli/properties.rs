@@ -27,10 +27,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The texts of property files, possibly from another machine.
 pub type Texts = BTreeMap<PathBuf, String>;
 
-/// Reads the property files of the command line.
-///
-/// # Errors
-/// [`Exit::BadPlan`] if one can't be read.
+/// Reads the property files of the command line; [`Exit::BadPlan`] if one can't be read.
 pub fn texts(args: &PropertyArgs) -> Result<Texts> {
     let read_text = |path: &PathBuf| {
         let text = read_limited::text(path, MOST_BYTES).map_err(|error| {
@@ -89,7 +86,6 @@ fn all_properties(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Resu
     Ok(properties)
 }
 
-/// The properties of the command line.
 fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
     let read_property = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
@@ -142,7 +138,6 @@ fn end_by_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) ->
     Ok(())
 }
 
-/// Whether an option gives the number of requests.
 fn has_request_count(run: &RunArgs) -> bool {
     run.how.changes.parameters.names().any(|name| ["operations", "duration"].contains(&name))
 }
@@ -246,7 +241,6 @@ fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
     Ok(lines.into_iter().map(to_property).collect())
 }
 
-/// Adds a property to the changes.
 fn apply(
     name: &str,
     value: &str,

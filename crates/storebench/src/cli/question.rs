@@ -24,19 +24,14 @@ use super::output::{fitted, print_note};
 
 /// The fewest operations, and the fewest records, of a reduced trial.
 pub const FEWEST: u64 = 100;
-/// The most bytes that a store may need on disk at its peak, as a multiple of the values', including the space that is
-/// kept free.
+/// The most bytes that a store may need on disk at its peak, as a multiple of the values', with the space that is kept free.
 const ROOM_FACTOR: f64 = 3.5;
 /// The shortest time limit of a trial, however short the budget; otherwise half of the budget.
 pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 
-/// The default mix of operations.
 const MIX: &str = "get=80,update=15,insert=5";
 
-/// The question for which `advise` or `tune` made these runs; `None` for other runs.
-///
-/// # Errors
-/// [`Exit::Usage`] if there were several.
+/// The question for which `advise` or `tune` made these runs; `None` for other runs, [`Exit::Usage`] if there were several.
 fn read_question(runs: &[Run]) -> Result<Option<QuestionArgs>> {
     let mut questions =
         runs.iter().filter_map(|run| match Args::try_parse_from(&run.header.command).ok()?.command {
@@ -54,8 +49,7 @@ fn read_question(runs: &[Run]) -> Result<Option<QuestionArgs>> {
     Ok(first)
 }
 
-/// The question on the command line; open parts come from earlier `runs`, if any is named, or from the data that
-/// it names.
+/// The question on the command line; open parts come from earlier `runs`, if any is named, or from the data that it names.
 pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Question> {
     let is_complete = args.like.is_some() || (args.records.is_some() && args.size.is_some());
     let args = &match if is_complete { None } else { read_question(runs)? } {
@@ -77,12 +71,11 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "{} records are too many: at most {}",
             with_commas(records),
             with_commas(MOST_RECORDS - 1)
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     let data = match &like {
         Some(like) if !args.compressible => like.data,
@@ -115,7 +108,6 @@ pub fn likeness(name: &str, extras: Extras) -> Result<DataTraits> {
     Ok(like)
 }
 
-/// A plan with these numbers of records and operations.
 pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let mut plan = plan.clone();
     let parameters = Parameters::default().with("operations", &operations.to_string());
@@ -159,7 +151,6 @@ pub fn plan(
     plan_of_study("crud", (name, title), changes(stores, seed, budget, question)?)
 }
 
-/// The plan of a study with these changes, to measure a question.
 pub fn plan_of_study(study: &str, (name, title): (&str, String), changes: Changes) -> Result<Plan> {
     let mut plan = plan::find(study)?;
     plan.presets.clear();
@@ -173,7 +164,6 @@ pub fn plan_of_study(study: &str, (name, title): (&str, String), changes: Change
     Ok(plan)
 }
 
-/// The changes of a question to crud's plan.
 fn changes(stores: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters = Parameters { mix: Some(question.mix), ..Parameters::default() };
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };

@@ -11,10 +11,7 @@ use storebench_host::plan::Plan;
 
 use super::remote::client;
 
-/// Contacts every running server of a plan once.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if one can't be reached, [`Exit::BadValue`] if it refuses the login; with the reason.
+/// Contacts every running server of a plan once; [`Exit::Unreachable`] if that fails, [`Exit::BadValue`] if it refuses the login.
 pub fn check_servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     let chosen = plan.axes.texts(Axis::STORE);
     let servers = stores.iter().filter(|store| chosen.iter().any(|name| name == store.name));
@@ -32,15 +29,11 @@ pub fn check_servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Contacts every client of a plan once; the program is copied there if necessary.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if one can't be reached, or can't run the program.
+/// Contacts every client of a plan once, [`Exit::Unreachable`] if that fails; the program is copied there if necessary.
 pub fn check_clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     plan.clients.iter().try_for_each(|host| client::check_client(host, interrupted))
 }
 
-/// The addresses that a plan gives a store.
 fn urls<'p>(plan: &'p Plan, store: &str) -> BTreeSet<&'p str> {
     let settings = [&plan.settings].into_iter().chain(plan.points.iter().map(|point| &point.settings));
     let fixed_urls = settings.filter_map(|settings| settings.get(store)?.get(URL)).map(String::as_str);

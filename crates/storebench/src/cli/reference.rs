@@ -25,7 +25,6 @@ use super::args::{Args, study};
 use super::files::refuse_theirs;
 use super::stores;
 
-/// The beginning of each page.
 const MARK: &str = "<!-- Written by `storebench reference`.";
 
 /// The records of results with a line for each field; the others only list the names.
@@ -407,15 +406,5 @@ mod tests {
         let found = format!("{:?}", structs(source));
         let kept = r#"("Kept", "A box.", [("kind", "Which of these."), ("weight_g", "Its weight.")])"#;
         assert_eq!(found, format!(r#"[{kept}, ("Two", "Other.", [("a", "One more.")])]"#));
-    }
-
-    #[test]
-    fn nothing_but_a_page_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        write(crate::STORES, folder.path()).unwrap();
-        write(crate::STORES, folder.path()).unwrap();
-        std::fs::write(folder.path().join("sql.md"), "mine").unwrap();
-        assert_eq!(write(crate::STORES, folder.path()).unwrap_err().exit, Exit::NotStorebench);
-        assert_eq!(std::fs::read_to_string(folder.path().join("sql.md")).unwrap(), "mine");
     }
 }

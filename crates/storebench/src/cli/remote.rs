@@ -1,5 +1,4 @@
-//! `storebench run --remote`: a run on another machine. This machine has the folder of the run, like any other;
-//! the other keeps a copy until this one has all results.
+//! `storebench run --remote`. This machine has the folder of the run; the other keeps a copy until this one has all results.
 
 mod arguments;
 pub mod client;
@@ -34,10 +33,7 @@ use super::finish::finish;
 use super::output::print;
 use super::{launch, properties, runs};
 
-/// Runs a study on another machine, or resumes such a run.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if the machine can't be reached, or the connection is lost; errors from there.
+/// Runs a study on another machine, or resumes such a run; [`Exit::Unreachable`] if it can't be reached, or the connection is lost.
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
     let _server = AdbServer::start_for([&*host.to_string()]);
@@ -72,7 +68,6 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
     }
 }
 
-/// The command that resumes a run there.
 fn remote_resume_command(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
     let BoardArgs { remote_dir, remote_program, .. } = &args.board;
     let program = remote_program.as_ref().map(|program| program.display().to_string());
@@ -122,7 +117,6 @@ fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
     Ok((request, LocalSide { out: PathBuf::new(), folder: Some(folder), known }))
 }
 
-/// This machine's side of a run.
 struct LocalSide {
     /// The directory for a new run's folder.
     out: PathBuf,
@@ -222,7 +216,6 @@ fn remote_error(exit: u8, message: String) -> Error {
     Error::new(exit.unwrap_or(Exit::Failure), message)
 }
 
-/// The error for an unexpected message.
 fn unexpected(thing: &str) -> Error {
     Error::new(Exit::Failure, format!("the other machine sent {thing}"))
 }

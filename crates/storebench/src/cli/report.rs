@@ -22,7 +22,6 @@ use super::findings::with_published;
 use super::output::{print, print_data, style};
 use super::{export, files, floor, runs};
 
-/// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
     check_no_output(args)?;
     // The end of the process frees them at once; freeing a large run piece by piece takes a tenth of a second.
@@ -71,7 +70,6 @@ fn check_no_output(args: &ReportArgs) -> Result<()> {
     }
 }
 
-/// Prints the requested output.
 fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
     let merged = report.merged;
     if args.ycsb {
@@ -119,8 +117,7 @@ fn find_table<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>>
     }
 }
 
-/// A run with everything that its end shows: the device runs next to its folder, and published
-/// results.
+/// A run with everything that its end shows: the device runs next to its folder, and published results.
 pub fn merge_run<'r>(stores: &'r [StoreDef], run: &'r Run, folder: &Path) -> Result<Merged<'r>> {
     let runs = std::slice::from_ref(run);
     let devices = folder.parent().map(floor::find_in_folder).unwrap_or_default();

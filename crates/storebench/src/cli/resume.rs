@@ -20,10 +20,7 @@ use storebench_report::claims;
 use super::launch::{self, Launch, Locations};
 use super::{libraries, reachability, runs, trace};
 
-/// Runs what is left of a run, with its original plan.
-///
-/// # Errors
-/// If the engines have changed, or its places are gone; the errors of the run.
+/// Runs what is left of a run, with its original plan; an error if the engines have changed, or its places are gone.
 pub fn resume(
     stores: &[StoreDef],
     ResumedRun { folder, run, .. }: ResumedRun,
@@ -69,10 +66,7 @@ pub fn resume(
     launch.run(&run.trials, folder, listener, interrupted)
 }
 
-/// The plan of a run, and the stores including its own.
-///
-/// # Errors
-/// If the plan can't be read, or this program lacks one of its stores.
+/// The plan of a run, and the stores including its own; an error if this program lacks one of them.
 pub fn plan_of_run<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'r Plan, Vec<StoreDef>)> {
     let stores = libraries::run_stores(stores, &run.header)?;
     let origin = path.join("run.json").display().to_string();
@@ -84,10 +78,7 @@ pub fn plan_of_run<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result
     Ok((plan, stores))
 }
 
-/// The split of a plan of which a run has parts.
-///
-/// # Errors
-/// [`Exit::OtherVersion`] if this program splits it differently: the part of a result is unknown.
+/// The split of a plan of which a run has parts; if this program splits it differently, the part of a result is unknown.
 pub fn split(
     plan: &Plan,
     stores: &[StoreDef],

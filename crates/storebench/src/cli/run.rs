@@ -23,7 +23,6 @@ use super::prepare::StartOutcome;
 use super::start::{Start, start};
 use super::{files, parts, properties, question, remote, resume, runs, signals};
 
-/// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exit> {
     if let Some(name) = &args.like {
         let DataTraits { size, data, .. } = question::likeness(name, extras)?;
@@ -82,7 +81,6 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
     finish(stores, &path, end, args.properties.ycsb.as_deref(), &command)
 }
 
-/// The beginning of the name of a run's folder.
 fn folder_prefix(header: &RunHeader) -> String {
     match &header.shard {
         Some(parts) => format!("{}-{}-", header.study, parts.to_string().replace([' ', '/'], "-")),
@@ -90,18 +88,16 @@ fn folder_prefix(header: &RunHeader) -> String {
     }
 }
 
-/// Resumes a run in its folder.
 fn resume_folder(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
     let resumed = RunFolder::resume(path)?;
     runs::print_notes(&resumed.notes);
     if let Some(host) = remote::host_of(&resumed.run.header) {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "{} is a run on {}: resume it there, with --remote {}",
             path.display(),
             sanitize::piece(&host),
             sanitize::piece(&host)
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     resume::resume(stores, resumed, progress::listener().as_mut(), interrupted)
 }

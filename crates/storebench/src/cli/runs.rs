@@ -24,7 +24,6 @@ fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
     })
 }
 
-/// The time of a file's last change, if it exists.
 fn change_time(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
@@ -59,36 +58,28 @@ pub fn list_runs(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// The folders that a user names.
-///
-/// # Errors
-/// If `latest` is asked for and there is no run.
+/// The folders that a user names; an error if `latest` is asked for and there is no run.
 pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     names.iter().map(|name| find_any(name, runs)).collect()
 }
 
-/// The folders of the runs that a user names: folders of runs, or folders with an answer's runs.
-///
-/// # Errors
-/// If one is named twice, or `latest` is asked for and there is no run.
+/// The folders of the runs that a user names: folders of runs, or folders with an answer's runs. None may be named twice.
 pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
     refuse_repeated(&paths)?;
-    let mut folders = Vec::new();
-    for path in paths {
-        let inner_runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
-        if inner_runs.is_empty() {
-            folders.push(path);
-        }
-        folders.extend(inner_runs);
-    }
-    Ok(folders)
+    Ok(expand(paths))
+}
+
+/// These folders, with the runs behind an answer, or of several machines, in place of the folder that they are in.
+pub fn expand(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let inner_runs = |path: PathBuf| {
+        let runs = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
+        if runs.is_empty() { vec![path] } else { runs }
+    };
+    paths.into_iter().flat_map(inner_runs).collect()
 }
 
 /// Checks that the new directory of `--out` is missing or empty: a slip on the command line must not cost anybody's data.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it is not empty.
 pub fn refuse_existing(path: &Path) -> Result<()> {
     let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
@@ -98,9 +89,6 @@ pub fn refuse_existing(path: &Path) -> Result<()> {
 }
 
 /// Reads the runs that a user names: folders of runs, or folders with an answer's runs.
-///
-/// # Errors
-/// If one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let folders = find_all(names, runs)?;
     let loaded = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
@@ -115,17 +103,13 @@ pub fn read(path: &Path) -> Result<Run> {
     Ok(run)
 }
 
-/// Reports damage to a run's files.
 pub fn print_notes(notes: &[String]) {
     for note in notes {
         print_note(&format!("note: {note}"));
     }
 }
 
-/// Refuses runs with common trials: trials of a copied run would count twice, and so would trials of a part next to its merged run.
-///
-/// # Errors
-/// [`Exit::BadValue`] if two of the runs are one, made by the same command at the same moment, or share a trial.
+/// Refuses runs with common trials, which would count twice: those of a copied run, and those of a part next to its merged run.
 pub fn refuse_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
     let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
     let mut trials: HashMap<(&Cell, u32, &str), (&PathBuf, bool)> = HashMap::new();
@@ -135,41 +119,35 @@ pub fn refuse_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>)
             let identity = (&trial.cell, trial.block, trial.started.as_str());
             let earlier = trials.insert(identity, (path, is_part));
             if let Some((earlier, _)) = earlier.filter(|(_, was_part)| is_part || *was_part) {
-                let message = format!(
+                return Err(Error::bad_value(format!(
                     "{} and {} hold the same trials: one was merged of the other; name one of them",
                     earlier.display(),
                     path.display()
-                );
-                return Err(Error::bad_value(message));
+                )));
             }
         }
         // To the nanosecond.
         let identity = (run.header.started.as_str(), run.header.command.as_slice());
         if let Some(earlier) = seen.insert(identity, path) {
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{} and {} are copies of one run, begun {}: name one of them",
                 earlier.display(),
                 path.display(),
                 run.header.started
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
     }
     Ok(())
 }
 
 /// Refuses a folder named twice: a run that counts twice, or is compared with itself, would mean nothing.
-///
-/// # Errors
-/// [`Exit::BadValue`] if a folder is named twice.
 pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen = Vec::new();
     for path in folders {
         // A missing path is reported by its reader.
         let full_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if seen.contains(&full_path) {
-            let message = format!("{} is named twice: name different runs", path.display());
-            return Err(Error::bad_value(message));
+            return Err(Error::bad_value(format!("{} is named twice: name different runs", path.display())));
         }
         seen.push(full_path);
     }
@@ -180,7 +158,6 @@ pub fn refuse_repeated<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Re
 pub const ANSWER_PREFIX: &str = "advise-";
 /// The stage of `advise` that tries each store with the fewest records.
 pub const PROBE_STAGE: &str = "probe";
-/// The prefix of the folders of `tune`.
 pub const TUNING_PREFIX: &str = "tune-";
 
 /// The prefix of the folders of runs that `merge` makes from parts of several machines.
@@ -221,10 +198,7 @@ fn find_latest(runs: &Path, time: impl Fn(&Path) -> Option<SystemTime>) -> Resul
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
 }
 
-/// Makes a directory that a user named, unless it exists.
-///
-/// # Errors
-/// If it can't be made; [`Exit::BadValue`] if a file is in the way.
+/// Makes a directory that a user named, unless it exists; [`Exit::BadValue`] if a file is in the way.
 pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
     let is_file_error = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
@@ -252,10 +226,7 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
     })
 }
 
-/// The absolute path of a directory that a user named; `what` names its purpose.
-///
-/// # Errors
-/// If it is no readable directory, or its name is not text.
+/// The absolute path of a directory that a user named for this purpose; an error if it is none, or its name is not text.
 pub fn directory(purpose: &str, path: &Path) -> Result<PathBuf> {
     let refuse = |why: &str| Err(Error::bad_value(format!("{purpose} {}: {why}", path.display())));
     let full_path = match std::fs::canonicalize(path) {

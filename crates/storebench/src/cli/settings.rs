@@ -7,10 +7,6 @@ use storebench_report::terminal::grid::wrap;
 use super::output::{WIDTH, print};
 use super::plan;
 
-/// Prints the settings of one store, or of all.
-///
-/// # Errors
-/// [`Exit::UnknownStore`] for an unknown name.
 pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
     let text = match name {
         Some(name) => describe_store(plan::store(stores, name)?),

@@ -38,11 +38,8 @@ struct SiteRun {
     notes: Vec<String>,
 }
 
-/// Makes the site.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] if the target holds anything that `site` has not made, if there is no run, and, after the site of the
-/// others is written, if a run could not be read.
+/// Makes the site; [`Exit::NotStorebench`] if the target holds anything that `site` has not made, if there is no run, and, after the
+/// site of the others is written, if a run could not be read.
 pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let folders = folders(&directory)?;
@@ -137,7 +134,6 @@ fn find(folder: &Path, depth: usize, folders: &mut Vec<PathBuf>) -> Result<()> {
     subfolders.iter().try_for_each(|folder| find(folder, depth - 1, folders))
 }
 
-/// The folders of the runs and of the site.
 struct Folders<'p> {
     directory: &'p Path,
     out: &'p Path,

@@ -24,13 +24,10 @@ use super::{runs, signals};
 
 /// The stages of an answer so far. If it fails before the first, no folder remains.
 pub struct Stages<'a> {
-    /// The table of stores.
     pub stores: &'a [StoreDef],
     /// The folder with a run for each stage.
     pub folder: PathBuf,
-    /// The runs of the stages, in order.
     pub runs: Vec<Run>,
-    /// Whether the user has interrupted the answer.
     pub interrupted: Arc<AtomicBool>,
     places: Locations,
     start: Instant,
@@ -81,7 +78,6 @@ impl<'a> Stages<'a> {
         ));
     }
 
-    /// The seconds since the first stage began.
     pub fn spent_s(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
@@ -102,7 +98,6 @@ impl<'a> Stages<'a> {
         print_note(&format!("{stage}; at most {} left", rough_duration(rest)));
     }
 
-    /// A plan, ready to run as a stage.
     pub fn launch<'l>(&'l self, plan: &'l Plan) -> Result<Launch<'l>> {
         Launch::new(self.stores, plan, &self.places, None)
     }

@@ -19,22 +19,14 @@ use super::properties::Texts;
 use super::remote::host::AdbServer;
 use super::{reachability, runs, trace};
 
-/// A run to start.
 pub struct Start<'a> {
-    /// The command line.
     pub args: &'a RunArgs,
-    /// The study.
     pub source: PlanSource,
-    /// The texts of the property files.
     pub texts: &'a Texts,
-    /// The directory of runs.
     pub out: &'a Path,
 }
 
 /// Starts a run: from the plan through its places and cells to `run`, which makes its folder and carries it out.
-///
-/// # Errors
-/// If the plan is invalid, a place can't be used, a setting makes all trials fail; the errors of `run`.
 pub fn start<T>(
     stores: &[StoreDef],
     parameters: &Start<'_>,

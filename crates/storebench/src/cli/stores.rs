@@ -9,10 +9,6 @@ use storebench_report::terminal::grid::wrap;
 use super::output::{WIDTH, print};
 use super::plan;
 
-/// Prints the table of all stores, or of one.
-///
-/// # Errors
-/// [`Exit::UnknownStore`] for an unknown name.
 pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
     let stores = match name {
         Some(name) => std::slice::from_ref(plan::store(stores, name)?),
@@ -22,7 +18,6 @@ pub fn list(stores: &[StoreDef], name: Option<&str>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The legend of the columns.
 const LEGEND: &str = "
 guarantees: what an acknowledged write survives. process: a killed process;
   power: a power cut; none: neither. A star marks the store's default.

@@ -6,9 +6,6 @@ use storebench_host::plan::{self, Plan, STUDIES};
 use super::output::{fitted, print};
 
 /// Prints the list of all studies, or one of them, which may be a plan's file.
-///
-/// # Errors
-/// [`Exit::BadPlan`] for an unknown name.
 pub fn list(name: Option<&str>) -> Result<Exit> {
     let all_names = || STUDIES.iter().map(|study| study.name).collect();
     let names = name.map_or_else(all_names, |name| vec![name]);
@@ -23,7 +20,6 @@ pub fn list(name: Option<&str>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A study and its presets.
 fn entry(plan: &Plan) -> String {
     let mut text = format!("{}\n{}", plan.name, fitted(&plan.title, 2));
     if !plan.source.is_empty() {

@@ -15,13 +15,8 @@ use super::args::TraceArgs;
 use super::output::{WIDTH, print, print_json, print_note};
 use super::signals;
 
-/// The message for an interrupt while a trace is read.
 const INTERRUPTED: &str = "interrupted while the trace was read";
 
-/// Prints the summary of a trace.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let options =
@@ -35,18 +30,12 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The summary of a trace; `None` if it was interrupted.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it can't be read.
+/// The summary of a trace; `None` if it was interrupted, [`Exit::BadValue`] if it can't be read.
 pub fn read(path: &Path, options: ReaderOptions, interrupted: &AtomicBool) -> Result<Option<Summary>> {
     Summary::read(path, options, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
 }
 
-/// Summarises the trace that a plan replays, if any, and notes the summary in the plan.
-///
-/// # Errors
-/// [`Exit::BadValue`] if none is named, or it can't be replayed as required.
+/// Summarises the trace that a plan replays, if any, and notes the summary in the plan; an error if it can't be replayed as required.
 pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     if !plan.workload.has_parameter("trace_facts") {
         return Ok(());
@@ -81,21 +70,19 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
 fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
     let Some(length) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "the trace has no times, so that it can't be played at --speed {}: say --speed max",
             work.speed
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     if length >= plan.timeout.0 {
-        let message = format!(
+        return Err(Error::bad_value(format!(
             "at --speed {} the trace lasts {}, and a trial is stopped after {}: give a longer --timeout, a higher --speed, \
              or --limit",
             work.speed,
             seconds(length.as_secs_f64()),
             seconds(plan.timeout.0.as_secs_f64())
-        );
-        return Err(Error::bad_value(message));
+        )));
     }
     Ok(())
 }
@@ -130,10 +117,7 @@ fn summarize(summary: &Summary) -> String {
     text
 }
 
-/// Checks that the trace of a resumed run is unchanged.
-///
-/// # Errors
-/// [`Exit::BadValue`] if it has changed, or can't be read.
+/// Checks that the trace of a resumed run is unchanged; [`Exit::BadValue`] if not.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = ReplayParameters::from_parameters(&plan.parameters) else { return Ok(()) };
     let is_interrupted = || interrupted.load(Ordering::Relaxed);

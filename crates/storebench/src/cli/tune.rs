@@ -22,7 +22,6 @@ use super::output::{print, print_note, style};
 use super::plan::built_store;
 use super::{files, question, report, runs};
 
-/// The request for a tuning: store, place, time.
 pub struct TuneRequest<'a> {
     pub store: &'a StoreDef,
     pub question: &'a Question,
@@ -34,7 +33,6 @@ pub struct TuneRequest<'a> {
     pub out: &'a Path,
 }
 
-/// Finds settings for a user's work.
 pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit> {
     let store = built_store(stores, &args.store)?;
     let earlier = runs::read_all(args.from.as_slice(), &args.answer.out)?;

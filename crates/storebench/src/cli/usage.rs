@@ -55,7 +55,6 @@ pub fn explain(error: &clap::Error) -> Error {
     }
 }
 
-/// The new name of an option that was renamed.
 fn renamed_option(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let old = option.strip_prefix("--")?.replace('-', "_");
@@ -77,70 +76,4 @@ fn command(text: &str) -> String {
     let usage = text.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("storebench");
     let is_name = |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase());
     usage.split_whitespace().take_while(is_name).collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-    use crate::cli::args::Args;
-
-    fn explained(arguments: &[&str]) -> (Exit, String) {
-        let line = std::iter::once(&"storebench").chain(arguments);
-        let error = explain(&Args::command().try_get_matches_from(line).unwrap_err());
-        (error.exit, error.message)
-    }
-
-    #[test]
-    fn a_line_says_what_is_wrong_and_where_help_is() {
-        let (exit, message) = explained(&["run", "crud", "--recordz", "1"]);
-        assert_eq!(exit, Exit::Usage);
-        assert!(message.starts_with("unexpected argument '--recordz' found"), "{message}");
-        assert!(message.ends_with(" found; see storebench run --help"), "{message}");
-        let (exit, message) = explained(&["run", "life", "--giving-back=beside"]);
-        assert_eq!(exit, Exit::Usage);
-        assert_eq!(message, "--giving-back is called --space-reclaim now; see storebench run --help");
-        let (exit, message) = explained(&["check"]);
-        assert_eq!(exit, Exit::Usage);
-        assert!(message.contains("not provided: <RUN>...; see"), "{message}");
-    }
-
-    #[test]
-    fn a_tip_has_a_line_and_no_study_is_answered_with_all() {
-        let tips = |arguments: &[&str]| {
-            let line = std::iter::once(&"storebench").chain(arguments);
-            tips(&Args::command().try_get_matches_from(line).unwrap_err())
-        };
-        assert_eq!(tips(&["run", "crud", "--recordz", "1"]), ["tip: a similar argument exists: '--records'"]);
-        assert_eq!(tips(&["runn"]), ["tip: a similar subcommand exists: 'run'"]);
-        assert_eq!(tips(&["run", "crud", "--html", "x"]), Vec::<String>::new());
-        for arguments in [&["run"][..], &["run", "--quick"]] {
-            let studies = tips(arguments);
-            assert_eq!(studies.len(), STUDIES.len());
-            assert!(studies[0].starts_with("crud: File system or "), "{studies:?}");
-        }
-    }
-
-    #[test]
-    fn long_input_is_not_repeated_in_full() {
-        let long = "x".repeat(100_000);
-        for arguments in [["run", "crud", "--records", &long], ["run", "crud", &format!("--{long}"), "1"]] {
-            let (_, message) = explained(&arguments);
-            assert!(message.contains("xxx...") && message.len() < 700, "{message}");
-        }
-        // With many words, and with many values.
-        for long in ["many words ".repeat(100), "1000, ".repeat(100), "12,".repeat(100)] {
-            let (_, message) = explained(&["run", "crud", "--records", &long]);
-            assert!(message.len() < 250, "{message}");
-        }
-    }
-
-    #[test]
-    fn a_bad_value_says_what_a_good_one_looks_like() {
-        let (exit, message) = explained(&["run", "crud", "--records", "many"]);
-        assert_eq!(exit, Exit::BadValue);
-        assert!(message.contains("--records") && message.contains("is not a count"), "{message}");
-        assert!(!message.contains('\n'), "{message}");
-    }
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError, Upkeep};
 use storebench_core::stores::MEMORY;
 
-/// A way to grow old.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ageing {
     /// Does nothing for 200 ms at every 10,000th update, and says so.
@@ -28,7 +27,6 @@ const MARK: Duration = Duration::from_micros(4);
 /// Bytes that are written to the file at once: whole blocks, so that it takes as much room as it is long.
 const BLOCK: usize = 4096;
 
-/// Opens one.
 pub fn open(options: &OpenOptions<'_>, ageing: Ageing) -> Result<Box<dyn Store>> {
     let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     let path = options.directory.join("records");
@@ -43,7 +41,6 @@ struct Aging {
     old: Mutex<Old>,
 }
 
-/// Its age.
 struct Old {
     updates: u64,
     file: File,

@@ -13,7 +13,6 @@ const DELAY: Duration = Duration::from_millis(20);
 /// The end of the work; none where none was begun.
 static END: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Operations that were slowed down.
 static SLOWED: AtomicU64 = AtomicU64::new(0);
 
 fn end() -> Option<Instant> {
@@ -41,7 +40,6 @@ pub fn slow_down() {
     }
 }
 
-/// The number of operations that were slowed down.
 pub fn slowed() -> u64 {
     SLOWED.load(Ordering::Relaxed)
 }

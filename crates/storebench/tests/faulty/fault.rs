@@ -14,7 +14,6 @@ use crate::compaction;
 /// The variable that names the file in which [`Fault::Notes`] writes down its calls.
 const NOTES: &str = "STOREBENCH_TEST_NOTES";
 
-/// A way to misbehave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Aborts,

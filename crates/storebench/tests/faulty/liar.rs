@@ -85,7 +85,6 @@ pub fn folder(options: &OpenOptions<'_>, guarantee: Guarantee) -> Result<Box<dyn
     open(&OpenOptions { guarantee: Some(guarantee), ..options.clone() })
 }
 
-/// A map in memory.
 pub fn memory(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let open = MEMORY.open.map_err(|reason| StoreError::Unsupported(reason.into()))?;
     open(&OpenOptions { guarantee: None, ..options.clone() })
@@ -141,7 +140,6 @@ struct LiarSession<'a> {
 }
 
 impl LiarSession<'_> {
-    /// Whether this write is one that gets lost.
     fn is_lost(&self) -> bool {
         let number = self.store.writes.fetch_add(1, Ordering::Relaxed) + 1;
         self.store.lie == Lie::Loses && number.is_multiple_of(10_000)

@@ -1,6 +1,5 @@
-//! storebench with stores that misbehave, each in its own way: what the integration tests run. Cargo builds it as an
-//! example, so that it is there for the tests and never installed. `faulty write` is the process with storebench's own stores
-//! that the tests kill.
+//! storebench with stores that misbehave, for the integration tests: an example, so that nothing installs it. `faulty write` is the process
+//! with storebench's own stores that the tests kill.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,5 +1,4 @@
-//! Stores that keep what they are given as long as their process lives, or as long as the power is on, and claim more: what they
-//! sync is something else.
+//! Stores that keep what they are given as long as their process lives, or the power is on, and sync something else.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,7 +9,6 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, Sto
 
 use crate::liar::{folder, hidden, memory};
 
-/// A way to pretend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pretence {
     /// Writes everything when it is closed, and nothing before.

@@ -24,7 +24,6 @@ pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> 
     }
 }
 
-/// Opens `memory` with a fault.
 pub fn open(options: &OpenOptions<'_>, fault: Fault) -> Result<Box<dyn Store>> {
     if fault == Fault::Refuses {
         return Err(StoreError::Unsupported("this system has no tape: attach one".into()));

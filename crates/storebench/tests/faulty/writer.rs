@@ -10,9 +10,6 @@ use storebench_core::workload::kill::steps;
 /// Opens a store and writes to it, telling the number of each acknowledged step on a line of standard output.
 /// `arguments` are the store's name, its directory, the guarantee (`default` for the store as shipped), the number
 /// of steps, the most bytes of a value, and the library that the store comes from, if it does.
-///
-/// # Errors
-/// The reason, for people to read.
 pub fn run(stores: &[StoreDef], arguments: &[String]) -> std::result::Result<(), String> {
     make_servers_known(stores);
     let [store, directory, tier, steps, most_bytes, libraries @ ..] = arguments else {

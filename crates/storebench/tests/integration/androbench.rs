@@ -3,42 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use storebench_core::axis::Axis;
-use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
-use storebench_core::workload::table::Workload;
+use storebench_core::workload::spec::TrialError;
+
+use crate::trial::{Values, with_trial};
 
 fn sqlite() -> StoreDef {
     storebench::STORES.iter().find(|store| store.name == "sqlite").unwrap().clone()
 }
 
-/// Runs a small trial of the only store.
 fn trial(
     store: StoreDef,
-    values: &[(&str, &str)],
-    settings: &[(&str, &str)],
+    values: Values<'_>,
+    settings: Values<'_>,
 ) -> std::result::Result<Measurements, TrialError> {
-    let common = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
-    let find_axis = |name: &str| Axis::find(name).unwrap();
-    let cell = common.iter().chain(values).fold(Cell::default(), |cell, (axis, text)| {
-        cell.with(find_axis(axis), find_axis(axis).read(text).unwrap())
-    });
-    let workload: Workload = "androbench".parse().unwrap();
+    let axes = [&[("rows", "50"), ("guarantee", "default")][..], values].concat();
     let folder = tempfile::tempdir().unwrap();
-    let directory = folder.path().join("store");
-    std::fs::create_dir(&directory).unwrap();
-    let parameters = [("operations", "20"), crate::AT_ONCE]
-        .into_iter()
-        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
-    let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
-    let spec =
-        Spec { settings: settings.collect(), ..Spec::unwatched(cell, directory, workload, parameters) };
-    let stores = [store];
-    (workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })
+    with_trial("androbench", store, &folder, [&axes, &[("operations", "20")], settings], |trial| {
+        (trial.spec.workload.def().run)(trial)
+    })
 }
 
 /// With transactions of one statement and of several.

@@ -9,6 +9,7 @@
 //! | `server KIND` | starts one that was running before, whose address is `$url`; skips the case where it is not installed. |
 //! | `made`, `as it was` | waits until it has something of a run's; it is as it was, and has nothing of storebench's |
 //! | `hide`, `show`, `kill` | takes its address away, gives it back, kills it |
+//! | `board` | starts another machine, whose cache is the folder `board`: this one, by ssh, under the names `board`, `alpha` and `beta` |
 //! | `open FILE[#PLACE]` | opens a page in Chromium; what it may be told then, and must show: `Browser::step`. It may complain of nothing |
 //! | `write FILE` | writes the indented lines that follow |
 //! | `let NAME TEXT` | sets a variable for all commands that follow |
@@ -41,6 +42,7 @@ use crate::cli::support::{
 use crate::conformance::subject::is_installed;
 use crate::file_systems::{assert_gone, can_limit, can_mount, can_simulate, residents};
 use crate::html::browser::Browser;
+use crate::remote::Board;
 use crate::running_servers::{KINDS, Running};
 use crate::tier;
 use crate::torture::disk::has_strace;
@@ -50,7 +52,6 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cas
 /// What a case's head may say after its name.
 const MARKS: [&str; 5] = ["", "disk", "elsewhere", "whole", "each server"];
 
-/// How many cases of a file run at a time.
 const CASES_AT_ONCE: usize = 4;
 
 /// Every store that takes part in all: those of this build that this machine can run, but for the one that holds 1 MiB at most.
@@ -71,8 +72,8 @@ macro_rules! cases {
 }
 
 cases! {
-    advise background bad_input claims cluster commands comparing crash exports file_systems full_disks heights help libraries
-    life limits merging own_tables page plans readers removed_stores reports resuming run_folders running
+    advise background bad_input claims clients cluster commands comparing crash exports file_systems full_disks heights help libraries
+    life limits merging own_tables page plans readers remote removed_stores reports resuming run_folders running
     running_servers servers simulated_disks site tampering terminal tune unlike without_root workloads ycsb
 }
 
@@ -91,26 +92,25 @@ type Line = (usize, String);
 #[derive(Default)]
 struct Case {
     name: String,
-    on_disk: bool,
-    is_elsewhere: bool,
-    /// Whether it takes so long that `make test-all` alone runs it.
-    is_long: bool,
-    /// Whether it is played for every server.
-    for_each_server: bool,
+    marks: Vec<String>,
     lines: Vec<Line>,
 }
 
 impl Case {
+    fn has(&self, mark: &str) -> bool {
+        self.marks.iter().any(|known| known == mark)
+    }
+
     /// It, or one for each server; with SQL and without, but for the whole matrix.
     fn per_server(self) -> Vec<Case> {
-        if !self.for_each_server {
+        if !self.has("each server") {
             return vec![self];
         }
         let kinds = KINDS.into_iter().filter(|kind| tier::is_whole() || ["postgres", "redis"].contains(kind));
         let for_kind = |kind| {
             let start = (0, format!("server {kind}"));
             let lines = std::iter::once(start).chain(self.lines.iter().cloned()).collect();
-            Case { name: format!("{}: {kind}", self.name), lines, ..self }
+            Case { name: format!("{}: {kind}", self.name), marks: self.marks.clone(), lines }
         };
         kinds.map(for_kind).collect()
     }
@@ -126,12 +126,9 @@ fn parse_cases(text: &str) -> Vec<Case> {
         let body = unfinished.unwrap_or(line);
         if let Some(name) = line.strip_prefix("== ") {
             let (name, marks) = name.split_once(" (").unwrap_or((name, ""));
-            let marks: Vec<&str> = marks.trim_end_matches(')').split(", ").collect();
-            assert!(marks.iter().all(|mark| MARKS.contains(mark)), "{line}");
-            let (name, has_mark) = (name.to_owned(), |mark| marks.contains(&mark));
-            let (on_disk, is_elsewhere) = (has_mark("disk"), has_mark("elsewhere"));
-            let (is_long, for_each_server) = (has_mark("whole"), has_mark("each server"));
-            cases.push(Case { name, on_disk, is_elsewhere, is_long, for_each_server, lines: Vec::new() });
+            let marks: Vec<String> = marks.trim_end_matches(')').split(", ").map(str::to_owned).collect();
+            assert!(marks.iter().all(|mark| MARKS.contains(&mark.as_str())), "{line}");
+            cases.push(Case { name: name.to_owned(), marks, lines: Vec::new() });
         } else if is_continued {
             case.lines.last_mut().unwrap().1.push_str(body.trim_start());
         } else if let Some(content) = line.strip_prefix("    ") {
@@ -167,12 +164,12 @@ fn run_file(file: &str) {
     let (first, mut cases) = begin(file);
     let wanted = std::env::var("STOREBENCH_CASE").unwrap_or_default();
     let is_whole = tier::is_whole() || !wanted.is_empty();
-    cases.retain(|case| case.name.contains(&wanted) && (is_whole || !case.is_long));
+    cases.retain(|case| case.name.contains(&wanted) && (is_whole || !case.has("whole")));
     // Copied before any is played: a resumed run works where it began, in the folder that all are copies of.
     let plays = cases.iter().map(|case| {
         let scratch = match case {
-            Case { on_disk: true, .. } => Scratch::new(),
-            Case { is_elsewhere: true, .. } => Scratch::elsewhere(),
+            case if case.has("disk") => Scratch::new(),
+            case if case.has("elsewhere") => Scratch::elsewhere(),
             _ => Scratch::in_memory(),
         };
         let status = Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
@@ -196,7 +193,6 @@ fn run_file(file: &str) {
     );
 }
 
-/// A case under way.
 struct Play {
     scratch: Scratch,
     variables: Vec<(String, String)>,
@@ -210,22 +206,22 @@ struct Play {
     is_skipped: bool,
     server: Option<Running>,
     browser: Option<Browser>,
+    board: Option<Board>,
 }
 
 impl Play {
     fn new(scratch: Scratch, variables: Vec<(String, String)>) -> Play {
-        let (last_command, noted_files) = (String::new(), BTreeMap::new());
-        let (server, browser) = (None, None);
         Play {
             scratch,
             variables,
             output: None,
-            last_command,
+            last_command: String::new(),
             is_exit_checked: true,
-            noted_files,
+            noted_files: BTreeMap::new(),
             is_skipped: false,
-            server,
-            browser,
+            server: None,
+            browser: None,
+            board: None,
         }
     }
 
@@ -286,6 +282,15 @@ impl Play {
             if let Some(server) = &self.server {
                 let known = [("kind", kind), ("url", server.url.as_str()), ("drop", server.told_to_drop())];
                 self.variables.extend(known.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            }
+        } else if line == "board" {
+            self.check_exit();
+            self.board = Board::start(&self.scratch);
+            self.is_skipped = self.board.is_none();
+            if let Some(board) = &self.board {
+                let cache = self.scratch.join("cache").display().to_string();
+                let known = [("PATH".to_owned(), board.path()), ("XDG_CACHE_HOME".to_owned(), cache)];
+                self.variables.extend(known);
             }
         } else if let Some(expression) = text("is ") {
             self.check_exit();
@@ -377,15 +382,13 @@ impl Play {
                 self.is_exit_checked = true;
                 self.output = self.output.take().map(|output| output.ends(exit(name)));
             }
-            ["out"] => assert!(contains_text(&last_output().out, text), "it is missing\n{}", last_output()),
-            ["err"] => assert!(contains_text(&last_output().err, text), "it is missing\n{}", last_output()),
+            ["out" | "err"] | ["no", "out" | "err"] => {
+                let said = if words.ends_with(&["out"]) { &last_output().out } else { &last_output().err };
+                let (is_wanted, wrong) =
+                    if words.len() == 1 { (true, "it is missing") } else { (false, "it is there") };
+                assert!(contains_text(said, text) == is_wanted, "{wrong}\n{}", last_output());
+            }
             ["says"] => assert_eq!(join_words(&last_output().out), text, "{}", last_output()),
-            ["no", "out"] => {
-                assert!(!contains_text(&last_output().out, text), "it is there\n{}", last_output())
-            }
-            ["no", "err"] => {
-                assert!(!contains_text(&last_output().err, text), "it is there\n{}", last_output())
-            }
             ["keep"] => self.noted_files = self.scratch.contents(),
             ["kept"] => {
                 let now = self.scratch.contents();

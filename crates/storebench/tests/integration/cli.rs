@@ -1,8 +1,6 @@
-//! The program as its users meet it, held to its table of stores and of columns; all else that it says: cases.rs.
+//! The program as its users meet it, held to its table of stores; all else that it says: cases.rs.
 
 pub mod support;
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
 use storebench_core::error::Exit;
@@ -72,38 +70,5 @@ fn stores_are_listed_with_what_they_can() {
         assert!(line.split_whitespace().any(|word| word == version), "{line}");
         assert!(line.contains(&format!("{}*", store.shipped)), "{line}");
         assert!(store.offers.iter().all(|offer| line.contains(offer.guarantee.name())), "{line}");
-    }
-}
-
-#[cfg(feature = "sqlite")]
-#[test]
-fn every_table_view_and_column_is_in_the_reference() {
-    let scratch = Scratch::in_memory();
-    scratch.storebench(&format!("run crud --store flat-folder,sqlite {TINY}")).ends(Exit::Success);
-    scratch.storebench("report latest --sqlite described.db").ends(Exit::Success);
-    let file = rusqlite::Connection::open(scratch.join("described.db")).unwrap();
-    let sql = "SELECT s.name, p.name FROM sqlite_schema s JOIN pragma_table_info(s.name) p WHERE s.type IN ('table', 'view')";
-    let mut statement = file.prepare(sql).unwrap();
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
-    let mut columns: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (table, column) in rows.unwrap().map(Result::unwrap) {
-        columns.entry(table).or_default().insert(column);
-    }
-    assert_eq!(columns.len(), 41 + 5 + 4, "{:?}", columns.keys());
-    let (cell_columns, figure_columns) = (columns["cells"].clone(), columns["operation_figures"].clone());
-    let listed: BTreeMap<String, BTreeSet<String>> = storebench_report::files::sql::tables()
-        .into_iter()
-        .map(|(table, columns)| (table, columns.into_iter().collect()))
-        .collect();
-    assert_eq!(listed.keys().collect::<Vec<_>>(), columns.keys().collect::<Vec<_>>());
-    for (table, mut listed) in listed {
-        // The axes are those of the runs.
-        if table == "cells" || listed.remove("all of cells") {
-            listed.extend(cell_columns.iter().cloned());
-        }
-        if listed.remove("all of operation_figures") {
-            listed.extend(figure_columns.iter().cloned());
-        }
-        assert_eq!(listed, columns[&table], "{table}");
     }
 }

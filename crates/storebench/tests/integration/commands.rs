@@ -8,8 +8,8 @@ use std::sync::Mutex;
 
 use storebench_core::error::Exit;
 
-use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run};
-use crate::store_library::built::example;
+use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run, root};
+use crate::store_library::example;
 use crate::tier;
 
 /// Commands that pages may show and that are not tried: they build, download, or change the reader's shell or system.
@@ -46,10 +46,6 @@ const SHORT: [(&str, &str); 7] = [
     ("--cuts", "2"),
     ("--faults", "1"),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
 
 /// Every page: those in the root, and all below docs/.
 fn pages() -> Vec<PathBuf> {

@@ -1,6 +1,4 @@
-//! The conformance suite: the contract of every store, at every guarantee that it offers and as shipped.
-//!
-//! One test per aspect, each of which walks the whole table of stores; a failure names the store and the tier.
+//! The conformance suite: one test for each aspect of the contract, over the whole table of stores at the guarantees that they offer.
 //! `STOREBENCH_TEST_STORE=sqlite` narrows the tests to one store.
 
 mod compression;

@@ -10,7 +10,7 @@ use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::LimitKind;
 use storebench_host::image::Driver;
 
-use crate::cli::support::{Scratch, TINY, assert_complete, is_root, skipped, wait_for};
+use crate::cli::support::{Scratch, TINY, assert_complete, is_root, root, skipped, wait_for};
 
 /// Every store that keeps its files itself.
 const STORES: &str =
@@ -108,8 +108,7 @@ fn a_plan_names_file_systems_too_and_what_cannot_be_had_is_left_out_with_what_wo
     let Some(missing) = missing else {
         return skipped("what can't be had", "this machine has every file system");
     };
-    let plan =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/crud.toml")).unwrap();
+    let plan = fs::read_to_string(root().join("studies/crud.toml")).unwrap();
     let axis = format!("[axes]\nplace = [\"here\", \"{}\"]", missing.name);
     scratch.write("plan.toml", plan.replacen("[axes]", &axis, 1));
     scratch.storebench(&format!("run plan.toml --store flat-folder {TINY} --at disk")).ends(Exit::Success);

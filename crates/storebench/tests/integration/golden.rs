@@ -1,7 +1,5 @@
-//! Everything that `report` makes of stored runs, to the byte: a change that is not meant to alter an output alters none.
-//!
-//! The runs lie in `tests/golden`, one of format 1 for each study, with what is expected of them in `expected`.
-//! `STOREBENCH_GOLDEN=write` writes that anew, for a change that is meant to alter it.
+//! Everything that `report` makes of the runs in `tests/golden`, to the byte: a change that is not meant to alter an output alters none.
+//! `STOREBENCH_GOLDEN=write` writes what is expected anew, for a change that is meant to alter it.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -24,7 +22,6 @@ fn golden_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-/// The outputs by the names of their files.
 fn outputs(scratch: &Scratch, run: &str) -> Vec<(&'static str, String)> {
     let report = |more: &str| {
         let mut command = scratch.command(STOREBENCH, &format!("report {run} {more}"));
@@ -41,7 +38,6 @@ fn outputs(scratch: &Scratch, run: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The data that a page holds.
 fn page_data(page: &str) -> String {
     let data = page.split("id=\"data\">").nth(1).unwrap().split('<').next().unwrap();
     let bytes = BASE64.decode(data).unwrap();

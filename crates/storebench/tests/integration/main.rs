@@ -5,7 +5,6 @@ mod androbench;
 mod background;
 mod cases;
 mod cli;
-mod clients;
 mod commands;
 mod conformance;
 mod file_systems;
@@ -24,12 +23,10 @@ mod spoken;
 mod store_library;
 mod tier;
 mod torture;
+mod trial;
 mod ycsb;
 
 use storebench_core::test_hooks;
-
-/// The parameter of trials in the tests' own process: other tests are always at work in it, so no store would come to rest there.
-const AT_ONCE: (&str, &str) = ("after_load", "at-once");
 
 const HOOKS: &str = "quick-probes,memory-keeps,alone";
 

@@ -5,19 +5,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::cli::support::root;
 
-/// The crates, by their folders and their names.
-const CRATES: [(&str, &str); 6] = [
-    ("disk", "storebench-disk"),
-    ("core", "storebench-core"),
-    ("host", "storebench-host"),
-    ("report", "storebench-report"),
-    ("stores", "storebench-stores"),
-    ("storebench", "storebench"),
-];
+/// The crates, by their folders.
+const CRATES: [&str; 6] = ["disk", "core", "host", "report", "stores", "storebench"];
 
 /// A source file without its tests, which nobody compiles of a package.
 fn without_tests(path: &Path) -> String {
@@ -27,9 +18,10 @@ fn without_tests(path: &Path) -> String {
 }
 
 /// The files that cargo puts into a crate's package.
-fn list_packaged(name: &str) -> BTreeSet<String> {
+fn list_packaged(folder: &str) -> BTreeSet<String> {
+    let name = if folder == "storebench" { folder.to_owned() } else { format!("storebench-{folder}") };
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", name]).current_dir(root());
+    cargo.args(["package", "--list", "--allow-dirty", "--offline", "--package", &name]).current_dir(root());
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
@@ -69,8 +61,8 @@ fn files_that_are_named_are_found() {
 fn packages_hold_all_that_they_are_compiled_from() {
     let mut missing_files = Vec::new();
     let mut count = 0;
-    for (folder, name) in CRATES {
-        let files = list_packaged(name);
+    for folder in CRATES {
+        let files = list_packaged(folder);
         let sources = files.iter().filter(|file| file.ends_with(".rs") && !file.starts_with("tests/"));
         for source in sources {
             let text = without_tests(&root().join("crates").join(folder).join(source));
@@ -91,7 +83,7 @@ fn packages_hold_all_that_they_are_compiled_from() {
 /// The build script names it where sources are missing, and it reads others.
 #[test]
 fn the_package_of_the_stores_holds_the_script_that_fetches_sources() {
-    let files = list_packaged("storebench-stores");
+    let files = list_packaged("stores");
     let script = fs::read_to_string(root().join("scripts/sources.sh")).unwrap();
     let scripts: Vec<&str> =
         script.split(". \"$root/").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
@@ -99,14 +91,4 @@ fn the_package_of_the_stores_holds_the_script_that_fetches_sources() {
     for file in scripts.into_iter().chain(["scripts/sources.sh", "Cargo.lock"]) {
         assert!(files.contains(file), "the package has no {file}");
     }
-}
-
-/// Whether all of them are needed, `scripts/rocksdb-sources.sh --check` says; one that is missing fails the build.
-#[test]
-fn the_list_of_rocksdbs_sources_is_that_of_its_version() {
-    let list = fs::read_to_string(root().join("crates/stores/build/rocksdb-sources.txt")).unwrap();
-    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
-    let (_, rest) = lock.split_once("name = \"librocksdb-sys\"\nversion = \"").unwrap();
-    let (_, version) = rest.split_once('"').unwrap().0.split_once('+').unwrap();
-    assert!(list.starts_with(&format!("# The sources of RocksDB {version} ")), "{version}: {list:.80}");
 }

@@ -49,15 +49,3 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
     assert!(output.out.contains(&format!("library={file}")), "{output}");
     scratch.assert_nothing_left();
 }
-
-#[cfg(feature = "rocksdb")]
-#[test]
-fn a_library_that_is_not_there_ends_a_run_before_its_first_trial() {
-    let scratch = Scratch::new();
-    let output =
-        scratch.storebench("run crud --quick --store rocksdb,null --set rocksdb.library=/nowhere/rocksdb.so");
-    let text = format!("{}{}", output.out, output.err).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("the library /nowhere/rocksdb.so: No such file or directory"), "{output}");
-    assert_ne!(output.code, Some(0), "{output}");
-    assert!(scratch.runs().is_empty(), "{output}");
-}

@@ -17,7 +17,6 @@ pub struct Running {
     pub url: String,
     pub kind: &'static str,
     folder: TempDir,
-    /// The folder of its socket.
     socket: PathBuf,
 }
 
@@ -88,7 +87,6 @@ impl Running {
         names.filter(|name| name.starts_with("storebench_")).collect()
     }
 
-    /// Sends its processes a signal by name.
     pub fn signal(&self, name: &str) {
         let folder = fs::canonicalize(self.folder.path()).unwrap();
         for entry in fs::read_dir("/proc").unwrap().flatten() {

@@ -3,15 +3,13 @@
 mod liar;
 
 use storebench::STORES;
-use storebench_core::axis::Axis;
-use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::{SettingSource, StoreDef, StoreKind};
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
+use storebench_core::workload::spec::TrialError;
 
 use crate::conformance::subject::is_installed;
 use crate::tier;
+use crate::trial::{Values, with_trial};
 use liar::{LIES, Lie, lying};
 
 /// Stores that can take part, and whose needs this machine has.
@@ -38,38 +36,17 @@ fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, ChosenSett
     }
 }
 
-/// Runs a small trial of the only store.
 fn trial(
     store: StoreDef,
-    axes: &[(&str, &str)],
-    parameters: &[(&str, &str)],
+    axes: Values<'_>,
+    parameters: Values<'_>,
+    setting: ChosenSetting,
 ) -> Result<Measurements, TrialError> {
-    trial_with(store, axes, parameters, None)
-}
-
-fn trial_with(
-    store: StoreDef,
-    axes: &[(&str, &str)],
-    parameters: &[(&str, &str)],
-    setting: Option<(&str, &str)>,
-) -> Result<Measurements, TrialError> {
-    let common = [("data_size", "64KiB"), ("guarantee", "default")];
-    let cell = common.iter().chain(axes).fold(Cell::new(store.name), |cell, (axis, text)| {
-        let axis = Axis::find(axis).unwrap();
-        cell.with(axis, axis.read(text).unwrap())
-    });
-    let parameters = parameters
-        .iter()
-        .chain([&crate::AT_ONCE])
-        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let directory = folder.path().join("store");
-    std::fs::create_dir(&directory).unwrap();
-    let spec = Spec {
-        settings: setting.map(|(name, value)| (name.into(), value.into())).into_iter().collect(),
-        ..Spec::unwatched(cell, directory, "shop".parse().unwrap(), parameters)
-    };
-    (spec.workload.def().run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
+    let axes = [&[("data_size", "64KiB"), ("guarantee", "default")][..], axes].concat();
+    let (folder, settings) = (tempfile::tempdir().unwrap(), Vec::from_iter(setting));
+    with_trial("shop", store, &folder, [&axes, parameters, &settings], |trial| {
+        (trial.spec.workload.def().run)(trial)
+    })
 }
 
 #[test]
@@ -80,7 +57,7 @@ fn every_store_with_transactions_keeps_all_of_them() {
         {
             let context = format!("{} {setting:?}, {threads} threads, index {index}, {order}", store.name);
             let axes = [("threads", threads), ("index", index), ("load_order", order)];
-            let measured = trial_with(store.clone(), &axes, &[("operations", "120")], setting)
+            let measured = trial(store.clone(), &axes, &[("operations", "120")], setting)
                 .unwrap_or_else(|error| panic!("{context}: {error:?}"));
             let operation =
                 |name: &str| measured.operations.iter().find(|record| record.operation == name).unwrap();
@@ -126,7 +103,7 @@ fn what_a_store_loses_or_tears_is_found() {
             let is_honest = *lie == Lie::Nothing || *lie == Lie::LosesEntry && store.capabilities.sql;
             let parameters: Vec<(&str, &str)> =
                 parameters.iter().copied().chain([("operations", "200")]).collect();
-            let result = trial(lying(store, *lie), &[], &parameters);
+            let result = trial(lying(store, *lie), &[], &parameters, None);
             match result {
                 Ok(_) if is_honest => {}
                 Err(TrialError::Failed(stop)) if !is_honest => {

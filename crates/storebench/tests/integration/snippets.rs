@@ -1,31 +1,11 @@
-//! The code that `storebench advise` shows, with what every store reads back at each of its tiers, for one thread and for
-//! two, as shipped and with other settings: it is compiled and run as it is shown, ends with the same settings, and leaves records
-//! that the store's own adapter reads.
+//! The code that `storebench advise` shows, for every store at each of its tiers, for one thread and two, as shipped and with other settings:
+//! it is compiled and run as it is shown, ends with the same settings, and leaves records that the store's own adapter reads.
 
-#[cfg(any(
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "libmdbx",
-    feature = "lmdb",
-    feature = "rocksdb",
-    feature = "unqlite"
-))]
 mod c;
-#[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 mod configuration;
-#[cfg(any(
-    feature = "berkeleydb",
-    feature = "leveldb",
-    feature = "libmdbx",
-    feature = "lmdb",
-    feature = "rocksdb",
-    feature = "sqlite",
-    feature = "unqlite"
-))]
 mod engine_settings;
 mod left;
 pub mod python;
-#[cfg(any(feature = "fjall", feature = "redb", feature = "sled"))]
 mod rust;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -66,7 +46,6 @@ const LOG_SETTINGS: &str = "
     berkeleydb: lg_max=1048576; lg_bsize=65536; checkpoint_kbyte=1024
 ";
 
-/// The settings of a store in these tables.
 fn settings_of_store(tables: &[&'static str], store: &str) -> Vec<AskedSetting> {
     let lines = tables.iter().flat_map(|table| table.lines()).filter_map(|line| line.trim().split_once(':'));
     let lists = lines.filter(|(name, _)| *name == store).flat_map(|(_, list)| list.split(';'));
@@ -82,7 +61,6 @@ fn def(name: &str) -> &'static StoreDef {
     STORES.iter().find(|def| def.name == name).unwrap()
 }
 
-/// Code that is shown.
 struct Shown {
     store: &'static str,
     tier: Guarantee,
@@ -122,7 +100,6 @@ impl Shown {
         shown
     }
 
-    /// The store in a folder, as the code is to open it.
     fn open(&self, folder: &Path) -> Box<dyn Store> {
         let def = def(self.store);
         let asked = self.tuned.iter().map(|(name, value, _)| ((*name).to_owned(), (*value).to_owned()));
@@ -155,7 +132,6 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// All code, by store.
 static SNIPPETS: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
     let built = STORES.iter().filter(|def| def.runs_by_default() && def.snippet.is_some());
     built.map(|def| (def.name, make_snippets(def))).collect()
@@ -172,7 +148,6 @@ fn make_snippets(def: &'static StoreDef) -> Vec<Shown> {
         .collect()
 }
 
-/// All code for a store that is built.
 fn snippets(def: &StoreDef) -> &'static [Shown] {
     &SNIPPETS[def.name]
 }
@@ -189,12 +164,10 @@ fn group_by_text(
     texts
 }
 
-/// Those in its own language.
 fn texts_in_own_language(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
     group_by_text(def, |shown| Some(&shown.text))
 }
 
-/// Those in Python.
 fn texts_in_python(def: &StoreDef) -> BTreeMap<&'static str, Vec<&'static Shown>> {
     group_by_text(def, |shown| shown.python.as_deref())
 }

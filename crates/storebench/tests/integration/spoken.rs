@@ -1,5 +1,4 @@
-//! The sentences that the command line prints, as they read of none, one, two and many: one snapshot, to be read aloud. What reports,
-//! advice, tunings and comparisons say is in the snapshot of crates/report.
+//! The sentences that the command line prints, of none, one, two and many: one snapshot. Those of reports and advice: crates/report.
 
 #[path = "../../../report/src/tests/template.rs"]
 mod template;
@@ -10,7 +9,6 @@ use std::fmt::Write as _;
 use self::template::{reads_well, sentences};
 use crate::cli::support::{Said, Scratch, TINY};
 
-/// The numbers of things that each sentence is tried with.
 const NUMBERS: [usize; 4] = [0, 1, 2, 12];
 
 /// Units of what is measured: their numbers are never the same.

@@ -1,5 +1,4 @@
-//! Attacks of a hostile user and faults of a machine: kills, races, injected errors, mutated input. A few tries of each
-//! in every test run, about a minute altogether; many more by `make torture`.
+//! Kills, races, injected errors, mutated input: a few tries of each in every test run, in about a minute; many more by `make torture`.
 
 pub mod disk;
 mod fuzz;
@@ -64,7 +63,6 @@ pub fn storm_is_asked_for() -> bool {
     number(STORM).is_some()
 }
 
-/// A variable that holds a number.
 #[track_caller]
 fn number(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;

@@ -1,20 +1,14 @@
 //! The workload `ycsb` over every store. Its command line, and stores that lie: cases/ycsb.txt.
 
-use std::path::PathBuf;
-
-use storebench_core::axis::Axis;
 use storebench_core::axis::ycsb::BUILT_IN;
-use storebench_core::cell::Cell;
 use storebench_core::result::{LeftOutReason, Measurements, OVERALL, OperationResult};
 use storebench_core::store::{Guarantee, StoreDef, StoreKind, Threads};
 use storebench_core::workload::case::Case;
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
-use storebench_core::workload::table::Workload;
+use storebench_core::workload::spec::TrialError;
 
 use crate::tier;
+use crate::trial::with_trial;
 
-/// The settings of a trial, without its store.
 struct TrialSettings<'a> {
     workload: &'a str,
     axes: &'a [(&'a str, &'a str)],
@@ -25,42 +19,23 @@ struct TrialSettings<'a> {
 const SMALL: &[(&str, &str)] =
     &[("operations", "150"), ("properties", "fieldcount=3,fieldlength=20,maxscanlength=20")];
 
-fn spec(store: &StoreDef, settings: &TrialSettings<'_>, directory: PathBuf) -> Spec {
-    let common = [
-        ("store", store.name),
-        ("workload", settings.workload),
-        ("records", "60"),
-        ("data", "incompressible"),
-        ("guarantee", "default"),
-    ];
-    let find_axis = |name: &str| Axis::find(name).unwrap();
-    let cell = common.iter().chain(settings.axes).fold(Cell::default(), |cell, (axis, text)| {
-        cell.with(find_axis(axis), find_axis(axis).read(text).unwrap())
-    });
-    let parameters = settings
-        .parameters
-        .iter()
-        .chain([&crate::AT_ONCE])
-        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
-    Spec::unwatched(cell, directory, "ycsb".parse().unwrap(), parameters)
-}
-
-/// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
+/// What became of a trial; why there is none where the workload says itself that the store can't do this.
 fn trial(
     store: &StoreDef,
     settings: &TrialSettings<'_>,
 ) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let directory = folder.path().join("store");
-    std::fs::create_dir(&directory).unwrap();
-    let spec = spec(store, settings, directory);
-    let stores = [store.clone()];
-    let workload: Workload = "ycsb".parse().unwrap();
-    let case = Case::with_defaults(&spec.cell, &spec.parameters, &stores, 1 << 30);
-    match (workload.def().reason)(&case) {
-        Some(reason) => Err(reason),
-        None => Ok((workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })),
-    }
+    let (records, data) = (("records", "60"), ("data", "incompressible"));
+    let common = [("workload", settings.workload), records, data, ("guarantee", "default")];
+    let axes = [&common[..], settings.axes].concat();
+    with_trial("ycsb", store.clone(), &folder, [&axes, settings.parameters, &[]], |trial| {
+        let (spec, def) = (trial.spec, trial.spec.workload.def());
+        let case = Case::with_defaults(&spec.cell, &spec.parameters, trial.stores, 1 << 30);
+        match (def.reason)(&case) {
+            Some(reason) => Err(reason),
+            None => Ok((def.run)(trial)),
+        }
+    })
 }
 
 fn measure(store: &StoreDef, settings: &TrialSettings<'_>) -> Measurements {

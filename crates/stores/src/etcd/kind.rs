@@ -13,8 +13,8 @@ use storebench_core::server::relay::Relay;
 use storebench_core::server::running::{Address, URL};
 use storebench_core::server::{DATA, ServerKind};
 use storebench_core::store::{
-    GivenSettings, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Session, Setting, SettingDef, StoreError,
-    expect_taken,
+    GivenSettings, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Session, Setting, SettingDef,
+    StoreError, expect_taken,
 };
 use storebench_core::{read_limited, units};
 
@@ -203,7 +203,8 @@ pub fn expect_one_cluster(members: &[(String, Status)]) -> Result<()> {
             ));
         }
         let mut earlier = members[..=index].iter();
-        if let Some((same, _)) = earlier.find(|(_, earlier)| header(earlier).member == header(status).member) {
+        if let Some((same, _)) = earlier.find(|(_, earlier)| header(earlier).member == header(status).member)
+        {
             return refuse(format!("{same} and {name} are the same server: name each member once"));
         }
         if status.version != first_status.version {

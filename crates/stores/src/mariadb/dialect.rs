@@ -38,136 +38,150 @@ const LATE: &str = "rocksdb_manual_wal_flush";
 
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
-pub const SETTINGS: &[SettingDef] = &read_back("SHOW VARIABLES", 2, [
-    url_setting(
-        "mysql://user@host:port/database",
-        "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
-    ),
-    PROGRAMS_SETTING,
-    SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
-        .read_by("@@default_storage_engine")
-        .limiting(compresses)
-        .tune(&[ROCKSDB]),
-    SettingDef::new(
-        ISOLATION,
-        "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
-        "REPEATABLE-READ; READ-COMMITTED for the workload shop",
-        "what a transaction sees of concurrent ones",
-    ).varying(),
-    SettingDef::new(
-        INNODB_LOG,
-        "0, 1 or 2",
-        "1, or the guarantee's",
-        "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
-    ).usually("1")
-    .promising("2 is process, 0 is none"),
-    SettingDef::new(
-        "innodb_doublewrite",
-        "ON or OFF",
-        "ON",
-        "whether a page is written elsewhere before it is written in its place",
-    )
-    .promising("OFF is process: a power cut can tear a page")
-    .costing("a page that a power cut has torn can't be repaired"),
-    SettingDef::new(
-        "innodb_flush_method",
-        "fsync, O_DSYNC or O_DIRECT",
-        "O_DIRECT",
-        "how pages and the log go to the disk; O_DIRECT passes the page cache by",
-    )
-    .tune(&["fsync"]),
-    SettingDef::new(
-        "innodb_buffer_pool_size",
-        "a size from 6 MiB, in steps of 1 MiB",
-        "128 MiB",
-        "the cache of pages, of all sessions",
-    ).varying()
-    .bytes()
-    .share(
-        MemoryShare::one_in(
-            10,
-            "70 %, if InnoDB alone is used",
-            "https://mariadb.com/kb/en/mariadb-memory-allocation/",
+pub const SETTINGS: &[SettingDef] = &read_back(
+    "SHOW VARIABLES",
+    2,
+    [
+        url_setting(
+            "mysql://user@host:port/database",
+            "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
+        ),
+        PROGRAMS_SETTING,
+        SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
+            .read_by("@@default_storage_engine")
+            .limiting(compresses)
+            .tune(&[ROCKSDB]),
+        SettingDef::new(
+            ISOLATION,
+            "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
+            "REPEATABLE-READ; READ-COMMITTED for the workload shop",
+            "what a transaction sees of concurrent ones",
         )
-        .times(7)
-        .rounded_to(MIB)
-        .only_with(ENGINE, INNODB),
-    )
-    .tune(&["33554432", "536870912"]),
-    SettingDef::new(
-        "innodb_log_file_size",
-        "a size from 4 MiB, in steps of 4 KiB",
-        "96 MiB",
-        "how long the log grows until pages are written",
-    ).varying()
-    .bytes()
-    .tune(&["16777216", "402653184"]),
-    SettingDef::new(
-        "innodb_page_size",
-        "a size of 4, 8, 16, 32 or 64 KiB",
-        "16 KiB",
-        "a page; fixed when the server's files are made",
-    ).varying()
-    .bytes()
-    .tune(&["4096"]),
-    SettingDef::new(
-        ROCKSDB_LOG,
-        "0, 1 or 2",
-        "1, or the guarantee's",
-        "the same of the write-ahead log, if engine=rocksdb",
-    ).usually("1")
-    .promising("2 is process, 0 is none"),
-    SettingDef::new(
-        LATE,
-        "ON or OFF",
-        "ON; OFF for process",
-        "whether a log that is not synced at a commit is kept in the server's memory until it is",
-    ).varying()
-    .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none"),
-    SettingDef::new(
-        RECOVERY,
-        "0, 1, 2 or 3",
-        "1; 2 if a guarantee is asked for",
-        "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
-    ).varying(),
-    SettingDef::new(
-        "rocksdb_block_cache_size",
-        "a size from 1 MiB",
-        "512 MiB",
-        "the cache of blocks, if engine=rocksdb",
-    ).varying()
-    .bytes()
-    .share(
-        MemoryShare::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
+        .varying(),
+        SettingDef::new(
+            INNODB_LOG,
+            "0, 1 or 2",
+            "1, or the guarantee's",
+            "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
+        )
+        .usually("1")
+        .promising("2 is process, 0 is none"),
+        SettingDef::new(
+            "innodb_doublewrite",
+            "ON or OFF",
+            "ON",
+            "whether a page is written elsewhere before it is written in its place",
+        )
+        .promising("OFF is process: a power cut can tear a page")
+        .costing("a page that a power cut has torn can't be repaired"),
+        SettingDef::new(
+            "innodb_flush_method",
+            "fsync, O_DSYNC or O_DIRECT",
+            "O_DIRECT",
+            "how pages and the log go to the disk; O_DIRECT passes the page cache by",
+        )
+        .tune(&["fsync"]),
+        SettingDef::new(
+            "innodb_buffer_pool_size",
+            "a size from 6 MiB, in steps of 1 MiB",
+            "128 MiB",
+            "the cache of pages, of all sessions",
+        )
+        .varying()
+        .bytes()
+        .share(
+            MemoryShare::one_in(
+                10,
+                "70 %, if InnoDB alone is used",
+                "https://mariadb.com/kb/en/mariadb-memory-allocation/",
+            )
+            .times(7)
             .rounded_to(MIB)
-            .only_with(ENGINE, ROCKSDB),
-    )
-    .tune(&["33554432", "134217728"]),
-    SettingDef::new(
-        "rocksdb_db_write_buffer_size",
-        "a size from 1 MiB",
-        "no limit",
-        "all memory tables together, if engine=rocksdb",
-    ).varying()
-    .bytes()
-    .share(
-        MemoryShare::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
-            .rounded_to(MIB)
-            .only_with(ENGINE, ROCKSDB),
-    ),
-    SettingDef::new(
-        "rocksdb_use_direct_reads",
-        "ON or OFF",
-        "OFF",
-        "whether reads pass the page cache by, if engine=rocksdb",
-    ),
-    SettingDef::new(
-        "rocksdb_use_direct_io_for_flush_and_compaction",
-        "ON or OFF",
-        "OFF",
-        "the same of writes in the background",
-    ),
-]);
+            .only_with(ENGINE, INNODB),
+        )
+        .tune(&["33554432", "536870912"]),
+        SettingDef::new(
+            "innodb_log_file_size",
+            "a size from 4 MiB, in steps of 4 KiB",
+            "96 MiB",
+            "how long the log grows until pages are written",
+        )
+        .varying()
+        .bytes()
+        .tune(&["16777216", "402653184"]),
+        SettingDef::new(
+            "innodb_page_size",
+            "a size of 4, 8, 16, 32 or 64 KiB",
+            "16 KiB",
+            "a page; fixed when the server's files are made",
+        )
+        .varying()
+        .bytes()
+        .tune(&["4096"]),
+        SettingDef::new(
+            ROCKSDB_LOG,
+            "0, 1 or 2",
+            "1, or the guarantee's",
+            "the same of the write-ahead log, if engine=rocksdb",
+        )
+        .usually("1")
+        .promising("2 is process, 0 is none"),
+        SettingDef::new(
+            LATE,
+            "ON or OFF",
+            "ON; OFF for process",
+            "whether a log that is not synced at a commit is kept in the server's memory until it is",
+        )
+        .varying()
+        .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none"),
+        SettingDef::new(
+            RECOVERY,
+            "0, 1, 2 or 3",
+            "1; 2 if a guarantee is asked for",
+            "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
+        )
+        .varying(),
+        SettingDef::new(
+            "rocksdb_block_cache_size",
+            "a size from 1 MiB",
+            "512 MiB",
+            "the cache of blocks, if engine=rocksdb",
+        )
+        .varying()
+        .bytes()
+        .share(
+            MemoryShare::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
+                .rounded_to(MIB)
+                .only_with(ENGINE, ROCKSDB),
+        )
+        .tune(&["33554432", "134217728"]),
+        SettingDef::new(
+            "rocksdb_db_write_buffer_size",
+            "a size from 1 MiB",
+            "no limit",
+            "all memory tables together, if engine=rocksdb",
+        )
+        .varying()
+        .bytes()
+        .share(
+            MemoryShare::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
+                .rounded_to(MIB)
+                .only_with(ENGINE, ROCKSDB),
+        ),
+        SettingDef::new(
+            "rocksdb_use_direct_reads",
+            "ON or OFF",
+            "OFF",
+            "whether reads pass the page cache by, if engine=rocksdb",
+        ),
+        SettingDef::new(
+            "rocksdb_use_direct_io_for_flush_and_compaction",
+            "ON or OFF",
+            "OFF",
+            "the same of writes in the background",
+        ),
+    ],
+);
 
 /// The settings that a session can set, and the settings that name its server.
 const SESSION_SETTINGS: [&str; 3] = [URL, ENGINE, ISOLATION];
@@ -549,8 +563,7 @@ impl Server for Mysql {
     }
 
     fn examine(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
-        let is_rocksdb =
-            settings.iter().any(|setting| setting.name == ENGINE && setting.value == ROCKSDB);
+        let is_rocksdb = settings.iter().any(|setting| setting.name == ENGINE && setting.value == ROCKSDB);
         let counter = is_own.then_some(if is_rocksdb { ROCKSDB_SYNCS } else { INNODB_SYNCS });
         Ok(MariaDbFacts { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }

@@ -16,8 +16,8 @@ use storebench_core::store::{
     Upkeep,
 };
 
-use super::client::{Client, Login};
 use super::PORT;
+use super::client::{Client, Login};
 use crate::support::read_back;
 use crate::support::server::password as password_file;
 use crate::support::server::socket::Socket;
@@ -26,108 +26,127 @@ use crate::support::server::{
     RunningServer, Server, sql, url_setting,
 };
 
-pub const SETTINGS: &[SettingDef] = &read_back("pg_settings", 2, [
-    url_setting(
-        "postgresql://user@host:port/database",
-        "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
-    ),
-    PROGRAMS_SETTING,
-    SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all").usually("on")
-        .promising("off is process"),
-    SettingDef::new(
-        "synchronous_commit",
-        "on, local or off",
-        "on, or the guarantee's",
-        "off: a commit returns before its log is written, up to 0.6 s later",
-    ).usually("on")
-    .promising("off is none: a kill costs the newest commits"),
-    SettingDef::new(
-        "full_page_writes",
-        "on or off",
-        "on, or the guarantee's",
-        "whether the log holds a whole page when it first changes after a checkpoint",
-    ).usually("on")
-    .promising("off is process: a power cut can tear a page")
-    .costing("a page that a power cut has torn can't be repaired"),
-    SettingDef::new(
-        "wal_sync_method",
-        "fdatasync, fsync, open_datasync, open_sync or fsync_writethrough",
-        "fdatasync on Linux",
-        "how the log is synced",
-    ).varying()
-    .promising("on macOS, power takes fsync_writethrough"),
-    SettingDef::new(
-        "shared_buffers",
-        "a size from 128 KiB, in steps of 8 KiB",
-        "128 MiB, or less if initdb finds less memory",
-        "the cache of pages, of all sessions",
-    ).varying()
-    .bytes()
-    .share(
-        MemoryShare::one_in(
-            4,
-            "25 %; more than 40 % is unlikely to do better",
-            "https://www.postgresql.org/docs/current/runtime-config-resource.html",
+pub const SETTINGS: &[SettingDef] = &read_back(
+    "pg_settings",
+    2,
+    [
+        url_setting(
+            "postgresql://user@host:port/database",
+            "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
+        ),
+        PROGRAMS_SETTING,
+        SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
+            .usually("on")
+            .promising("off is process"),
+        SettingDef::new(
+            "synchronous_commit",
+            "on, local or off",
+            "on, or the guarantee's",
+            "off: a commit returns before its log is written, up to 0.6 s later",
         )
-        .rounded_to(PAGE),
-    )
-    .tune(&["16777216", "536870912"]),
-    SettingDef::new(
-        "wal_buffers",
-        "a size from 64 KiB to 1 GiB, in steps of 8 KiB",
-        "1/32 of shared_buffers, at most 16 MiB",
-        "the log that is not written yet",
-    ).varying()
-    .bytes(),
-    SettingDef::new(
-        "max_wal_size",
-        "a size from 2 MiB, in steps of 1 MiB",
-        "1 GiB",
-        "how long the log grows until a checkpoint begins",
-    ).varying()
-    .bytes()
-    .tune(&["67108864", "4294967296"]),
-    SettingDef::new(
-        "min_wal_size",
-        "a size from 2 MiB, in steps of 1 MiB",
-        "80 MiB",
-        "how much of the log is kept to be written over",
-    ).varying()
-    .bytes(),
-    SettingDef::new(
-        "wal_segment_size",
-        "a size, a power of two from 1 MiB to 1 GiB",
-        "16 MiB",
-        "the files of the log; fixed when the server's files are made",
-    ).varying()
-    .bytes(),
-    SettingDef::new(
-        "wal_compression",
-        "off, pglz, lz4 or zstd",
-        "off",
-        "whether whole pages in the log are compressed; from version 15",
-    )
-    .tune(&["lz4"]),
-    SettingDef::new(
-        "checkpoint_timeout",
-        "seconds, from 30 to 86400",
-        "300",
-        "how long a checkpoint waits at most",
-    ),
-    SettingDef::new(
-        "commit_delay",
-        "microseconds, from 0 to 100000",
-        "0",
-        "how long a commit waits for others to sync with",
-    ),
-    SettingDef::new(
-        ISOLATION,
-        "read uncommitted, read committed, repeatable read or serializable",
-        "read committed",
-        "what a transaction sees of concurrent ones",
-    ).varying(),
-    SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up in the background"),
-]);
+        .usually("on")
+        .promising("off is none: a kill costs the newest commits"),
+        SettingDef::new(
+            "full_page_writes",
+            "on or off",
+            "on, or the guarantee's",
+            "whether the log holds a whole page when it first changes after a checkpoint",
+        )
+        .usually("on")
+        .promising("off is process: a power cut can tear a page")
+        .costing("a page that a power cut has torn can't be repaired"),
+        SettingDef::new(
+            "wal_sync_method",
+            "fdatasync, fsync, open_datasync, open_sync or fsync_writethrough",
+            "fdatasync on Linux",
+            "how the log is synced",
+        )
+        .varying()
+        .promising("on macOS, power takes fsync_writethrough"),
+        SettingDef::new(
+            "shared_buffers",
+            "a size from 128 KiB, in steps of 8 KiB",
+            "128 MiB, or less if initdb finds less memory",
+            "the cache of pages, of all sessions",
+        )
+        .varying()
+        .bytes()
+        .share(
+            MemoryShare::one_in(
+                4,
+                "25 %; more than 40 % is unlikely to do better",
+                "https://www.postgresql.org/docs/current/runtime-config-resource.html",
+            )
+            .rounded_to(PAGE),
+        )
+        .tune(&["16777216", "536870912"]),
+        SettingDef::new(
+            "wal_buffers",
+            "a size from 64 KiB to 1 GiB, in steps of 8 KiB",
+            "1/32 of shared_buffers, at most 16 MiB",
+            "the log that is not written yet",
+        )
+        .varying()
+        .bytes(),
+        SettingDef::new(
+            "max_wal_size",
+            "a size from 2 MiB, in steps of 1 MiB",
+            "1 GiB",
+            "how long the log grows until a checkpoint begins",
+        )
+        .varying()
+        .bytes()
+        .tune(&["67108864", "4294967296"]),
+        SettingDef::new(
+            "min_wal_size",
+            "a size from 2 MiB, in steps of 1 MiB",
+            "80 MiB",
+            "how much of the log is kept to be written over",
+        )
+        .varying()
+        .bytes(),
+        SettingDef::new(
+            "wal_segment_size",
+            "a size, a power of two from 1 MiB to 1 GiB",
+            "16 MiB",
+            "the files of the log; fixed when the server's files are made",
+        )
+        .varying()
+        .bytes(),
+        SettingDef::new(
+            "wal_compression",
+            "off, pglz, lz4 or zstd",
+            "off",
+            "whether whole pages in the log are compressed; from version 15",
+        )
+        .tune(&["lz4"]),
+        SettingDef::new(
+            "checkpoint_timeout",
+            "seconds, from 30 to 86400",
+            "300",
+            "how long a checkpoint waits at most",
+        ),
+        SettingDef::new(
+            "commit_delay",
+            "microseconds, from 0 to 100000",
+            "0",
+            "how long a commit waits for others to sync with",
+        ),
+        SettingDef::new(
+            ISOLATION,
+            "read uncommitted, read committed, repeatable read or serializable",
+            "read committed",
+            "what a transaction sees of concurrent ones",
+        )
+        .varying(),
+        SettingDef::new(
+            "autovacuum",
+            "on or off",
+            "on",
+            "whether removed rows are cleared up in the background",
+        ),
+    ],
+);
 
 const SESSION_SETTINGS: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
 const ISOLATION: &str = "default_transaction_isolation";

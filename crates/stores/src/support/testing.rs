@@ -223,8 +223,7 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
 pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
     let folder = fs::canonicalize(folder).unwrap();
     let own_program = fs::read_link("/proc/self/exe").unwrap();
-    let leads_within =
-        |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
+    let leads_within = |link: PathBuf| fs::read_link(link).is_ok_and(|target| target.starts_with(&folder));
     let is_at_work = |process: &PathBuf| {
         let open = || fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         // This one holds the folder, too, and so do its children until they are another program.

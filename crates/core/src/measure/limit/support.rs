@@ -132,9 +132,7 @@ fn scope_method(allowed: &BTreeSet<Controller>, limit: LimitKind, device: Result
         // Held in any case, and more surely than by a controller that is rarely handed to users.
         LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
-        limit if allowed.contains(&Controller::from_limit(limit)) => {
-            Ok((LimitMechanism::Scope, None, None))
-        }
+        limit if allowed.contains(&Controller::from_limit(limit)) => Ok((LimitMechanism::Scope, None, None)),
         limit => Err(format!("the user's systemd may not limit {}", Controller::from_limit(limit).name())),
     }
 }

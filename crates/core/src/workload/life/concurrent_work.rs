@@ -256,11 +256,7 @@ impl<'a> ConcurrentWorker<'a> {
         Ok(())
     }
 
-    fn has_record(
-        &self,
-        session: &mut dyn Session,
-        (index, version): Record,
-    ) -> Result<bool, WorkloadError> {
+    fn has_record(&self, session: &mut dyn Session, (index, version): Record) -> Result<bool, WorkloadError> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session

@@ -112,8 +112,7 @@ impl<'r> RemainingRecords<'r> {
             true => {
                 let work = || with_peak_bytes(&folder, || with_time(|| bench.compact_concurrently()));
                 let (store, set) = (bench.store()?, (self.records, self.churn));
-                let (reclaimed, calls) =
-                    concurrent_calls::run_with_calls(store, set, &mut self.kept, work)?;
+                let (reclaimed, calls) = concurrent_calls::run_with_calls(store, set, &mut self.kept, work)?;
                 (reclaimed, Some(calls))
             }
         };

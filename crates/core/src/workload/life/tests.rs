@@ -274,9 +274,8 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
 
 #[test]
 fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
-    let rounds_until = |store: &StoreDef, limit| {
-        trial(store, "uniform", &[], &[("until_steady", limit)]).unwrap().rounds
-    };
+    let rounds_until =
+        |store: &StoreDef, limit| trial(store, "uniform", &[], &[("until_steady", limit)]).unwrap().rounds;
     assert_eq!(rounds_until(&wrong(Way::Leaks), "2").len(), 2 * TENTHS);
     // Its speed may rise or fall throughout five tenths by chance, but not for long.
     let rounds = rounds_until(&MEMORY, "10");

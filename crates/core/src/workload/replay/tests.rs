@@ -70,7 +70,7 @@ fn what_is_read_first_is_loaded_or_missed() {
             assert_eq!(counts(&measured), expected, "{name}");
             assert_eq!((measured.load.records, measured.stored.records), (2, 3), "{name}");
             assert_eq!(measured.stored.value_bytes, 50 + 8 + 20);
-            let audit = measured.audit.unwrap();
+            let audit = measured.audit.as_ref().unwrap();
             assert_eq!((audit.records, audit.read_back, audit.seen_gone), (3, 3, 1), "{name}");
             assert_eq!(statistic(&measured, "operations_not_played"), 1);
             let changed = if store.capabilities.any_byte_in_keys { 0 } else { 3 };

@@ -241,9 +241,8 @@ struct ReplayConditions {
 
 impl ReplayConditions {
     fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
-        let result = |name: &str, record: &Record| {
-            record.result(name, &self.elapsed, !self.timed, self.threads)
-        };
+        let result =
+            |name: &str, record: &Record| record.result(name, &self.elapsed, !self.timed, self.threads);
         let kinds = || ReplayKind::ALL.into_iter().zip(tally.recorder.all());
         let kinds_done = || kinds().filter(|(_, record)| record.latencies.count() > 0);
         let total = tally.recorder.merge_kinds(0..ReplayKind::ALL.len()).map_err(WorkloadError::harness)?;

@@ -62,7 +62,9 @@ impl<'a> Check<'a> {
             let order = self.order(row).map(|(order, _)| order).filter(|order| order.customer == customer);
             let Some(Order { id, .. }) = order else {
                 let fault = describe_row(row);
-                return Err(WorkloadError::wrong_data(format!("an order of the customer {customer} {fault}")));
+                return Err(WorkloadError::wrong_data(format!(
+                    "an order of the customer {customer} {fault}"
+                )));
             };
             ascending = ascending && last_id.is_none_or(|last_id| last_id < id);
             last_id = Some(id);
@@ -93,7 +95,10 @@ impl<'a> Check<'a> {
         for (index, (product, ended_changes)) in purchase.looked_at.iter().zip(ended_changes).enumerate() {
             let row = read_buffer.row(1 + index);
             if !self.is_row(Table::Products, *product, row) {
-                return Err(WorkloadError::wrong_data(format!("the product {product} {}", describe_row(row))));
+                return Err(WorkloadError::wrong_data(format!(
+                    "the product {product} {}",
+                    describe_row(row)
+                )));
             }
             let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
             let initial = shared.data.quantity(*product);
@@ -130,4 +135,3 @@ fn describe_bounds(bounds: Bounds) -> String {
     let Bounds { least, most } = bounds;
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }
-

@@ -156,7 +156,8 @@ impl<'a> YcsbWorker<'a> {
                 let read = self.read(session, request, PART_READ)?;
                 self.ticks.push((PART_READ, read));
                 // The value that was read has been checked meanwhile; what follows belongs to the same request.
-                let update = self.update(session, request, PART_UPDATE, |worker| worker.shared.clock.now())?;
+                let update =
+                    self.update(session, request, PART_UPDATE, |worker| worker.shared.clock.now())?;
                 self.ticks.push((PART_UPDATE, update));
                 read + update
             }
@@ -352,7 +353,8 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         let (shared, work) = (self.shared, &self.shared.work);
         if self.has_begun {
             let spare = self.spare_recorders.pop();
-            let spare = spare.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+            let spare =
+                spare.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
             self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
         }
         self.has_begun = true;
@@ -366,12 +368,17 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         self.pacer = pacer;
         let goes_on = || started.can_continue(begin, work.time_limit);
         // Until there is no room for more records.
-        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
-            let count = self.plan(max_requests);
-            self.run_quantum(session)?;
-            seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
-            Ok::<_, WorkloadError>(count)
-        })?;
+        run_in_quanta(
+            work.operations_of(self.thread),
+            largest_quantum(work.rate),
+            goes_on,
+            |max_requests| {
+                let count = self.plan(max_requests);
+                self.run_quantum(session)?;
+                seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+                Ok::<_, WorkloadError>(count)
+            },
+        )?;
         let end = shared.clock.now();
         seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
         Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })

@@ -82,8 +82,10 @@ impl History {
 
     /// Compares a process's findings with what was acknowledged.
     pub fn judge(&self, drawn: &DrawnState, report: &StateReport) -> StateVerdict {
-        let verdict = |finding, message, lost, lost_ns| {
-            StateVerdict { report: StateReport { finding, message, ..report.clone() }, lost, lost_ns }
+        let verdict = |finding, message, lost, lost_ns| StateVerdict {
+            report: StateReport { finding, message, ..report.clone() },
+            lost,
+            lost_ns,
         };
         if report.finding != StateFinding::Held {
             return verdict(report.finding, report.message.clone(), 0, 0);

@@ -210,7 +210,6 @@ fn pauses_are_told_with_the_work_that_came_with_them() {
     assert!(!text.contains("flat-folder") && !text.contains("write stall"), "{text}");
 }
 
-
 #[test]
 fn rounds_that_rise_or_fall_are_told_from_those_that_do_not() {
     let text = shown("trends", trending(), true);

@@ -130,9 +130,8 @@ const PLAIN: fn(&Settings) -> f64 = |settings| {
 fn what_helps_is_found_and_the_told_interval_holds_the_truth() {
     let made = Made { effect: PLAIN, noise: 0.05, trials: 400.0, out: NEVER };
     let rounds = 100;
-    let found = share(&made, rounds, |outcome| {
-        outcome.is_faster() && outcome.has("a", "2") && outcome.has("c", "1")
-    });
+    let found =
+        share(&made, rounds, |outcome| outcome.is_faster() && outcome.has("a", "2") && outcome.has("c", "1"));
     assert!(found >= 0.9, "{found}");
     let holds = share(&made, rounds, |outcome| {
         let truth = outcome.best.as_ref().map_or(1.0, |best| PLAIN(best).exp());

@@ -1,5 +1,4 @@
-//! Measures for an answer: a look at every store, the best again with the question's own records, then what might
-//! change the answer.
+//! Measures for an answer: a look at every store, the best again with the question's own records, then what might change the answer.
 
 mod clusters;
 
@@ -75,8 +74,6 @@ const COUNT_STEP: u64 = 10;
 /// Returns the stores that are left out of the next block, from the trials so far.
 type StoppingRule<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
 
-/// Measures for a question in stages: a look at every store; the best again, until it is clear which is best; then what
-/// might change the answer, as time allows.
 pub struct AdviseCampaign<'a> {
     question: &'a Question,
     pub stages: Stages<'a>,
@@ -210,7 +207,6 @@ impl<'a> AdviseCampaign<'a> {
         (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
     }
 
-    /// Operations of a trial.
     fn operations(&self) -> u64 {
         CrudParameters::from_parameters(&self.plan.parameters).operations
     }
@@ -250,13 +246,11 @@ impl<'a> AdviseCampaign<'a> {
         self.budget.mul_f64(TRIAL_SHARE).max(SHORTEST_LIMIT)
     }
 
-    /// Whether any trial succeeded.
     fn has_result(&self) -> bool {
         self.stages.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some())
     }
 
-    /// Answers by the probe, which is made now if necessary: a look in which no store succeeded was too large. Returns whether that was
-    /// interrupted.
+    /// Answers by the probe, which is made now if necessary: the look was too large for every store. Returns whether it was interrupted.
     fn answer_from_probe(&mut self) -> Result<bool> {
         if self.probed.is_none() && self.probe(LATEST_SHARE)? {
             return Ok(true);
@@ -268,7 +262,6 @@ impl<'a> AdviseCampaign<'a> {
         Ok(false)
     }
 
-    /// Looks at every store.
     fn screen_stores(&mut self) -> Result<bool> {
         let mut plan = self.plans.screen.clone();
         plan.timeout = Period(self.trial_limit());
@@ -290,8 +283,7 @@ impl<'a> AdviseCampaign<'a> {
         Ok(interrupted)
     }
 
-    /// The stores that are measured again: the best, the next, those that are close, and the quickest of the riskier stores
-    /// if it is better than the best.
+    /// The stores that are measured again: the best, those that are close, and the quickest of the riskier ones if it is better.
     fn finalists(&self) -> Vec<String> {
         let Some(advice) = self.advice() else { return Vec::new() };
         let worse = |store: &Candidate| store.times_worse.map_or(1.0, |ratio| ratio.ratio.value);
@@ -479,7 +471,6 @@ impl<'a> AdviseCampaign<'a> {
         self.stages.carry_out(name, &launch, &job)
     }
 
-    /// The answer so far.
     fn advice(&self) -> Option<Advice> {
         let merged = Merged::new(&self.stages.runs, self.stages.stores);
         Advice::from_runs(self.question, &merged, Some(self.asked_shapes()), self.stages.stores).ok()
@@ -501,8 +492,7 @@ impl<'a> AdviseCampaign<'a> {
         }
     }
 
-    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan and the
-    /// earlier ones.
+    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan and the earlier ones.
     fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         self.advice_with(plan, trials, looks).is_some_and(|advice| {
             let undecidable = advice.beyond_deciding(ALIKE, looks).len();
@@ -543,8 +533,7 @@ impl<'a> AdviseCampaign<'a> {
         Ok(false)
     }
 
-    /// The plan with these changes, for these stores or the first two, if there is time for it. Records too large for a plan
-    /// are skipped.
+    /// The plan with these changes, for these stores or the first two, if there is time for it and its records are not too large.
     fn plan_in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
         let mut plan = self.plan.clone();
         plan.apply(changes).ok()?;
@@ -592,21 +581,17 @@ impl<'a> AdviseCampaign<'a> {
     }
 }
 
-/// The name of the run of cold reads.
 const COLD: &str = "cold";
 
-/// The number of blocks in some trials.
 fn blocks(trials: &[TrialResult]) -> u32 {
     trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
 }
 
-/// The number of trials of a store.
 fn count_trials(trials: &[TrialResult], store: &str) -> u32 {
     trials.iter().filter(|trial| trial.cell.store() == store).count() as u32
 }
 
-/// The likely time of a block of these stores in seconds, from their last trials and the time between trials, in a stage
-/// that began at `start`.
+/// The likely time of a block of these stores in seconds, by their last trials and the time between trials since `start`.
 fn block_time_s(start: Instant, trials: &[TrialResult], stores: &[String]) -> f64 {
     let trials_s: f64 = trials.iter().map(TrialResult::took_s).sum();
     let last = |store: &String| trials.iter().rev().find(|trial| trial.cell.store() == store);

@@ -24,7 +24,6 @@ use super::super::stages::Stages;
 
 /// Operations of the mix in a trial, unless that takes too long.
 const OPERATIONS: u64 = 2000;
-/// The plans by which a question is measured.
 pub struct Plans<'a> {
     stores: &'a [StoreDef],
     probe: Probe,
@@ -37,10 +36,7 @@ pub struct Plans<'a> {
 }
 
 impl<'a> Plans<'a> {
-    /// Plans a look at every store that takes about `seconds` for each of `blocks` blocks.
-    ///
-    /// # Errors
-    /// [`storebench_core::error::Exit::DiskFull`] if the values alone do not fit onto the disk.
+    /// Plans a look at every store whose blocks take about `block_s` seconds; an error if the values alone do not fit onto the disk.
     pub fn new(
         stages: &Stages<'a>,
         plan: Plan,
@@ -75,7 +71,6 @@ impl<'a> Plans<'a> {
         Ok(plan)
     }
 
-    /// A plan with these numbers of records and operations.
     fn sized(&self, plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
         sized(plan, records, if self.cold { operations.min(records) } else { operations })
     }
@@ -88,8 +83,7 @@ impl<'a> Plans<'a> {
         self.sized(&plan, question.records.min(self.most_records).max(min_records), self.operations())
     }
 
-    /// The same with as many records as fit into a block of `block_s` seconds, judging by the first look. No
-    /// fewer than the look had.
+    /// The same with as many records as fit into a block of `block_s` seconds, judging by the first look, and no fewer than that had.
     pub fn reduced_plan(&self, full_plan: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
         let min_records = records_of(&self.screen).from;
         let mut plan = full_plan.clone();
@@ -150,7 +144,6 @@ impl<'a> Plans<'a> {
         }
     }
 
-    /// Operations of a trial of the look.
     fn operations(&self) -> u64 {
         CrudParameters::from_parameters(&self.screen.parameters).operations
     }
@@ -183,8 +176,7 @@ impl<'a> Plans<'a> {
         took_s / estimated.sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
-    /// The likely time of a block of a plan, in seconds: its estimate, corrected by the estimates of an earlier
-    /// run of the same stores.
+    /// The likely time of a block of a plan, in seconds: its estimate, corrected by those of an earlier run of the same stores.
     pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
         let Some(earlier_plan) = earlier.plan() else { return self.estimate_s(plan) };
         let earlier_estimates = self.estimates(earlier_plan);

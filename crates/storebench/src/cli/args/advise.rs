@@ -7,8 +7,7 @@ use clap::{Parser, ValueHint};
 use storebench_host::plan::{Bytes, Period};
 use storebench_report::advice::question::Goal;
 
-use super::answer::AnswerArgs;
-use super::question::QuestionArgs;
+use super::question::{AnswerArgs, QuestionArgs};
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:

@@ -45,10 +45,7 @@ fn has_option(workload: Workload, id: &str) -> bool {
     }
 }
 
-/// Checks that the options of a command line belong to its plan's workload.
-///
-/// # Errors
-/// [`Exit::Usage`] with the first that does not, and the studies that have it.
+/// Checks that the options of a command line belong to its plan's workload; an error names the first that does not, and who has it.
 pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");
@@ -91,67 +88,4 @@ fn workload(words: &[OsString]) -> Option<Workload> {
     }
     let folder = runs::find(run.get_one::<PathBuf>("resume")?, run.get_one::<PathBuf>("out")?).ok()?;
     folder::read_without_trials(&folder).ok()?.workload()
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::FromArgMatches;
-
-    use super::*;
-    use crate::cli::args::Command as Parsed;
-
-    /// The help for a command line, without its examples.
-    fn help(line: &str) -> String {
-        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let help = help_command(&words).try_get_matches_from(words).unwrap_err().to_string();
-        help.split("Examples:").next().unwrap().to_owned()
-    }
-
-    fn check_line(line: &str) -> Result<()> {
-        let matches = Args::command().try_get_matches_from(line.split(' ')).unwrap();
-        match Args::from_arg_matches(&matches).unwrap().command {
-            Parsed::Run(args) => check(&args, &plan::find(args.study()).unwrap()),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn help_lists_the_options_of_a_study_alone() {
-        let options = ["--trials ", "--place ", "--records ", "--mix ", "--speed ", "-P ", "--file-size "];
-        for (study, flags) in [
-            (" crud", "1111000"),
-            (" replay", "1100100"),
-            (" ycsb", "1110010"),
-            (" device", "1100001"),
-            ("", "1100000"),
-        ] {
-            for line in [format!("storebench run{study} --help"), format!("storebench run -h{study} --bad")] {
-                let help = help(&line);
-                let shown = options.map(|option| if help.contains(option) { '1' } else { '0' });
-                assert_eq!(String::from_iter(shown), flags, "{line}: {help}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_option_of_another_study_is_an_error_that_names_it() {
-        for (line, message) in [
-            (
-                "crud --speed 2",
-                "--speed is an option of the study replay, not of crud; see storebench run crud --help",
-            ),
-            ("device --mix get=1", "--mix is an option of the studies crud, crash, not of device"),
-            ("device --like x", "--like is an option of"),
-            ("crud -p recordcount=1", "-p or -P is an option of the study ycsb, not of crud"),
-        ] {
-            let error = check_line(&format!("storebench run {line}")).unwrap_err();
-            assert_eq!(error.exit, Exit::Usage);
-            assert!(error.message.starts_with(message), "{error}");
-        }
-        for line in
-            ["crud --records 5 --mix get=1 --set sqlite.page_size=1,2", "ycsb -P f -p a=1 --operations 1"]
-        {
-            assert!(check_line(&format!("storebench run {line}")).is_ok(), "{line}");
-        }
-    }
 }

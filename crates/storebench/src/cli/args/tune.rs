@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueHint};
 use storebench_host::plan::{Bytes, Period};
 
-use super::answer::AnswerArgs;
-use super::question::QuestionArgs;
+use super::question::{AnswerArgs, QuestionArgs};
 
 const TUNE_EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,4 @@
-//! A client of a trial on another machine: runs some of its threads on the orders of the trial's process. When that is gone, this
-//! process exits at once, whatever its threads are doing.
+//! A client of a trial on another machine: runs some of its threads. When the trial's process is gone, this one exits at once.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +21,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How often the client reports that it is alive.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Carries out a task, until the trial's process has no more orders.
-///
-/// # Errors
-/// None: errors are sent to that process.
+/// Carries out a task, until the trial's process has no more orders. Errors are sent to that process.
 pub fn serve(
     stores: &[StoreDef],
     task: &ClientTask,

@@ -23,7 +23,6 @@ use storebench_report::terminal::checklist::{Group, Line};
 
 use super::super::machines;
 
-/// The machine and the directory to check.
 pub struct CheckedMachine<'a> {
     stores: &'a [StoreDef],
     directory: PathBuf,
@@ -38,9 +37,6 @@ pub struct CheckedMachine<'a> {
 
 impl<'a> CheckedMachine<'a> {
     /// Examines the machine, and a directory, in which a work folder is made and deleted again.
-    ///
-    /// # Errors
-    /// If nothing can be made there.
     pub fn inspect(stores: &'a [StoreDef], directory: &Path) -> Result<CheckedMachine<'a>> {
         let mut work = WorkFolder::create(directory)?;
         let probe = work.probe()?;
@@ -78,7 +74,6 @@ const CHECKS: &[Check] = &[
     Check { about: "the machine", run: machine },
 ];
 
-/// All findings.
 pub fn run_all(checked: &CheckedMachine<'_>) -> Vec<Group> {
     let groups = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.run)(checked) });
     // A program without servers has no findings about them.

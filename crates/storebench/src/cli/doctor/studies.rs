@@ -1,5 +1,4 @@
-//! Determines which part of a study can run here: its own plan and all its presets, with cells selected as `run` would
-//! select them.
+//! Determines which part of a study can run here: its own plan and all its presets, with cells selected as by `run`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +18,6 @@ use super::super::launch::{self, Launch};
 /// The part of a study that can run here.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct StudyAbility {
-    /// The study.
     pub name: String,
     /// The combinations that can run, including those of presets.
     pub can: usize,
@@ -31,17 +29,13 @@ pub struct StudyAbility {
     pub lacks: Vec<MissingNeed>,
 }
 
-/// An unmet need of some combinations.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct MissingNeed {
-    /// The need, with what would help.
     pub reason: String,
-    /// The number of combinations that need it.
     pub combinations: usize,
 }
 
 impl StudyAbility {
-    /// In words.
     pub fn describe(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
@@ -54,9 +48,6 @@ impl StudyAbility {
 }
 
 /// The part of a study that can run in a directory.
-///
-/// # Errors
-/// If there is no such study, or the directory can't be examined.
 pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<StudyAbility> {
     let plain = plan::find(name)?;
     let mut plans = vec![plain.clone()];

@@ -1,5 +1,4 @@
-//! Property files that are separate workloads. Values that a run has only once, such as the number of records, must be the same in
-//! each file.
+//! Property files that are separate workloads. Values that a run has only once must be the same in each file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +14,6 @@ use storebench_host::plan::Changes;
 use super::{GivenProperty, Texts, all_properties, apply, end_by_time, last_of_each, property_error, stem};
 use crate::cli::args::RunArgs;
 
-/// The changes of the files to a plan.
 pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
     let args = &run.properties;
     let mut changes = Changes::default();

@@ -38,11 +38,10 @@ fn check_path(name: &str, path: &Path) -> Result<()> {
         return Ok(());
     }
     let path = path.display().to_string();
-    let message = format!(
+    Err(Error::bad_value(format!(
         "{name} {}: with --remote it is on the other machine: name it in full, like /mnt/sd",
         piece(&path)
-    );
-    Err(Error::bad_value(message))
+    )))
 }
 
 /// The arguments of `run` that the board reads too.

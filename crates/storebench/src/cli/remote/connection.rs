@@ -60,10 +60,7 @@ pub struct Connection {
     last_sent: Instant,
 }
 
-/// Finds a program that runs there, copies it if necessary, and starts it.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
+/// Finds a program that runs there, copies it if necessary, and starts it; [`Exit::Unreachable`] if none does.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
     let board =
         Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.default_folder()), interrupted)?;
@@ -183,10 +180,7 @@ impl Connection {
         }
     }
 
-    /// Sends a line.
-    ///
-    /// # Errors
-    /// [`Exit::Unreachable`] if the other side is gone.
+    /// Sends a line; [`Exit::Unreachable`] if the other side is gone.
     pub fn send(&mut self, value: &impl serde::Serialize) -> Result<()> {
         self.last_sent = Instant::now();
         let is_sent = self.input.as_mut().is_some_and(|input| wire::send(input, value).is_ok());
@@ -201,15 +195,11 @@ impl Connection {
         }
     }
 
-    /// The next message, if one comes soon.
-    ///
-    /// # Errors
-    /// [`Exit::Unreachable`] if no more can come.
+    /// The next message, if one comes soon; [`Exit::Unreachable`] if no more can come.
     pub fn next(&mut self) -> Result<Option<Message>> {
         self.next_within(Duration::from_millis(100))
     }
 
-    /// The next message, if one comes within this time.
     pub fn next_within(&mut self, timeout: Duration) -> Result<Option<Message>> {
         match self.messages.recv_timeout(timeout) {
             Ok(Ok(message)) => Ok(Some(message)),
@@ -218,7 +208,6 @@ impl Connection {
         }
     }
 
-    /// The error of a lost connection.
     fn lost_error(&mut self) -> Error {
         self.input = None;
         let why = self.ssh.complaint().map_or_else(String::new, |why| format!(" ({})", message(&why)));

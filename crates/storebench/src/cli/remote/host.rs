@@ -43,19 +43,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host as named in an option.
-    ///
-    /// # Errors
-    /// If ssh or adb could mistake it for an option, or it is no name.
+    /// A host as named in an option; an error if ssh or adb could mistake it for an option, or it is no name.
     pub fn new(name: &str, option: &str) -> Result<Host> {
         if let Some(serial) = name.strip_prefix(ADB) {
             let is_bad_letter = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
             if serial.starts_with('-') || serial.contains(is_bad_letter) {
-                let message = format!(
+                return Err(Error::bad_value(format!(
                     "{option} {}: it is no phone: write adb: or adb:SERIAL, as `adb devices` has it",
                     piece(name)
-                );
-                return Err(Error::bad_value(message));
+                )));
             }
             return Ok(Host::parse(name));
         }
@@ -70,11 +66,10 @@ impl Host {
             || host.starts_with('-')
             || name.contains(is_bad_letter)
         {
-            let message = format!(
+            return Err(Error::bad_value(format!(
                 "{option} {}: it is not a host: write user@board, ssh://user@board:2222, a name of your ssh configuration, or adb: for a phone",
                 piece(name)
-            );
-            return Err(Error::bad_value(message));
+            )));
         }
         Ok(Host::parse(name))
     }
@@ -88,8 +83,7 @@ impl Host {
         Host { is_unattended: true, ..self }
     }
 
-    /// A command there that runs a script with arguments, with open input and output and deaf to Ctrl-C: it ends on
-    /// request.
+    /// A command there that runs a script with arguments, with open input and output and deaf to Ctrl-C: it ends on request.
     pub fn command(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program());
         match self.phone() {
@@ -130,17 +124,14 @@ impl Host {
         if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
     }
 
-    /// The program that connects to it.
     pub fn program(&self) -> &'static str {
         if self.phone().is_some() { "adb" } else { "ssh" }
     }
 
-    /// An error that names the host and what went wrong with it.
     pub fn error(&self, reason: &str) -> Error {
         Error::new(Exit::Unreachable, format!("{self}: {reason}"))
     }
 
-    /// The error for a missing ssh or adb.
     pub fn program_error(&self, error: &std::io::Error) -> Error {
         let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
         self.error(&format!("{} can't be started: {error}; install {package}", self.program()))
@@ -166,22 +157,9 @@ mod tests {
         for phone in ["adb:", "adb:emulator-5554", "adb:192.168.0.7:5555"] {
             assert_eq!(Host::new(phone, "--remote").unwrap().to_string(), phone);
         }
-        let bad = [
-            "adb:-a",
-            "adb:a b",
-            "adb:a;id",
-            "",
-            "-oProxyCommand=id",
-            "user@-oProxyCommand=id",
-            "ssh://-v",
-            "ssh://",
-            "user@",
-            "ssh://user:secret@board",
-            "a b",
-            "a\tb",
-            "a\nb",
-        ];
-        for bad in bad {
+        let bad = "adb:-a|adb:a b|adb:a;id||-oProxyCommand=id|user@-oProxyCommand=id|ssh://-v|ssh://|user@|\
+                   ssh://user:secret@board|a b|a\tb|a\nb";
+        for bad in bad.split('|') {
             assert_eq!(Host::new(bad, "--clients").unwrap_err().exit, Exit::BadValue, "{bad}");
         }
     }

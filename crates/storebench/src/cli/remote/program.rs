@@ -8,10 +8,8 @@ use sha2::{Digest, Sha256};
 use storebench_core::error::{Error, Result};
 use storebench_core::lifeline;
 
-/// A program to be copied.
 #[derive(Debug)]
 pub struct Program {
-    /// Its name, for messages.
     pub name: String,
     pub bytes: Vec<u8>,
     /// Its SHA-256, in hexadecimal.
@@ -65,10 +63,7 @@ fn cache() -> Option<PathBuf> {
 }
 
 /// The files that may run on a machine, best first: the one that the user names, or this one if the machine matches, then
-/// those that were built for it.
-///
-/// # Errors
-/// If there is none: what to do.
+/// those that were built for it. If there is none, the error says what to do.
 pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf>> {
     if let Some(user_path) = user_path {
         return Ok(vec![user_path.to_path_buf()]);
@@ -90,7 +85,6 @@ pub fn candidates(machine: &str, user_path: Option<&Path>) -> Result<Vec<PathBuf
     Ok(programs)
 }
 
-/// Advice on getting a program for a machine.
 pub fn advice(machine: &str) -> String {
     match machines(machine).iter().find_map(|machine| target(machine)) {
         Some(target) => {
@@ -104,7 +98,6 @@ pub fn advice(machine: &str) -> String {
 }
 
 impl Program {
-    /// Reads a program.
     pub fn read(path: &Path) -> Result<Program> {
         let bytes = fs::read(path).map_err(Error::io("reading the program", path))?;
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -113,7 +106,6 @@ impl Program {
         Ok(Program { name, bytes, digest })
     }
 
-    /// The name of its copy in storebench's folder.
     pub fn copy(&self) -> String {
         format!("programs/storebench-{}", self.digest)
     }

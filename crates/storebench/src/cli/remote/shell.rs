@@ -34,8 +34,7 @@ pub fn script(script: &str, arguments: &[&str]) -> String {
 /// The mark at the beginning of every answer of these scripts, as the user's own start files may print something.
 pub const MARK: &str = "storebench-on-board:";
 
-/// Makes storebench's folder $1 (empty: the default), and reports the machine, the folder's path, and the programs
-/// in it.
+/// Makes storebench's folder $1 (empty: the default), and reports the machine, the folder's path, and the programs in it.
 pub const INSPECT: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
     mkdir -p -- \"$d/programs\" \"$d/runs\" && cd -- \"$d\" || exit 1; \
     command -v sha256sum >/dev/null || { echo \"sha256sum is missing\" >&2; exit 1; }; \

@@ -22,28 +22,28 @@ const MAX_LINES: usize = 20;
 #[derive(Debug)]
 pub struct Ssh {
     child: Child,
-    complaints: ErrorOutput,
+    complaints: Arc<Mutex<ErrorOutput>>,
+    reader: JoinHandle<()>,
 }
 
 impl Ssh {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// If there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
         let mut child = command.spawn().map_err(|error| host.program_error(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(host.error(&format!("{} was started without pipes", host.program())));
         };
-        let complaints = ErrorOutput::default();
-        complaints.collect(BufReader::new(errors));
-        Ok((Ssh { child, complaints }, input, output))
+        let complaints = Arc::new(Mutex::new(ErrorOutput::default()));
+        let collected = Arc::clone(&complaints);
+        let reader = std::thread::spawn(move || collect(BufReader::new(errors), &collected));
+        Ok((Ssh { child, complaints, reader }, input, output))
     }
 
     /// Shows standard error as it comes from now on.
     pub fn speak(&self) {
-        self.complaints.speak();
+        if let Ok(mut complaints) = self.complaints.lock() {
+            complaints.is_shown = true;
+        }
     }
 
     /// Waits for its end; `false` if it did not come in time.
@@ -58,10 +58,7 @@ impl Ssh {
         false
     }
 
-    /// Waits for its end, or ends it on an interrupt.
-    ///
-    /// # Errors
-    /// [`Exit::Interrupted`].
+    /// Waits for its end, or ends it on an interrupt, with [`Exit::Interrupted`].
     fn wait(&mut self, interrupted: &AtomicBool) -> Result<Option<i32>> {
         loop {
             if interrupted.load(Ordering::Relaxed) {
@@ -76,11 +73,14 @@ impl Ssh {
 
     /// The last line of its standard error.
     pub fn complaint(&mut self) -> Option<String> {
-        // Output from before its end may still arrive.
+        // Output from before its end may still arrive. The pipe need not end: a shared connection that ssh leaves open may hold it.
         if self.wait_within(Duration::from_secs(1)) {
-            self.complaints.finish();
+            let deadline = Instant::now() + Duration::from_secs(1);
+            while !self.reader.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(CHECK_INTERVAL);
+            }
         }
-        self.complaints.last()
+        self.complaints.lock().ok()?.lines.back().cloned()
     }
 }
 
@@ -91,10 +91,7 @@ impl Drop for Ssh {
     }
 }
 
-/// Runs a script to its end, with some bytes as its input; returns its output after the mark, line by line.
-///
-/// # Errors
-/// [`Exit::Unreachable`] if it fails, [`Exit::Interrupted`].
+/// Runs a script to its end, with some bytes as its input; returns its output after the mark, line by line, or [`Exit::Unreachable`].
 pub fn answers(
     host: &Host,
     script: &str,
@@ -129,61 +126,26 @@ pub fn answers(
 }
 
 /// A command's standard error: kept, or shown as it comes.
-#[derive(Debug, Clone, Default)]
-struct ErrorOutput {
-    state: Arc<Mutex<State>>,
-    reader: Arc<Mutex<Option<JoinHandle<()>>>>,
-}
-
 #[derive(Debug, Default)]
-struct State {
+struct ErrorOutput {
     lines: VecDeque<String>,
     is_shown: bool,
 }
 
-impl ErrorOutput {
-    fn collect(&self, mut pipe: impl BufRead + Send + 'static) {
-        let state = Arc::clone(&self.state);
-        let reader = std::thread::spawn(move || {
-            let mut line = Vec::new();
-            while pipe.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                line.clear();
-                let Ok(mut state) = state.lock() else { return };
-                if state.is_shown {
-                    print_note(&text);
-                }
-                if !text.is_empty() {
-                    state.lines.push_back(text);
-                }
-                if state.lines.len() > MAX_LINES {
-                    state.lines.pop_front();
-                }
-            }
-        });
-        if let Ok(mut slot) = self.reader.lock() {
-            *slot = Some(reader);
+fn collect(mut pipe: impl BufRead, output: &Mutex<ErrorOutput>) {
+    let mut line = Vec::new();
+    while pipe.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        line.clear();
+        let Ok(mut output) = output.lock() else { return };
+        if output.is_shown {
+            print_note(&text);
         }
-    }
-
-    fn speak(&self) {
-        if let Ok(mut state) = self.state.lock() {
-            state.is_shown = true;
+        if !text.is_empty() {
+            output.lines.push_back(text);
         }
-    }
-
-    /// Waits a moment for the last output of an ended command. The pipe need not end: a shared connection that
-    /// ssh leaves open may hold it.
-    fn finish(&self) {
-        let deadline = Instant::now() + Duration::from_secs(1);
-        let is_finished =
-            || self.reader.lock().map_or(true, |reader| reader.as_ref().is_none_or(JoinHandle::is_finished));
-        while !is_finished() && Instant::now() < deadline {
-            std::thread::sleep(CHECK_INTERVAL);
+        if output.lines.len() > MAX_LINES {
+            output.lines.pop_front();
         }
-    }
-
-    fn last(&self) -> Option<String> {
-        self.state.lock().ok()?.lines.back().cloned()
     }
 }

@@ -1,5 +1,4 @@
-//! The messages between the two machines of a remote run: lines of JSON over the input and output of the
-//! program on the board.
+//! The messages between the two machines of a remote run: lines of JSON over the input and output of the program on the board.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};
@@ -36,7 +35,6 @@ pub struct Request {
     pub properties: Texts,
     /// The command line here, for the results.
     pub command: Vec<String>,
-    /// The run to resume.
     pub resume: Option<Box<RunHeader>>,
     /// The number of lines of results that follow.
     pub results: usize,
@@ -51,50 +49,64 @@ pub struct Request {
 pub enum BoardSignal {
     /// A sign of life.
     Beat,
-    /// The run should end.
     Stop,
     /// All results are here: the board's copy may be deleted.
     Thanks,
-    /// An order to a client.
     Order(Box<ClientOrder>),
 }
 
-/// The board's messages.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
     /// The first message: it runs, and has this version.
-    Hello { version: String, format: u32 },
+    Hello {
+        version: String,
+        format: u32,
+    },
     /// The beginning of a new run.
     Header(Box<RunHeader>),
-    /// The trials begin.
-    Started { total: u64, done: u64 },
+    Started {
+        total: u64,
+        done: u64,
+    },
     /// Blocks are added.
-    Extended { by: u64 },
-    /// A trial begins.
-    Trial { cell: Cell, position: u64, left_s: Option<f64> },
+    Extended {
+        by: u64,
+    },
+    Trial {
+        cell: Cell,
+        position: u64,
+        left_s: Option<f64>,
+    },
     /// Progress of the trial in long work: which, records, of how many, in how many seconds.
-    Loading { loading: Option<(ProgressKind, u64, u64, f64)> },
+    Loading {
+        loading: Option<(ProgressKind, u64, u64, f64)>,
+    },
     /// Something of a trial is left there for now.
-    Left { why: String },
+    Left {
+        why: String,
+    },
     /// A trial's log, before its result.
-    Log { name: String, text: String },
+    Log {
+        name: String,
+        text: String,
+    },
     /// A trial's result: the line in the board's own file.
     Result(String),
     /// Text for people.
     Text(String),
-    /// A client's message.
     Client(Box<ClientReply>),
-    /// The run has ended.
-    Ended { interrupted: bool, failed: u64 },
-    /// It ended with an error.
-    Failed { exit: u8, message: String },
+    Ended {
+        interrupted: bool,
+        failed: u64,
+    },
+    Failed {
+        exit: u8,
+        message: String,
+    },
 }
 
-/// Writes a message as a line.
-///
-/// # Errors
-/// If the other side is gone.
+/// Writes a message as a line; an error if the other side is gone.
 pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -102,10 +114,7 @@ pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads a line; `None` at the end.
-///
-/// # Errors
-/// If it can't be read, is too long, or is incomplete.
+/// Reads a line; `None` at the end. One that is too long or incomplete is an error.
 pub fn read_line(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     let length = reader.take(LONGEST_BYTES).read_line(&mut text)?;

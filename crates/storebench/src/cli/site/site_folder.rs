@@ -13,7 +13,6 @@ use storebench_report::site::{FOLDERS, Page};
 
 use crate::cli::runs;
 
-/// The file that lists the site's files.
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;
@@ -26,16 +25,12 @@ pub struct SiteFolder {
     old_files: BTreeSet<String>,
 }
 
-/// Whether a folder has a site.
 pub fn is_site(folder: &Path) -> bool {
     folder.join(MARKER).is_file()
 }
 
 impl SiteFolder {
-    /// Examines a folder that a user named, and makes it if missing.
-    ///
-    /// # Errors
-    /// [`Exit::NotStorebench`] if it holds something other than a site.
+    /// Examines a folder that a user named, and makes it if missing; [`Exit::NotStorebench`] if it holds something other than a site.
     pub fn open(path: &Path) -> Result<SiteFolder> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
@@ -57,15 +52,11 @@ impl SiteFolder {
         Ok(SiteFolder { path, old_files })
     }
 
-    /// The absolute path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a site over the existing one.
-    ///
-    /// # Errors
-    /// If a file can't be written or deleted, or a file of this name is not the site's: then nothing has been deleted.
+    /// Writes a site over the existing one. If a file of this name is not the site's, nothing has been deleted.
     pub fn write(&self, pages: &[Page]) -> Result<()> {
         let names: BTreeSet<String> = pages.iter().map(|page| page.name.clone()).collect();
         let foreign =
@@ -149,70 +140,4 @@ fn parse_marker(text: &str) -> Option<BTreeSet<String>> {
     };
     let names = text.strip_prefix(MARKER_HEAD)?.lines().filter(|line| !line.is_empty());
     names.map(|name| is_page(name).then(|| name.to_owned())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn page(name: &str, text: &str) -> Page {
-        Page { name: name.into(), text: text.into() }
-    }
-
-    #[test]
-    fn a_site_takes_the_place_of_a_site_and_of_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("site");
-        SiteFolder::open(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
-        fs::write(out.join("notes.txt"), "mine").unwrap();
-        fs::write(out.join("runs/mine.html"), "mine").unwrap();
-        SiteFolder::open(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
-        let read = |name: &str| fs::read_to_string(out.join(name)).ok();
-        assert_eq!(["index.html", "runs/b.html"].map(read), ["2", "2"].map(|text| Some(text.to_owned())));
-        assert_eq!(
-            ["notes.txt", "runs/mine.html"].map(read),
-            ["mine", "mine"].map(|text| Some(text.to_owned()))
-        );
-        assert_eq!(read("runs/a.html"), None);
-        let foreign = SiteFolder::open(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
-        assert!(
-            foreign.exit == Exit::NotStorebench && read("index.html").as_deref() == Some("2"),
-            "{foreign:?}"
-        );
-    }
-
-    #[test]
-    fn what_is_not_a_site_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path();
-        fs::write(out.join("notes.txt"), "mine").unwrap();
-        assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
-        for marker in [
-            "",
-            "mine\n",
-            &format!("{MARKER_HEAD}\n../notes.txt\n"),
-            &format!("{MARKER_HEAD}\nruns/../../x.html\n"),
-        ] {
-            fs::write(out.join(MARKER), marker).unwrap();
-            assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
-        }
-        assert!(
-            parse_marker(&format!("{MARKER_HEAD}\nruns/a.html\nindex.html\n"))
-                .is_some_and(|names| names.len() == 2)
-        );
-    }
-
-    #[test]
-    fn no_link_leads_out_of_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (out, elsewhere) = (folder.path().join("site"), folder.path().join("elsewhere"));
-        fs::create_dir(&elsewhere).unwrap();
-        fs::write(elsewhere.join("a.html"), "mine").unwrap();
-        SiteFolder::open(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
-        fs::remove_dir_all(out.join("runs")).unwrap();
-        std::os::unix::fs::symlink(&elsewhere, out.join("runs")).unwrap();
-        assert!(SiteFolder::open(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
-        assert_eq!(fs::read_to_string(elsewhere.join("a.html")).unwrap(), "mine");
-        assert!(!elsewhere.join("b.html").exists());
-    }
 }

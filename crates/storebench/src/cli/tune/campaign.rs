@@ -35,13 +35,11 @@ const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
 const MAX_PILOTS: usize = 4;
 /// The time of a race before its first trial, in seconds, until one was run.
 const RACE_S: f64 = 1.5;
-/// How often the best and the default are compared in fresh trials, however late it is: an interval
-/// needs this many.
+/// How often the best and the default are compared in fresh trials, however late it is: an interval needs this many.
 const FEWEST_PAIRS: u32 = 3;
 /// How often the two are compared with other records.
 const BESIDE_BLOCKS: u32 = 3;
 
-/// Races settings until the search is over.
 pub struct TuneCampaign<'a> {
     request: &'a TuneRequest<'a>,
     pub stages: Stages<'a>,

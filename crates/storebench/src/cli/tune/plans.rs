@@ -85,8 +85,7 @@ pub fn correct(plan: &Plan, trial: &TrialResult, length: TrialLength) -> Result<
         .transpose()
 }
 
-/// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their
-/// minimum.
+/// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their minimum.
 fn reduce_once(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
     let (records, operations) =
         (records_of(plan).from, CrudParameters::from_parameters(&plan.parameters).operations);
@@ -102,8 +101,7 @@ fn is_cold(plan: &Plan) -> bool {
     plan.axes.list::<Cache>(Axis::CACHE) == [Cache::Cold]
 }
 
-/// A plan with these numbers of records and operations; no more cold reads than records, as most of them would repeat an
-/// earlier read.
+/// A plan with these numbers of records and operations; no more cold reads than records, as most would repeat an earlier read.
 fn plan_with_counts(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
 }

@@ -1,6 +1,6 @@
 //! A directory to work in, the programs, and what they said.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,11 @@ pub const OWN: &str = include_str!("../cases/mine.toml");
 pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
     --operations 5 --trials 1 --timeout 10m";
 
-/// The program.
 pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
 
 /// The program with the stores of tests/faulty.
 pub fn faulty() -> PathBuf {
@@ -68,7 +71,6 @@ impl Scratch {
         self.directory.path()
     }
 
-    /// A file or directory in it.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
@@ -91,17 +93,14 @@ impl Scratch {
         said(&mut self.command(STOREBENCH, arguments))
     }
 
-    /// Runs storebench with the faulty stores.
     pub fn faulty(&self, arguments: &str) -> Said {
         said(&mut self.command(faulty(), arguments))
     }
 
-    /// Starts storebench with the faulty stores.
     pub fn start_faulty(&self, arguments: &str) -> Started {
         self.start(faulty(), arguments)
     }
 
-    /// Starts a program.
     pub fn start(&self, program: impl AsRef<Path>, arguments: &str) -> Started {
         Started::new(&mut self.command(program, arguments))
     }
@@ -115,18 +114,15 @@ impl Scratch {
         runs
     }
 
-    /// The folder of the only run made here.
     pub fn only_run(&self) -> PathBuf {
         let [run] = self.runs().try_into().unwrap();
         run
     }
 
-    /// The results of the only run made here.
     pub fn results(&self) -> Run {
         folder::read(&self.only_run()).unwrap()
     }
 
-    /// Every file in the directory with what it holds.
     pub fn contents(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         contents(self.path())
     }
@@ -188,7 +184,6 @@ pub struct Said {
     pub err: String,
 }
 
-/// Runs a program to its end.
 pub fn said(command: &mut Command) -> Said {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     Said::new(&output)
@@ -238,23 +233,19 @@ pub struct Started {
 }
 
 impl Started {
-    /// Starts it.
     pub fn new(command: &mut Command) -> Started {
         Started { child: Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()) }
     }
 
-    /// Its number.
     pub fn id(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }
 
-    /// Sends it a signal by name.
     pub fn signal(&self, name: &str) {
         let id = self.id().to_string();
         assert!(Command::new("kill").args([format!("-{name}"), id]).status().unwrap().success());
     }
 
-    /// Waits for its end.
     pub fn end(mut self) -> Said {
         Said::new(&self.child.take().unwrap().wait_with_output().unwrap())
     }
@@ -269,7 +260,6 @@ impl Drop for Started {
     }
 }
 
-/// Waits until something is so.
 #[track_caller]
 pub fn wait_for(what: &str, is_done: impl Fn() -> bool) {
     let start = Instant::now();
@@ -308,8 +298,7 @@ pub fn another_run(run: &Path, name: &str) {
     fs::write(&header, serde_json::to_string_pretty(&value).unwrap()).unwrap();
 }
 
-/// Says that a test, or a part of it, could not be done here for something that is not installed. With `STOREBENCH_TEST_STRICT=1` nothing
-/// may lack.
+/// Says that something could not be done here for what is not installed. With `STOREBENCH_TEST_STRICT=1` nothing may lack.
 pub fn missing(what: &str, why: &str) {
     assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{what}: {why}");
     skipped(what, why);
@@ -324,19 +313,6 @@ pub fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| std::os::unix::fs::MetadataExt::uid(&process) == 0)
 }
 
-/// The names of all fields in a document.
-pub fn fields(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| {
-            names.insert(name.clone());
-            fields(value, names);
-        }),
-        Value::Array(values) => values.iter().for_each(|value| fields(value, names)),
-        _ => {}
-    }
-}
-
-/// A file in YAML.
 pub fn yaml(path: &Path) -> Value {
     let script =
         "import sys, yaml, json; json.dump(yaml.load(open(sys.argv[1]), yaml.BaseLoader), sys.stdout)";

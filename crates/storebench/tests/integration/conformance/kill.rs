@@ -41,8 +41,7 @@ fn record_value(record: u64, step: u64) -> Vec<u8> {
     steps::record_value(record, step, MOST_BYTES)
 }
 
-/// Starts a writer, kills it once it has acknowledged `steps` steps and a little time has passed, and says how many it
-/// has acknowledged in the end.
+/// Starts a writer, kills it a little after it has acknowledged `steps` steps, and says how many it has in the end.
 fn write_and_kill(subject: &Subject, steps: u64, delay: Duration) -> u64 {
     let log = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let tier = subject.tier.map_or("default", Guarantee::name);

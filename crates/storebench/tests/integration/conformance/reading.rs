@@ -6,7 +6,6 @@ use super::subject::{Subject, for_each_keeping, key, value};
 
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// The records that a scan shows.
 fn scan(session: &mut dyn Session, start: &[u8], limit: usize) -> Records {
     let mut seen = Vec::new();
     let shown =

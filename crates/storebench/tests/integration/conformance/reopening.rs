@@ -3,7 +3,6 @@
 use super::subject::{Subject, assert_holds, for_each_keeping_privately, for_each_private, key, value};
 use storebench_core::store::{Guarantee, Store, StoreError};
 
-/// The engines that check their own files.
 const HAVE_A_CHECK: [&str; 6] = ["sqlite", "berkeleydb", "libmdbx", "redb", "postgres", "mariadb"];
 
 /// Writes records, updates some and removes some.

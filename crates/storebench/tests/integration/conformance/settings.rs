@@ -69,13 +69,11 @@ fn samples() -> impl Iterator<Item = Sample> {
     })
 }
 
-/// The samples of a store.
 pub fn subjects(def: &'static StoreDef) -> Vec<Subject> {
     let samples_of_store = samples().filter(|sample| sample.store == def.name);
     samples_of_store.map(|sample| Subject::with(def, sample.asked, sample.settings)).collect()
 }
 
-/// The tier that a sample is to give.
 fn tier_of(subject: &Subject) -> Guarantee {
     let is_same = |sample: &Sample| {
         (sample.store, sample.asked, &sample.settings) == (subject.def.name, subject.tier, &subject.settings)

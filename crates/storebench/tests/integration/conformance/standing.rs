@@ -1,5 +1,4 @@
-//! The servers that tests share: one for each store and guarantee, started when it is first asked for. Each subject has what it makes
-//! there by a URL.
+//! The servers that tests share, one for each store and guarantee, started when it is first asked for; each subject has a URL there.
 
 use std::collections::BTreeMap;
 use std::fs;

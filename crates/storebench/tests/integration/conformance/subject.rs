@@ -14,7 +14,7 @@ use storebench_core::store::{
 use tempfile::TempDir;
 
 use super::standing;
-use crate::store_library::built::all_stores;
+use crate::store_library::all_stores;
 use crate::{in_memory, tier};
 
 /// Applies `check` to every built store at its guarantees, and reports all that fail. Stores go in parallel, for most of the time goes into
@@ -158,7 +158,6 @@ impl Subject {
         Subject::with(self.def, self.tier, self.settings.clone())
     }
 
-    /// The capabilities of the store with its settings.
     pub fn can(&self) -> &Capabilities {
         &self.can
     }
@@ -269,7 +268,6 @@ pub fn value(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// The values of settings by name.
 pub fn by_name(settings: Vec<Setting>) -> BTreeMap<String, String> {
     settings.into_iter().map(|setting| (setting.name, setting.value)).collect()
 }

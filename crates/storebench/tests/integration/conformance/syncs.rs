@@ -19,8 +19,7 @@ const LOADED: u64 = 200;
 const BATCH: u64 = 50;
 const WRITES: [&str; 3] = ["insert", "update", "remove"];
 
-/// Below `power`, stores make durable what they hold now and then: as logs fill up, caches overflow or files are made. Never with
-/// each write.
+/// Below `power`, stores make durable what they hold now and then, as logs fill up or files are made, and never with each write.
 const OCCASIONAL: f64 = 0.1;
 
 #[test]
@@ -175,7 +174,6 @@ fn every_guarantee_of_a_server_holds_warm_and_cold() {
     }
 }
 
-/// One trial by the program.
 fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Option<&Path>) -> Measurements {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     // etcd gives a request up when its disk holds it up for 7 s, as a busy one may. It counts its syncs itself.

@@ -53,22 +53,16 @@ fn entries_are_sound() {
 
 #[test]
 fn every_native_store_that_was_asked_for_is_built() {
-    for (name, is_wanted) in [
-        ("sqlite", cfg!(feature = "sqlite")),
-        ("leveldb", cfg!(feature = "leveldb")),
-        ("rocksdb", cfg!(feature = "rocksdb")),
-        ("berkeleydb", cfg!(feature = "berkeleydb")),
-        ("lmdb", cfg!(feature = "lmdb")),
-        ("libmdbx", cfg!(feature = "libmdbx")),
-        ("unqlite", cfg!(feature = "unqlite")),
-        ("redb", cfg!(feature = "redb")),
-        ("fjall", cfg!(feature = "fjall")),
-        ("sled", cfg!(feature = "sled")),
-        ("postgres", cfg!(feature = "postgres")),
-        ("mariadb", cfg!(feature = "mariadb")),
-        ("redis", cfg!(feature = "redis")),
-        ("etcd", cfg!(feature = "etcd")),
-    ] {
+    macro_rules! wanted {
+        ($($name:literal)*) => {
+            [$(($name, cfg!(feature = $name))),*]
+        };
+    }
+    let wanted = wanted! {
+        "sqlite" "leveldb" "rocksdb" "berkeleydb" "lmdb" "libmdbx" "unqlite" "redb" "fjall" "sled"
+        "postgres" "mariadb" "redis" "etcd"
+    };
+    for (name, is_wanted) in wanted {
         let def = STORES
             .iter()
             .find(|def| def.name == name)

@@ -4,7 +4,6 @@ use storebench_core::store::{Session, Store, StoreError};
 
 use super::subject::{assert_holds, for_each, get, key, value};
 
-/// Every store that has transactions, with one record.
 fn for_each_with_an_old_record(check: impl Fn(&dyn Store) + Sync) {
     for_each(|subject| {
         if !subject.can().transactions {

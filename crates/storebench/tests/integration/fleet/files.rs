@@ -17,7 +17,7 @@ use storebench_host::shard::Split;
 
 use super::{BLOCKS, PLAN, only_run_in, read};
 use crate::cli::support::{
-    STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for, yaml,
+    STOREBENCH, Said, Scratch, assert_complete, is_root, missing, root, said, wait_for, yaml,
 };
 use crate::file_systems::can_limit;
 use crate::snippets::python::python_with;
@@ -26,10 +26,9 @@ use crate::snippets::python::python_with;
 const CELLS: usize = 4 * 3;
 
 fn fleet_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fleet").join(name).canonicalize().unwrap()
+    root().join("examples/fleet").join(name)
 }
 
-/// Whether a program is there.
 fn has_program(program: &str) -> bool {
     let found =
         Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
@@ -239,7 +238,6 @@ impl Slurm {
     }
 }
 
-/// The process that started another.
 fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
@@ -460,8 +458,7 @@ fn check_schema(module: &str, arguments: &[&str], files: &[&str]) -> Option<Said
         missing("the schemas of fleets", &format!("needs {}, which scripts/setup.sh test installs", module));
         return None;
     };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Some(said(Command::new(python).args(["-m", module]).args(arguments).args(files).current_dir(root)))
+    Some(said(Command::new(python).args(["-m", module]).args(arguments).args(files).current_dir(root())))
 }
 
 #[test]
@@ -483,7 +480,7 @@ fn ready_files_and_the_workflow_of_releases_are_as_their_readers_publish_it() {
 
 #[test]
 fn the_workflow_of_releases_runs_what_there_is() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let makefile = fs::read_to_string(root.join("Makefile")).unwrap();
     let workflow = yaml(&root.join(".github/workflows/release.yml"));
     let jobs = workflow["jobs"].as_object().unwrap();

@@ -22,21 +22,11 @@ const HELPERS: &str = "const text = (selector) => document.querySelector(selecto
         return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
             && outer.right <= document.documentElement.clientWidth; });";
 
-/// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// No sandbox, which containers often lack; and no unrequested network access.
-const FLAGS: [&str; 9] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--remote-debugging-port=0",
-];
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update \
+    --disable-sync --disable-dev-shm-usage --no-first-run --remote-debugging-port=0";
 
 /// A page open in a separate browser, which ends with it.
 pub struct Browser {
@@ -71,13 +61,14 @@ impl Browser {
         let process = NAMES.iter().find_map(|name| {
             let mut command = Command::new(name);
             command
-                .args(FLAGS)
+                .args(FLAGS.split(' '))
                 .arg(format!("--user-data-dir={}", profile.path().display()))
                 .arg("about:blank");
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         })?;
         let ready = profile.path().join("DevToolsActivePort");
-        let address = wait(|| std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2));
+        let read_address = || std::fs::read_to_string(&ready).ok().filter(|text| text.lines().count() == 2);
+        let address = wait("a browser", read_address);
         let (port, path) = address.split_once('\n').unwrap();
         let socket = connect(port.parse().unwrap(), path.trim());
         Some(Browser {
@@ -152,7 +143,6 @@ impl Browser {
         self.until("document.documentElement.dataset.ready === 'yes'");
     }
 
-    /// Gives a command and waits for its result.
     pub fn send(&mut self, method: &str, parameters: Value) -> Value {
         let answer = self.ask(method, parameters);
         assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
@@ -176,7 +166,6 @@ impl Browser {
         }
     }
 
-    /// The value of an expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let parameters = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let result = self.send("Runtime.evaluate", parameters);
@@ -199,15 +188,13 @@ impl Browser {
         self.until(&format!("innerWidth === {width}"));
     }
 
-    /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
-        let start = Instant::now();
         // While a page gives way to the next there may be nothing to ask, which is not yet true.
         let parameters = json!({"expression": expression, "returnByValue": true});
-        while self.ask("Runtime.evaluate", parameters.clone())["result"]["result"]["value"] != json!(true) {
-            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait(expression, || {
+            let answer = self.ask("Runtime.evaluate", parameters.clone());
+            answer["result"]["result"]["value"].as_bool().filter(|is_true| *is_true)
+        });
     }
 
     /// Clicks with the mouse on the middle of an element, of its first line if a link has several, which must be what is
@@ -221,14 +208,9 @@ impl Browser {
              return [x, y, e.contains(document.elementFromPoint(x, y))]; }})()",
             json!(selector)
         );
-        let start = Instant::now();
-        let middle = loop {
-            let middle = self.value(&look);
-            if middle[2] == json!(true) {
-                break middle;
-            }
-            assert!(start.elapsed() < PATIENCE, "{selector} is hidden by something");
-        };
+        let is_shown = |middle: &Value| middle[2] == json!(true);
+        let what = format!("{selector}, if nothing hides it");
+        let middle = wait(&what, || Some(self.value(&look)).filter(is_shown));
         for kind in ["mousePressed", "mouseReleased"] {
             let event =
                 json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1});
@@ -236,7 +218,6 @@ impl Browser {
         }
     }
 
-    /// Presses a key: `Enter`, `Escape`, `Tab`.
     pub fn press(&mut self, key: &str) {
         let (code, text) = match key {
             "Enter" => (13, "\r"),
@@ -295,7 +276,6 @@ impl Drop for Browser {
     }
 }
 
-/// The next message of a browser.
 pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
     loop {
         match socket.read() {
@@ -307,7 +287,6 @@ pub fn next(socket: &mut WebSocket<TcpStream>) -> Value {
     }
 }
 
-/// A connection to a browser.
 pub fn connect(port: u16, path: &str) -> WebSocket<TcpStream> {
     loop {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -336,14 +315,13 @@ pub fn end(process: &mut Child, socket: &mut WebSocket<TcpStream>, close: &Value
     let _ = process.wait();
 }
 
-/// Waits until there is something.
-pub fn wait<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "the browser did not start");
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

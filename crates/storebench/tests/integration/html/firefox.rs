@@ -3,15 +3,13 @@
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use super::browser::{PATIENCE, connect, end, next, wait};
+use super::browser::{connect, end, next, wait};
 
-/// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
 /// A page open in a separate Firefox, which ends with it.
@@ -37,7 +35,7 @@ impl Firefox {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         })?;
         let ready = profile.path().join("WebDriverBiDiServer.json");
-        let server: Value = wait(|| serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
+        let server: Value = wait("a browser", || serde_json::from_slice(&std::fs::read(&ready).ok()?).ok());
         let port = server["ws_port"].as_u64().unwrap() as u16;
         let socket = connect(port, "/session");
         let mut firefox = Firefox { process, socket, context: Value::Null, number: 0, _profile: profile };
@@ -69,13 +67,8 @@ impl Firefox {
         self.send("script.evaluate", parameters)["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
-        let start = Instant::now();
-        while self.value(expression) != json!(true) {
-            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait(expression, || self.value(expression).as_bool().filter(|is_true| *is_true));
     }
 }
 

@@ -1,5 +1,4 @@
-//! An engine that changes its data when it is closed: what was acknowledged and read back right before is otherwise when it is
-//! opened anew.
+//! An engine that changes its data when it is closed, after it was acknowledged and read back right.
 
 use storebench_core::store::{OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError};
 
@@ -18,7 +17,6 @@ pub enum Lie {
     OldStock,
 }
 
-/// Parameters of a trial.
 type TrialParameters = &'static [(&'static str, &'static str)];
 
 /// Each, with what is asked of the trial and what the failure says.
@@ -30,20 +28,9 @@ pub const LIES: &[(Lie, TrialParameters, &str)] = &[
     (Lie::OldStock, &[("shares", "restock=1")], "but its orders and deliveries leave"),
 ];
 
-/// A store with a lie.
 pub fn lying(store: &StoreDef, lie: Lie) -> StoreDef {
-    let open: OpenFn = match (store.capabilities.sql, lie) {
-        (true, Lie::Nothing) => &|options| open("sqlite", options, Lie::Nothing),
-        (true, Lie::LosesOrder) => &|options| open("sqlite", options, Lie::LosesOrder),
-        (true, Lie::LosesEntry) => &|options| open("sqlite", options, Lie::LosesEntry),
-        (true, Lie::LosesCustomer) => &|options| open("sqlite", options, Lie::LosesCustomer),
-        (true, Lie::OldStock) => &|options| open("sqlite", options, Lie::OldStock),
-        (false, Lie::Nothing) => &|options| open("lmdb", options, Lie::Nothing),
-        (false, Lie::LosesOrder) => &|options| open("lmdb", options, Lie::LosesOrder),
-        (false, Lie::LosesEntry) => &|options| open("lmdb", options, Lie::LosesEntry),
-        (false, Lie::LosesCustomer) => &|options| open("lmdb", options, Lie::LosesCustomer),
-        (false, Lie::OldStock) => &|options| open("lmdb", options, Lie::OldStock),
-    };
+    let name = if store.capabilities.sql { "sqlite" } else { "lmdb" };
+    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| open(name, options, lie)));
     StoreDef { open: Ok(open), ..store.clone() }
 }
 

@@ -18,7 +18,6 @@ pub fn check(shown: &Shown, text: &str, program: impl Fn(&Path) -> Command) {
     }
 }
 
-/// A program that is to run in a folder.
 pub fn in_folder(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder);

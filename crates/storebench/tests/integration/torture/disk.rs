@@ -1,5 +1,4 @@
-//! Disks that fail: errors injected into system calls (by strace, if installed), and disks that fill up at any moment. No
-//! reported result is lost, and the program ends with a documented exit code.
+//! Disks that fail by injected errors or fill up: no reported result is lost, and the program ends with a documented exit code.
 
 use std::fs;
 use std::path::Path;
@@ -40,22 +39,12 @@ pub fn ends_as_documented(output: &Said, context: &str) {
     assert!(output.code.is_some_and(|code| codes.contains(&code)), "{context}\n{output}");
 }
 
-/// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours
-/// runs yet.
-pub const CALLS: [&str; 12] = [
-    "write",
-    "openat",
-    "read",
-    "statx",
-    "ftruncate",
-    "fsync",
-    "fdatasync",
-    "mkdir",
-    "unlink",
-    "rename",
-    "clone3",
-    "flock",
-];
+/// A call that a report, or a run, makes to the system, and an error. The loader's calls come first, when nothing of ours runs yet.
+pub fn choose_error(random: &mut fastrand::Rng) -> (&'static str, &'static str) {
+    let calls = "write openat read statx ftruncate fsync fdatasync mkdir unlink rename clone3 flock";
+    let calls: Vec<&str> = calls.split(' ').collect();
+    (calls[random.usize(..calls.len())], ["EIO", "ENOSPC"][random.usize(..2)])
+}
 
 #[test]
 fn a_report_survives_calls_that_fail() {
@@ -66,8 +55,7 @@ fn a_report_survives_calls_that_fail() {
     scratch.faulty(&format!("run crud --store flat-folder {TINY}")).ends(Exit::Success);
     let before = fs::read(scratch.only_run().join("results.jsonl")).unwrap();
     tries(12, |random| {
-        let call = CALLS[random.usize(..CALLS.len())];
-        let error = ["EIO", "ENOSPC"][random.usize(..2)];
+        let (call, error) = choose_error(random);
         let (when, form) =
             (random.u32(1..20), ["", "--csv", "--html page.html", "--table"][random.usize(..4)]);
         let output = run_with_error(&scratch, call, error, when, &format!("report latest {form}"));
@@ -87,8 +75,7 @@ fn a_run_survives_calls_that_fail_and_is_resumed() {
     let study = TINY.replace("--trials 1", "--trials 2");
     tries(8, |random| {
         let scratch = Scratch::new();
-        let call = CALLS[random.usize(..CALLS.len())];
-        let error = ["EIO", "ENOSPC"][random.usize(..2)];
+        let (call, error) = choose_error(random);
         let when = random.u32(1..60);
         let context = format!("{call} {error} {when}");
         let output = run_with_error(

@@ -1,5 +1,5 @@
-//! Every reader of files and values that others wrote, called with changed input: none panics, whatever it is. Input that once made
-//! one panic, or worse, lies in tests/corpus with samples of what is right; a failure prints the shortest that there is.
+//! Every reader of files and values that others wrote, called with changed input: none panics. Input that once made one panic, or worse,
+//! lies in tests/corpus with samples of what is right; a failure prints the shortest that there is.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,6 @@ use super::mutations::mutate;
 use super::tries_for_a_while;
 use crate::cli::support::OWN;
 
-/// Changed inputs in one try.
 const CASES: u32 = 300;
 
 /// The samples of a reader; storebench's own studies are plans.

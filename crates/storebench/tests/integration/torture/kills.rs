@@ -1,5 +1,4 @@
-//! Runs that are killed at any moment: what had ended is kept, nothing is left that `clean` does not find, and the rest is done
-//! when the run is resumed.
+//! Runs that are killed at any moment: what had ended is kept, `clean` finds what is left, and the rest is done when the run is resumed.
 
 use std::fs;
 use std::time::Duration;

@@ -1,8 +1,6 @@
-//! Input that was changed at random: plans, runs, values on the command line. Whatever it is, the program ends with a documented
-//! exit code, soon, without a panic, and says in a bounded number of words what is wrong.
+//! Input that was changed at random: the program ends with a documented exit code, soon, without a panic, and says why in bounded words.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,8 +8,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::Exit;
 
 use super::{tries, tries_for_a_while};
-use crate::cli::support::OWN;
-use crate::cli::support::{STOREBENCH, Said, Scratch, TINY};
+use crate::cli::support::{OWN, STOREBENCH, Said, Scratch, TINY, root};
 
 /// The most that an answer to bad input may say on standard error, in bytes.
 const MOST_WORDS: usize = 20_000;
@@ -49,7 +46,6 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     output
 }
 
-/// Reads to the end, whatever it is.
 fn read_in_thread(mut stream: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -75,7 +71,6 @@ fn odd_value(random: &mut fastrand::Rng) -> String {
     }
 }
 
-/// Changes some bytes of a text several times.
 fn mutate_copy(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     (0..random.usize(1..6)).for_each(|_| mutate(&mut text, random));
@@ -112,7 +107,7 @@ fn replace_number(text: &mut Vec<u8>, offset: usize, random: &mut fastrand::Rng)
 #[test]
 fn mutated_plans_are_read_or_refused() {
     let scratch = Scratch::new();
-    let study = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/crud.toml")).unwrap();
+    let study = fs::read(root().join("studies/crud.toml")).unwrap();
     tries(40, |random| {
         let text = if random.bool() { OWN.as_bytes() } else { &study };
         scratch.write("mutated.toml", mutate_copy(text, random));
@@ -148,7 +143,6 @@ fn plans_without_measure_are_refused_at_once() {
     withstands(&scratch, ["run", "/dev/zero"]);
 }
 
-/// A directory with one run.
 fn with_a_run() -> &'static Scratch {
     static RUN: OnceLock<Scratch> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -164,19 +158,8 @@ fn mutated_runs_are_read_or_refused() {
     let scratch = Scratch::new();
     let run = with_a_run().only_run();
     let files = ["run.json", "results.jsonl"].map(|name| (name, fs::read(run.join(name)).unwrap()));
-    let forms = [
-        "",
-        "--table",
-        "--csv",
-        "--json",
-        "--published",
-        "--html",
-        "compare",
-        "--resume",
-        "check",
-        "site",
-        "merge",
-    ];
+    let forms = " --table --csv --json --published --html compare --resume check site merge";
+    let forms: Vec<&str> = forms.split(' ').collect();
     tries_for_a_while(60, |random| {
         let changed = random.usize(..files.len());
         for (index, (name, text)) in files.iter().enumerate() {

@@ -1,6 +1,5 @@
-//! A storm: small runs at random over stores, servers, file systems and workloads, while whatever can go wrong does. After each round
-//! nothing is left, no result is lost or doubled, and every error says why. A round follows from its seed, but for the moments at
-//! which the machine gets there.
+//! Small runs at random over stores, servers, file systems and workloads, while whatever can go wrong does: nothing is left, no result is lost
+//! or doubled, and every error says why. A round follows from its seed, but for the moments at which the machine gets there.
 
 mod aftermath;
 mod study;
@@ -76,7 +75,6 @@ impl Round {
         said(&mut self.command(&[self.study.program()], arguments))
     }
 
-    /// The arguments of its run.
     fn arguments(&self) -> String {
         let url = self
             .server
@@ -172,7 +170,6 @@ impl IpcNamespace {
         self.0.id()
     }
 
-    /// The segments of its shared memory.
     fn segments(&self) -> Vec<String> {
         let mut list = Command::new("nsenter");
         list.arg(format!("--ipc=/proc/{}/ns/ipc", self.id())).args(["--", "cat", "/proc/sysvipc/shm"]);

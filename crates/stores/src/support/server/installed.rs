@@ -75,7 +75,9 @@ impl Programs {
         let folder = options.settings.get(PROGRAMS);
         let found = match folder {
             None => self.installed()?.cloned(),
-            Some(folder) if Path::new(folder).is_absolute() => self.first_working(&[PathBuf::from(folder)])?,
+            Some(folder) if Path::new(folder).is_absolute() => {
+                self.first_working(&[PathBuf::from(folder)])?
+            }
             Some(_) => None,
         };
         match (self.missing_reason(found.as_ref()), found, folder) {

@@ -19,7 +19,8 @@ impl Messages {
         let start = Instant::now();
         for _ in 0..2 {
             bench.reopen()?;
-            let mut session = bench.store()?.sql().map_err(WorkloadError::during("reading the table back"))?;
+            let mut session =
+                bench.store()?.sql().map_err(WorkloadError::during("reading the table back"))?;
             self.check_rows(session.as_mut())?;
             self.check_index(session.as_mut())?;
         }

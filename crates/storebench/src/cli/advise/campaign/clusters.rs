@@ -24,14 +24,10 @@ const ROUND_TRIPS: u64 = 2;
 const READ_BACK: u64 = 4;
 /// The time of a cluster for starting, electing a leader and stopping, for a trial and its kill check, in seconds.
 const START_S: f64 = 5.0;
-/// The additional time in starts of a single server: all servers start for the trial and three times for its checks,
-/// and share the processors.
+/// The additional time in starts of a single server: all start for the trial and three times for its checks, and share processors.
 const STARTS: f64 = 8.0;
 
-/// The store that can form a cluster here.
-///
-/// # Errors
-/// [`Exit::UnknownStore`] if there is none, with what it lacks; [`Exit::BadValue`] if only clusters answer the question.
+/// The store that can form a cluster here; [`Exit::UnknownStore`], with what it lacks, if there is none.
 pub fn cluster_store(stores: &[StoreDef], question: &Question) -> Result<String> {
     if question.guarantee == Guarantee::Node {
         return Err(Error::bad_value(
@@ -98,8 +94,7 @@ impl AdviseCampaign<'_> {
         Ok(false)
     }
 
-    /// The plans of both, with new databases, and as many records and operations as there is time for in a block of each; `None` without
-    /// enough time.
+    /// The plans of both, with new databases, and as many records and operations as there is time for in a block of each, if any.
     fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<PlanPair>> {
         let mut servers = self.plan.clone();
         servers.name = PLAN.into();

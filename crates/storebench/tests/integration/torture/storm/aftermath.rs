@@ -34,7 +34,6 @@ pub fn check_run(round: &Round, damage: &Damage, output: &Said, context: &str) {
     clean_up(round, damage, context);
 }
 
-/// Cleans, and fails if anything is left.
 #[track_caller]
 fn clean_up(round: &Round, damage: &Damage, context: &str) {
     let output = round.storebench("clean disk");

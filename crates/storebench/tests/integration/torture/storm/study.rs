@@ -9,14 +9,12 @@ use crate::file_systems::can_mount;
 use crate::running_servers::KINDS as SERVERS;
 use crate::torture::storm_is_asked_for;
 
-/// A small run.
 #[derive(Debug)]
 pub struct Study {
     /// Whether its stores misbehave.
     misbehaves: bool,
     /// The arguments, without those common to all studies.
     pub arguments: String,
-    /// Whether servers take part.
     pub has_servers: bool,
     /// The store whose server was running before, if there is one.
     pub running_server: Option<&'static str>,

@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::Round;
 use crate::cli::support::Started;
-use crate::torture::disk::{CALLS, has_strace};
+use crate::torture::disk::{choose_error, has_strace};
 
-/// Signals that end a process.
 const ENDINGS: [&str; 5] = ["KILL", "TERM", "INT", "HUP", "ABRT"];
 
-/// The processes of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Parent,
@@ -23,7 +21,6 @@ enum Target {
     Anyone,
 }
 
-/// A fault.
 #[derive(Debug)]
 enum Fault {
     Ends(Target, &'static str),
@@ -35,7 +32,6 @@ enum Fault {
     Hides(u64),
     /// It does nothing for this number of milliseconds.
     ServerPauses(u64),
-    /// It ends.
     ServerEnds,
 }
 
@@ -47,7 +43,6 @@ pub struct Weather {
     pub injected: Option<(&'static str, &'static str, String)>,
 }
 
-/// The damage that was done.
 #[derive(Debug, Default)]
 pub struct Damage {
     /// The parent may have been ended by a signal.
@@ -69,8 +64,7 @@ impl Weather {
         }
         faults.sort_by_key(|(delay_ms, _)| *delay_ms);
         let injected = (random.u8(..4) == 0 && !round.study.has_servers && has_strace()).then(|| {
-            let call = CALLS[random.usize(..CALLS.len())];
-            let error = ["EIO", "ENOSPC"][random.usize(..2)];
+            let (call, error) = choose_error(random);
             (call, error, format!("{}{}", random.u32(1..300), ["", "+", "+50"][random.usize(..3)]))
         });
         // A call that fails again and again in the parent has it wait for nobody.
@@ -95,16 +89,9 @@ impl Weather {
 
 impl Fault {
     fn choose(random: &mut fastrand::Rng, round: &Round) -> Fault {
-        let target = [
-            Target::Parent,
-            Target::Trial,
-            Target::Trial,
-            Target::Server,
-            Target::Daemon,
-            Target::Load,
-            Target::Anyone,
-        ];
-        let target = target[random.usize(..target.len())];
+        use Target::{Anyone, Daemon, Load, Parent, Server, Trial};
+        let targets = [Parent, Trial, Trial, Server, Daemon, Load, Anyone];
+        let target = targets[random.usize(..targets.len())];
         let pause = random.u64(10..800);
         match random.u8(..8) {
             0 | 1 if round.server.is_some() => match random.u8(..3) {
@@ -203,7 +190,6 @@ fn parent(round: &Round) -> Option<u32> {
     Target::Parent.find(round).first().copied()
 }
 
-/// Signals processes.
 pub fn send_signal(processes: &[u32], signal: &str) {
     for process in processes {
         let mut kill = Command::new("kill");
