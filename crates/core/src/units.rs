@@ -346,10 +346,8 @@ macro_rules! as_text {
             }
         }
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> std::result::Result<Self, D::Error> {
-                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> std::result::Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(source)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
@@ -370,9 +368,7 @@ pub fn parse_whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 macro_rules! from_map {
     ($type:ty, $what:literal, $read:path) => {
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> std::result::Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> std::result::Result<Self, D::Error> {
                 struct Entries;
                 impl<'de> serde::de::Visitor<'de> for Entries {
                     type Value = $type;
@@ -388,7 +384,7 @@ macro_rules! from_map {
                         $read(map)
                     }
                 }
-                deserializer.deserialize_map(Entries)
+                source.deserialize_map(Entries)
             }
         }
     };
