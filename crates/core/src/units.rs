@@ -173,11 +173,8 @@ impl SizeRange {
 
 impl fmt::Display for SizeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.to == self.from + 1 {
-            f.pad(&exact_bytes(self.from))
-        } else {
-            f.pad(&format!("{}..{}", exact_bytes(self.from), exact_bytes(self.to)))
-        }
+        let from = exact_bytes(self.from);
+        f.pad(&if self.to == self.from + 1 { from } else { format!("{from}..{}", exact_bytes(self.to)) })
     }
 }
 
