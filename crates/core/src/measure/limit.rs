@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::{LimitValues, WantedLimit};
 pub(crate) use self::enter::allowed_processors;
+pub use self::enter::{LimitValues, WantedLimit};
 pub use self::files::{LimitCounts, evidence, hold, read_limit};
 pub use self::processor_share::beyond_share;
 pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
